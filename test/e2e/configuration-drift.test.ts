@@ -33,6 +33,9 @@ const tampering: Readonly<Record<string, (webhook: StoredWebhook) => readonly ob
   ],
   'namespacepolicies.validate.reeve.dev': (webhook) => [{ ...webhook, rules: [] }],
   'secretshares.validate.reeve.dev': () => [],
+  'securityintents.validate.reeve.dev': (webhook) => [webhook],
+  'clustersecurityintentbindings.validate.reeve.dev': (webhook) => [webhook],
+  'securityintentbindings.validate.reeve.dev': (webhook) => [webhook],
   'secrets.validate.reeve.dev': (webhook) => [
     { ...webhook, rules: [{ ...webhook.rules[0], resources: ['secrets', 'configmaps'] }] },
   ],

@@ -21,6 +21,9 @@ const always = {
     'namespaces.validate.reeve.dev',
     'namespacepolicies.validate.reeve.dev',
     'secretshares.validate.reeve.dev',
+    'securityintents.validate.reeve.dev',
+    'clustersecurityintentbindings.validate.reeve.dev',
+    'securityintentbindings.validate.reeve.dev',
   ],
 };
 const shipped = {
