@@ -55,6 +55,20 @@ const onOwnPlanes = [
   'tracing',
 ].map((name) => `test/e2e/${name}.test.ts`);
 
+/** Share the control planes of their workers like most files, but `npm test` would take too long with them. */
+const onSharedPlanesLater = [
+  'certificates',
+  'faults-answers',
+  'faults-leader',
+  'faults-webhook',
+  'intents-authors',
+  'intents-page',
+  'intents-tenants',
+  'leader-election',
+  'lost-guard',
+  'self-check',
+].map((name) => `test/e2e/${name}.test.ts`);
+
 /**
  * The e2e files that need nothing which only a real cluster has (an etcd, workloads, an audit log). Without Go they run on
  * the sandbox, so that both moments are tested there too.
@@ -137,7 +151,7 @@ const cluster = {
   test: {
     name: 'cluster',
     include: [onACluster, onBoth],
-    exclude: [...configDefaults.exclude, ...long, ...onOwnPlanes],
+    exclude: [...configDefaults.exclude, ...long, ...onOwnPlanes, ...onSharedPlanesLater],
     globalSetup: [
       './test/support/helms.ts',
       './test/support/control-plane.ts',
@@ -146,6 +160,16 @@ const cluster = {
     ],
     testTimeout: 180_000,
     hookTimeout: 180_000,
+  },
+};
+
+const later = {
+  test: {
+    ...cluster.test,
+    name: 'later',
+    include: onSharedPlanesLater,
+    exclude: configDefaults.exclude,
+    sequence: { groupOrder: 4 },
   },
 };
 
@@ -209,6 +233,6 @@ export default defineConfig({
     maxWorkers: clusterWorkers,
     provide: { isUpdating },
     reporters: ['default', './test/support/counting-reporter.ts'],
-    projects: [quick, local, ...(hasGo ? [] : [sandbox]), cluster, alone, ownPlanes, image, node],
+    projects: [quick, local, ...(hasGo ? [] : [sandbox]), cluster, later, alone, ownPlanes, image, node],
   },
 });
