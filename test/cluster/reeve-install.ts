@@ -58,10 +58,23 @@ export async function reeveCertificates(cluster: ClusterAccess): Promise<string>
   return folder;
 }
 
-/** Prepares tests that need a cluster without Reeve. An earlier test may have left webhooks that no longer answer. */
+/**
+ * Prepares tests that need a cluster without Reeve. An earlier test may have left webhooks that no longer answer.
+ * The API server reads them from a cache, so it asks them for a moment after they are deleted.
+ */
 export async function removeWebhooks({ admin }: ClusterAccess): Promise<void> {
   for (const kind of ['validating', 'mutating']) {
     const path = `/apis/admissionregistration.k8s.io/v1/${kind}webhookconfigurations/reeve`;
     await admin.send('DELETE', path);
   }
+  const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'is-no-webhook-asked' } };
+  let last = '';
+  await until(
+    async () => {
+      const { status, body } = await admin.send('POST', '/api/v1/namespaces?dryRun=All', namespace);
+      last = `${status} ${JSON.stringify(body)}`;
+      return status === 201;
+    },
+    () => `no webhook is asked: ${last}`,
+  );
 }

@@ -4,6 +4,7 @@ import type { JsonObject } from '../../src/base/json.ts';
 import type { Intent } from '../../src/policy/intents/adapter.ts';
 import { kyvernoAdapter } from '../../src/policy/intents/adapters/kyverno.ts';
 import { groupKind } from '../../src/policy/terms/object-key.ts';
+import { removeWebhooks } from '../cluster/reeve-install.ts';
 import { intentOf, intentRenderings, rendered, targetOf } from '../support/intent-cases.ts';
 import { kubectl, mustKubectl } from '../support/kubectl.ts';
 import { describeControllers, sharedCluster } from '../support/shared-cluster.ts';
@@ -22,6 +23,7 @@ describeControllers('the objects of intents', () => {
   const namespaces = ['intent-objects', 'intent-restricted', 'intent-tokens'];
 
   beforeAll(async () => {
+    await removeWebhooks(cluster);
     for (const namespace of namespaces) {
       await mustKubectl(['create', 'namespace', namespace], cluster);
       await until(
