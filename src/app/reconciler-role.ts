@@ -2,7 +2,7 @@
 import { hostname } from 'node:os';
 import { ownMember } from '../base/json.ts';
 import { pause } from '../base/pause.ts';
-import { group, managedByLabel, managedByReeve } from '../api/names.ts';
+import { group, managedByLabel, managedByReeve, providerLabels } from '../api/names.ts';
 import { createEventRecorder, type EventRecorder } from '../kube/events/event-recorder.ts';
 import { resourcePath } from '../kube/http/resource-paths.ts';
 import type { Log } from '../observe/log.ts';
@@ -11,10 +11,10 @@ import { ReconcileMetrics } from '../observe/reconcile-metrics.ts';
 import type { MetricsRegistry } from '../observe/registry.ts';
 import { GuardCheck } from '../reconcile/guard-check.ts';
 import { createReconciler, type Reconciler, type ReconcilerOptions } from '../reconcile/controller.ts';
-import type { AuditReader, KindProbe, ObjectWriter, OwnSecrets } from '../reconcile/ports.ts';
+import type { AuditReader, KindProbe, ObjectWriter, OwnedReader, OwnSecrets } from '../reconcile/ports.ts';
 import type { HookMode } from '../policy/compile/applicable-rules.ts';
 import { roleType } from '../policy/terms/object-key.ts';
-import { providerResources } from '../policy/terms/provider-id.ts';
+import { kindOfProvider, nameOfProvider, providerResources } from '../policy/terms/provider-id.ts';
 import type { LiveCluster } from '../state/live-cluster.ts';
 import type { ClusterConnection } from './cluster-connection.ts';
 import { elect, type Election } from './election.ts';
@@ -124,15 +124,17 @@ function reconcilerOf(
 ): Reconciler {
   const allowedKinds = settings.resourceKind.map(objectTypeOf);
   const secretNames = namesOrAny(settings.secretName);
+  const resourceOf = namesOfKinds(allowedKinds, connection.discovery);
   return createReconciler({
     ...context,
     writer: writerOf(connection),
     ownSecrets: ownSecretsOf(connection, secretNames),
     auditReader: auditReaderOf(connection),
+    ownedReader: ownedReaderOf(connection, resourceOf),
     auditSecrets: settings.auditSecrets,
     kinds: kindProbeOf(connection),
     selfReviewer: createSelfReviewer(connection.client),
-    resourceOf: namesOfKinds(allowedKinds, connection.discovery),
+    resourceOf,
     whereToAdd,
     clock: systemClock,
     sourceNamespaces: settings.sharedNamespace,
@@ -168,6 +170,23 @@ function ownSecretsOf({ client }: ClusterConnection, names: readonly string[] | 
   return {
     async *listOwnSecrets(signal) {
       for (const target of targets) yield* pagedObjects(client, target, { page: 200, signal });
+    },
+  };
+}
+
+function ownedReaderOf(
+  { client }: ClusterConnection,
+  resourceOf: ReconcilerOptions['resourceOf'],
+): OwnedReader {
+  return {
+    listOwned: (provider, { type, name }, signal) => {
+      const target = {
+        path: resourcePath({ apiVersion: type.apiVersion, plural: resourceOf(type) }),
+        labelSelector: `${managedByLabel}=${managedByReeve},${providerLabels[kindOfProvider(provider)]}=${nameOfProvider(provider)}`,
+        metadataOnly: true,
+        ...(name === '' ? {} : { fieldSelector: `metadata.name=${name}` }),
+      };
+      return pagedObjects(client, target, { page: 500, signal });
     },
   };
 }

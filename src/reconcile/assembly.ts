@@ -27,7 +27,14 @@ import { NamespacePlanner } from './namespace/namespace-planner.ts';
 import { NamespaceWorker } from './namespace/namespace-worker.ts';
 import { DefaultsRepairer } from './namespace/defaults-repairer.ts';
 import { StepExecutor } from './namespace/step-executor.ts';
-import type { EventRecorder, KindProbe, ObjectWriter, ReconcileObserver, SelfReviewer } from './ports.ts';
+import type {
+  EventRecorder,
+  KindProbe,
+  ObjectWriter,
+  OwnedReader,
+  ReconcileObserver,
+  SelfReviewer,
+} from './ports.ts';
 import { ProviderBlockers, type ProviderBlockersOptions } from './provider/provider-blockers.ts';
 import { ProviderStatuses } from './provider/provider-statuses.ts';
 import { HeldObjects } from './provider/held-objects.ts';
@@ -37,6 +44,7 @@ import { WorkQueue } from './queue/queue.ts';
 
 export interface AssemblyOptions
   extends ProvidedScope, Pick<AuditPartsOptions, 'auditReader' | 'auditSecrets'> {
+  readonly ownedReader: OwnedReader;
   /** Policies, shares and Namespaces. The caller starts their watches. */
   readonly cluster: LiveCluster;
   readonly writer: ObjectWriter;
@@ -187,7 +195,7 @@ function createProviderWorker(options: AssemblyOptions, parts: Parts): ProviderW
   const { objects, accounts, sources, fuse, ledger, statuses, finalizers, announcer, objectAudit } = parts;
   const { initialSync, dispatcher, providerQueue } = parts;
   const scope = scopeOf(options);
-  const { auditSecrets } = options;
+  const { auditSecrets, auditReader, ownedReader } = options;
   const check = { ...scope, auditSecrets, resourceOf, selfReviewer, clock, providerQueue, dispatcher };
   const selfCheck = new SelfCheck(check);
   const blockers = new ProviderBlockers({
@@ -215,6 +223,8 @@ function createProviderWorker(options: AssemblyOptions, parts: Parts): ProviderW
     blockers,
     announcer,
     objectAudit,
+    auditReader,
+    ownedReader,
     observer,
     clock,
     initialSync,

@@ -1,6 +1,7 @@
 // Ports of the reconciler: what it needs from the API server, events, logs and metrics.
 import type { JsonObject } from '../base/json.ts';
 import type { KubeObject, ObjectRef } from '../base/kube-object.ts';
+import type { ObjectType } from '../policy/terms/object-key.ts';
 import type { ProviderId, ProviderKind } from '../policy/terms/provider-id.ts';
 
 export interface ApplyOptions {
@@ -38,6 +39,16 @@ export interface ObjectWriter {
 /** Lists all Secrets with our label, with their content, page by page. Rejects with a KubeError. */
 export interface OwnSecrets {
   listOwnSecrets(signal: AbortSignal): AsyncIterable<KubeObject>;
+}
+
+/** Lists the objects that a provider has now, without their content. Rejects with a KubeError. */
+export interface OwnedReader {
+  /** With an empty name: those of all names. */
+  listOwned(
+    provider: ProviderId,
+    kind: { readonly type: ObjectType; readonly name: string },
+    signal: AbortSignal,
+  ): AsyncIterable<KubeObject>;
 }
 
 /** Lists existing objects with their content, page by page. Rejects with a KubeError. */

@@ -4,12 +4,14 @@ import { setImmediate } from 'node:timers/promises';
 import { isJsonObject, type JsonObject } from '../../src/base/json.ts';
 import type { KubeError } from '../../src/base/kube-error.ts';
 import type { KubeObject, ObjectRef } from '../../src/base/kube-object.ts';
-import { managedByLabel, managedByReeve } from '../../src/api/names.ts';
+import { managedByLabel, managedByReeve, providerLabels } from '../../src/api/names.ts';
+import { kindOfProvider, nameOfProvider } from '../../src/policy/terms/provider-id.ts';
 import type { WatchSink } from '../../src/base/watch-sink.ts';
 import type {
   ApplyOptions,
   AuditReader,
   ObjectWriter,
+  OwnedReader,
   OwnSecrets,
   PatchOptions,
   Preconditions,
@@ -64,7 +66,7 @@ export interface MemoryRequest {
 
 type Fault = (verb: string, ref: ObjectRef) => KubeError | undefined;
 
-export class MemoryCluster implements ObjectWriter, OwnSecrets, AuditReader {
+export class MemoryCluster implements ObjectWriter, OwnSecrets, OwnedReader, AuditReader {
   readonly writes: Write[] = [];
   /** Read requests of Reeve. */
   reads = 0;
@@ -72,6 +74,8 @@ export class MemoryCluster implements ObjectWriter, OwnSecrets, AuditReader {
   latency: () => number = () => 0;
   /** When true, watches hold their events back until `deliver`. */
   isLagging = false;
+  /** Kinds whose watches report nothing until `relist`, as on a connection that has gone silent. */
+  readonly silent = new Set<string>();
   fault: Fault = () => undefined;
   /** Called when Reeve sends a request, and after the request was handled. */
   before: (request: MemoryRequest) => Promise<void> | void = () => undefined;
@@ -141,6 +145,7 @@ export class MemoryCluster implements ObjectWriter, OwnSecrets, AuditReader {
 
   /** Lists again, as after a 410: pending events are lost, and the complete state is delivered instead. */
   relist(): void {
+    this.silent.clear();
     for (const feed of this.#feeds) {
       feed.pending.length = 0;
       this.#list(feed);
@@ -208,6 +213,15 @@ export class MemoryCluster implements ObjectWriter, OwnSecrets, AuditReader {
     const ref = { apiVersion: 'v1', kind: 'Secret', name: '' };
     const secrets = await this.#carryOut({ verb: 'list', ref, signal }, () => this.list('Secret'));
     yield* secrets.filter(({ metadata }) => metadata.labels?.[managedByLabel] === managedByReeve);
+  }
+
+  async *listOwned(
+    ...[provider, { type }, signal]: Parameters<OwnedReader['listOwned']>
+  ): AsyncGenerator<KubeObject> {
+    const ref = { ...type, name: '' };
+    const label = providerLabels[kindOfProvider(provider)];
+    const listed = await this.#carryOut({ verb: 'list', ref, signal }, () => this.list(type.kind));
+    yield* listed.filter(({ metadata }) => metadata.labels?.[label] === nameOfProvider(provider));
   }
 
   async *listExisting(
@@ -353,8 +367,7 @@ export class MemoryCluster implements ObjectWriter, OwnSecrets, AuditReader {
     const last = { ...known, metadata: { ...known.metadata, resourceVersion: this.#nextVersion() } };
     this.#objects.delete(idOf(refTo(known)));
     this.#note(last, by, 'delete', '');
-    for (const feed of this.#feeds.filter((each) => covers(each, last)))
-      this.#tell(feed, () => feed.sink.removed(shown(feed, last)));
+    for (const feed of this.#listening(last)) this.#tell(feed, () => feed.sink.removed(shown(feed, last)));
     return last;
   }
 
@@ -362,7 +375,7 @@ export class MemoryCluster implements ObjectWriter, OwnSecrets, AuditReader {
     const stored = { ...object, metadata: { ...object.metadata, resourceVersion: this.#nextVersion() } };
     this.#objects.set(idOf(refTo(stored)), stored);
     this.#note(stored, by, verb, subresource);
-    for (const feed of this.#feeds.filter((each) => covers(each, stored)))
+    for (const feed of this.#listening(stored))
       this.#tell(feed, () => feed.sink.changed(shown(feed, stored)));
     return stored;
   }
@@ -370,6 +383,10 @@ export class MemoryCluster implements ObjectWriter, OwnSecrets, AuditReader {
   #note(object: KubeObject, by: Write['by'], verb: Write['verb'], subresource: string): void {
     const { namespace = '', name = '' } = object.metadata;
     this.writes.push({ by, verb, kind: object.kind ?? '', namespace, name, subresource });
+  }
+
+  #listening(object: KubeObject): readonly Feed[] {
+    return this.#feeds.filter((each) => covers(each, object) && !this.silent.has(each.type.kind));
   }
 
   #tell(feed: Feed, news: () => void): void {

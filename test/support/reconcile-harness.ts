@@ -80,6 +80,7 @@ export class Harness {
       cluster,
       writer: this.memory,
       ownSecrets: this.memory,
+      ownedReader: this.memory,
       auditReader: this.memory,
       kinds: {
         isKindTerminating: async (kind) => await Promise.resolve(this.terminatingKinds.includes(kind)),

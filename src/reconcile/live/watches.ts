@@ -1,6 +1,6 @@
 // Lists the watches that the reconciler needs for the kinds that this installation allows.
 import type { WatchSink } from '../../base/watch-sink.ts';
-import { observeObject, observeSecretMetadata } from '../../policy/plan/observed.ts';
+import { observeObject, observeSecretMetadata, type Observed } from '../../policy/plan/observed.ts';
 import type { ProviderKind } from '../../policy/terms/provider-id.ts';
 import type { ClaimScope } from '../../policy/plan/plan-input.ts';
 import { isProvided, mayMakeSecret } from '../../policy/compile/install.ts';
@@ -86,17 +86,25 @@ export function accountsWatch(accounts: ObservedAccounts): WantedWatch {
   };
 }
 
+/** A kind of objects that providers may create. An empty name stands for all names. */
+export type ProvidedKind = Pick<Observed, 'type' | 'name'>;
+
+export function providedKinds(
+  providers: ProviderKind,
+  { allowedKinds, secretNames = [''] }: ProvidedScope,
+): readonly ProvidedKind[] {
+  return providers === 'SecretShare'
+    ? secretNames.map((name) => ({ type: secretObjectType, name }))
+    : [roleBindingType, ...allowedKinds].map((type) => ({ type, name: '' }));
+}
+
 /** Returns the kinds that such providers may create and whose watch has not synced. */
 export function unsyncedKinds(
   providers: ProviderKind,
-  { allowedKinds, secretNames = [''] }: ProvidedScope,
+  scope: ProvidedScope,
   objects: ObservedObjects,
 ): readonly string[] {
-  const provided =
-    providers === 'SecretShare'
-      ? secretNames.map((name) => ({ type: secretObjectType, name }))
-      : [roleBindingType, ...allowedKinds].map((type) => ({ type, name: '' }));
-  const unsynced = provided.filter((each) => !objects.isKnown(each));
+  const unsynced = providedKinds(providers, scope).filter((each) => !objects.isKnown(each));
   return [...new Set(unsynced.map(({ type }) => type.kind))];
 }
 

@@ -24,12 +24,14 @@ import type { Clock } from '../../base/clock.ts';
 import type { ReconcileObserver } from '../ports.ts';
 import { done, type Attempt, type Handled, type WorkQueue } from '../queue/queue.ts';
 import { remainingObjects } from './remaining-objects.ts';
+import { hasUnseenObjects, type UnseenObjectsOptions } from './unseen-objects.ts';
 import { StatusNumbers } from './status-numbers.ts';
 import { unsyncedKinds, type ProvidedScope } from '../live/watches.ts';
 import type { HeldObjects } from './held-objects.ts';
 import { classifyWriteError } from '../namespace/write-error.ts';
 
-export interface ProviderWorkerOptions extends ProvidedScope {
+export interface ProviderWorkerOptions
+  extends ProvidedScope, Pick<UnseenObjectsOptions, 'ownedReader' | 'auditReader'> {
   readonly cluster: LiveCluster;
   readonly ledger: ProviderLedger;
   readonly objects: ObservedObjects;
@@ -51,6 +53,8 @@ export interface ProviderWorkerOptions extends ProvidedScope {
 const settleMs = 1000;
 /** How long a provider being deleted waits for kinds whose watch has not synced. They may never be served. */
 const maxUnsyncedMs = 60_000;
+/** How often the API server is asked whether a provider being deleted has objects that no watch has reported. */
+const unseenMs = 2000;
 /** Minimum time between two writes of one status. */
 const minStatusIntervalMs = 500;
 
@@ -117,8 +121,18 @@ export class ProviderWorker {
     const { id } = state;
     const { isHeld } = remainingObjects(id, this.#options);
     if (isHeld || finalizers.isCreatingFor(id) || this.#unsyncedKindsOf(state).length > 0) return false;
+    if (state.hasFinalizer && (await this.#hasUnseenObjects(id, signal))) return false;
     await finalizers.remove(id, signal);
     this.#waitingSince.delete(state.uid);
+    return true;
+  }
+
+  /** The watch that is behind reports the objects, so they are deleted like all others. Until then this is asked again. */
+  async #hasUnseenObjects(id: ProviderId, signal: AbortSignal): Promise<boolean> {
+    const { cluster, providerQueue } = this.#options;
+    const addsFields = providesFields(cluster.provider(id)?.definition);
+    if (!(await hasUnseenObjects(id, addsFields, this.#options, signal))) return false;
+    providerQueue.addAfter(id, unseenMs);
     return true;
   }
 

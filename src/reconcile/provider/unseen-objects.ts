@@ -1,0 +1,60 @@
+// Asks the API server what a provider still has, before its finalizer goes: a watch can be behind what an earlier leader wrote.
+import type { KubeObject } from '../../base/kube-object.ts';
+import { KubeError } from '../../base/kube-error.ts';
+import { isTerminating } from '../../base/metadata.ts';
+import { isManaged } from '../../policy/desired/desired.ts';
+import { observeAccount } from '../../policy/plan/account.ts';
+import { ownershipOf } from '../../policy/plan/ownership.ts';
+import { hasFieldsOf } from '../../policy/plan/plan-account.ts';
+import { kindOfProvider, type ProviderId } from '../../policy/terms/provider-id.ts';
+import type { LiveCluster } from '../../state/live-cluster.ts';
+import type { ObservedObjects } from '../live/observed-objects.ts';
+import { providedKinds, type ProvidedScope } from '../live/watches.ts';
+import type { AuditReader, OwnedReader } from '../ports.ts';
+
+export interface UnseenObjectsOptions extends ProvidedScope {
+  readonly cluster: Pick<LiveCluster, 'snapshot'>;
+  readonly objects: Pick<ObservedObjects, 'isKnown'>;
+  readonly ownedReader: OwnedReader;
+  readonly auditReader: AuditReader;
+}
+
+/** Rejects with a KubeError. Objects in namespaces that are excluded or being deleted do not count. */
+export async function hasUnseenObjects(
+  id: ProviderId,
+  addsFields: boolean,
+  { cluster, objects, ownedReader, auditReader, ...scope }: UnseenObjectsOptions,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const snapshot = cluster.snapshot();
+  const isInManaged = ({ metadata: { namespace = '' } }: KubeObject): boolean => {
+    const namespaceObject = snapshot.namespace(namespace);
+    return namespaceObject !== undefined && isManaged(namespaceObject, snapshot);
+  };
+  for (const kind of providedKinds(kindOfProvider(id), scope)) {
+    // What is not watched is waited for elsewhere.
+    if (!objects.isKnown(kind) || !snapshot.isServed(kind.type)) continue;
+    const isLeft = (object: KubeObject): boolean =>
+      ownershipOf(kind.type, object).owner === id && !isTerminating(object) && isInManaged(object);
+    if (await someOf(ownedReader.listOwned(id, kind, signal), isLeft)) return true;
+  }
+  if (!addsFields) return false;
+  return await someOf(
+    auditReader.listExisting('serviceaccounts', undefined, signal),
+    (account) => hasFieldsOf(id, observeAccount(account)) && isInManaged(account),
+  );
+}
+
+/** What our account may not list, or what is no longer served, cannot hold the finalizer. */
+async function someOf(
+  listed: AsyncIterable<KubeObject>,
+  isWanted: (object: KubeObject) => boolean,
+): Promise<boolean> {
+  try {
+    for await (const object of listed) if (isWanted(object)) return true;
+    return false;
+  } catch (error) {
+    if (error instanceof KubeError && (error.code === 403 || error.code === 404)) return false;
+    throw error;
+  }
+}
