@@ -2,6 +2,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ClusterSnapshot } from '../policy/compile/snapshot.ts';
 import { allowed, failedInside, malformed, type Answer, renderReview } from './answer.ts';
+import { isProviderReview } from '../policy/terms/review.ts';
+import { withNamedIntents } from './awaited-intents.ts';
 import type { ByteBudget, ByteLease } from './http/byte-budget.ts';
 import { Deadline } from './http/deadline.ts';
 import { decodeReview, type DecodedReview } from './decode/decode-review.ts';
@@ -108,7 +110,11 @@ class WebhookHandler {
     deadline: Deadline,
   ): Promise<Handled> {
     try {
-      return answered(summary, await judgeReview(this.#endpoint, review, snapshot, this.#ports, deadline));
+      const current =
+        this.#endpoint === 'validate' && isProviderReview(review)
+          ? await withNamedIntents(review, snapshot, this.#ports.snapshot)
+          : snapshot;
+      return answered(summary, await judgeReview(this.#endpoint, review, current, this.#ports, deadline));
     } catch (error) {
       this.#ports.observer.failed(error);
       return answered(summary, failedInside);

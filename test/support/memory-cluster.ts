@@ -6,7 +6,6 @@ import type { KubeError } from '../../src/base/kube-error.ts';
 import type { KubeObject, ObjectRef } from '../../src/base/kube-object.ts';
 import { managedByLabel, managedByReeve, providerLabels } from '../../src/api/names.ts';
 import { kindOfProvider, nameOfProvider } from '../../src/policy/terms/provider-id.ts';
-import type { WatchSink } from '../../src/base/watch-sink.ts';
 import type {
   ApplyOptions,
   AuditReader,
@@ -22,24 +21,19 @@ import { appliedTo } from './memory-merge.ts';
 import {
   checkImmutable,
   checkPreconditions,
+  covers,
   clusterScoped,
   failure,
   hasFinalizers,
   idOf,
   onlyStatus,
   refTo,
+  shown,
+  type MemoryWatch,
   withoutUndefined,
   withoutUndefinedFields,
   withStatus,
 } from './memory-objects.ts';
-
-export interface MemoryWatch {
-  readonly type: { readonly apiVersion: string; readonly kind: string };
-  readonly namespace?: string;
-  readonly name?: string;
-  readonly metadataOnly?: boolean;
-  readonly sink: WatchSink;
-}
 
 interface Feed extends MemoryWatch {
   readonly pending: (() => void)[];
@@ -399,18 +393,4 @@ export class MemoryCluster implements ObjectWriter, OwnSecrets, OwnedReader, Aud
     this.#version += 1;
     return String(this.#version);
   }
-}
-
-function covers({ type, namespace, name }: MemoryWatch, object: KubeObject): boolean {
-  return (
-    object.kind === type.kind &&
-    object.apiVersion === type.apiVersion &&
-    (namespace === undefined || object.metadata.namespace === namespace) &&
-    (name === undefined || object.metadata.name === name)
-  );
-}
-
-function shown({ metadataOnly = false }: MemoryWatch, object: KubeObject): KubeObject {
-  if (!metadataOnly) return object;
-  return { apiVersion: 'meta.k8s.io/v1', kind: 'PartialObjectMetadata', metadata: object.metadata };
 }

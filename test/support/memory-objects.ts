@@ -1,7 +1,8 @@
-// Rules of an API server about single objects: identity, immutable fields, and errors.
+// Rules of an API server about single objects: identity, immutable fields, errors, and what watches show.
 import { isDeepStrictEqual } from 'node:util';
 import { KubeError } from '../../src/base/kube-error.ts';
 import type { KubeObject, ObjectMeta, ObjectRef } from '../../src/base/kube-object.ts';
+import type { WatchSink } from '../../src/base/watch-sink.ts';
 import { without } from './memory-merge.ts';
 
 export const clusterScoped: ReadonlySet<string> = new Set([
@@ -80,4 +81,28 @@ export function withoutUndefined(object: object): KubeObject {
 
 export function withoutUndefinedFields(metadata: object): ObjectMeta {
   return without(metadata, (value) => value === undefined) as ObjectMeta;
+}
+
+export interface MemoryWatch {
+  readonly type: { readonly apiVersion: string; readonly kind: string };
+  readonly namespace?: string;
+  readonly name?: string;
+  readonly metadataOnly?: boolean;
+  readonly sink: WatchSink;
+}
+
+/** Returns whether the watch reports this object. */
+export function covers({ type, namespace, name }: MemoryWatch, object: KubeObject): boolean {
+  return (
+    object.kind === type.kind &&
+    object.apiVersion === type.apiVersion &&
+    (namespace === undefined || object.metadata.namespace === namespace) &&
+    (name === undefined || object.metadata.name === name)
+  );
+}
+
+/** Returns the object as the watch shows it. */
+export function shown({ metadataOnly = false }: MemoryWatch, object: KubeObject): KubeObject {
+  if (!metadataOnly) return object;
+  return { apiVersion: 'meta.k8s.io/v1', kind: 'PartialObjectMetadata', metadata: object.metadata };
 }

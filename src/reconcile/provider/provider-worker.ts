@@ -117,22 +117,17 @@ export class ProviderWorker {
    * deleted, and objects in namespaces that are excluded or being deleted, do not count.
    */
   async #removeFinalizer(state: ProviderState, signal: AbortSignal): Promise<boolean> {
-    const { finalizers } = this.#options;
+    const { finalizers, providerQueue } = this.#options;
     const { id } = state;
     const { isHeld } = remainingObjects(id, this.#options);
     if (isHeld || finalizers.isCreatingFor(id) || this.#unsyncedKindsOf(state).length > 0) return false;
-    if (state.hasFinalizer && (await this.#hasUnseenObjects(id, signal))) return false;
+    if (state.hasFinalizer && (await hasUnseenObjects(id, this.#options, signal))) {
+      // The watch that is behind will report the objects, so they are deleted like all others.
+      providerQueue.addAfter(id, unseenMs);
+      return false;
+    }
     await finalizers.remove(id, signal);
     this.#waitingSince.delete(state.uid);
-    return true;
-  }
-
-  /** The watch that is behind reports the objects, so they are deleted like all others. Until then this is asked again. */
-  async #hasUnseenObjects(id: ProviderId, signal: AbortSignal): Promise<boolean> {
-    const { cluster, providerQueue } = this.#options;
-    const addsFields = providesFields(cluster.provider(id)?.definition);
-    if (!(await hasUnseenObjects(id, addsFields, this.#options, signal))) return false;
-    providerQueue.addAfter(id, unseenMs);
     return true;
   }
 

@@ -2,6 +2,7 @@
 import type { KubeObject } from '../../base/kube-object.ts';
 import { KubeError } from '../../base/kube-error.ts';
 import { isTerminating } from '../../base/metadata.ts';
+import { providesFields } from '../../policy/compile/load-provider.ts';
 import { isManaged } from '../../policy/desired/desired.ts';
 import { observeAccount } from '../../policy/plan/account.ts';
 import { ownershipOf } from '../../policy/plan/ownership.ts';
@@ -13,7 +14,7 @@ import { providedKinds, type ProvidedScope } from '../live/watches.ts';
 import type { AuditReader, OwnedReader } from '../ports.ts';
 
 export interface UnseenObjectsOptions extends ProvidedScope {
-  readonly cluster: Pick<LiveCluster, 'snapshot'>;
+  readonly cluster: Pick<LiveCluster, 'snapshot' | 'provider'>;
   readonly objects: Pick<ObservedObjects, 'isKnown'>;
   readonly ownedReader: OwnedReader;
   readonly auditReader: AuditReader;
@@ -22,7 +23,6 @@ export interface UnseenObjectsOptions extends ProvidedScope {
 /** Rejects with a KubeError. Objects in namespaces that are excluded or being deleted do not count. */
 export async function hasUnseenObjects(
   id: ProviderId,
-  addsFields: boolean,
   { cluster, objects, ownedReader, auditReader, ...scope }: UnseenObjectsOptions,
   signal: AbortSignal,
 ): Promise<boolean> {
@@ -32,13 +32,13 @@ export async function hasUnseenObjects(
     return namespaceObject !== undefined && isManaged(namespaceObject, snapshot);
   };
   for (const kind of providedKinds(kindOfProvider(id), scope)) {
-    // What is not watched is waited for elsewhere.
+    // The caller waits for kinds whose watch has not synced.
     if (!objects.isKnown(kind) || !snapshot.isServed(kind.type)) continue;
     const isLeft = (object: KubeObject): boolean =>
       ownershipOf(kind.type, object).owner === id && !isTerminating(object) && isInManaged(object);
     if (await someOf(ownedReader.listOwned(id, kind, signal), isLeft)) return true;
   }
-  if (!addsFields) return false;
+  if (!providesFields(cluster.provider(id)?.definition)) return false;
   return await someOf(
     auditReader.listExisting('serviceaccounts', undefined, signal),
     (account) => hasFieldsOf(id, observeAccount(account)) && isInManaged(account),

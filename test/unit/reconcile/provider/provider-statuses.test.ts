@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { apiVersion } from '../../../../src/api/names.ts';
 import type { WatchSink } from '../../../../src/base/watch-sink.ts';
-import { MemoryCluster, type MemoryWatch } from '../../../support/memory-cluster.ts';
+import { MemoryCluster } from '../../../support/memory-cluster.ts';
+import type { MemoryWatch } from '../../../support/memory-objects.ts';
 import { bindingPolicy, team } from '../../../support/provided.ts';
 import { useHarness } from '../../../support/use-harness.ts';
 
