@@ -24,7 +24,7 @@ import type { Clock } from '../../base/clock.ts';
 import type { ReconcileObserver } from '../ports.ts';
 import { done, type Attempt, type Handled, type WorkQueue } from '../queue/queue.ts';
 import { remainingObjects } from './remaining-objects.ts';
-import { hasUnseenObjects, type UnseenObjectsOptions } from './unseen-objects.ts';
+import { hasUnseenObjects, unseenMs, type UnseenObjectsOptions } from './unseen-objects.ts';
 import { StatusNumbers } from './status-numbers.ts';
 import { unsyncedKinds, type ProvidedScope } from '../live/watches.ts';
 import type { HeldObjects } from './held-objects.ts';
@@ -53,8 +53,6 @@ export interface ProviderWorkerOptions
 const settleMs = 1000;
 /** How long a provider being deleted waits for kinds whose watch has not synced. They may never be served. */
 const maxUnsyncedMs = 60_000;
-/** How often the API server is asked whether a provider being deleted has objects that no watch has reported. */
-const unseenMs = 2000;
 /** Minimum time between two writes of one status. */
 const minStatusIntervalMs = 500;
 

@@ -20,6 +20,9 @@ export interface UnseenObjectsOptions extends ProvidedScope {
   readonly auditReader: AuditReader;
 }
 
+/** How often to ask while objects are left that no watch has reported. */
+export const unseenMs = 2000;
+
 /** Rejects with a KubeError. Objects in namespaces that are excluded or being deleted do not count. */
 export async function hasUnseenObjects(
   id: ProviderId,
