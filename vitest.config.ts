@@ -58,14 +58,19 @@ const onOwnPlanes = [
 /** Share the control planes of their workers like most files, but `npm test` would take too long with them. */
 const onSharedPlanesLater = [
   'certificates',
+  'configuration-drift',
   'faults-answers',
   'faults-leader',
   'faults-webhook',
+  'hand-over',
   'intents-authors',
   'intents-page',
   'intents-tenants',
+  'kept-configurations',
   'leader-election',
   'lost-guard',
+  'owner-deletion',
+  'refused-writes',
   'self-check',
 ].map((name) => `test/e2e/${name}.test.ts`);
 
