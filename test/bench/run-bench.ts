@@ -1,16 +1,26 @@
-// `npm run bench`: measures the start of the sandbox, reviews, and the fan-out of a Secret. Exits with 1 when one is too slow.
+// `npm run bench`: measures every row of the table in docs/performance.md, and compares it with bench/results.json.
+//
+// Exits with 1 when a row is worse than its saved figure by more than its threshold, or could not be measured. A missed goal
+// is reported in the table.
+//
+//   --quick         fewer rounds, and only the rows that take seconds
+//   --only=ID       this row and those that are measured with it; may be repeated
+//   --save          writes bench/results.json and the table of docs/performance.md
+//   --compare=FILE  compares with these results instead
 //
 // `npm run bench -- --namespaces=1000` measures what Reeve needs for a cluster of that size instead, and `--outages` what
 // users see when parts are lost.
 import { parseArgs } from 'node:util';
-import { benchFanOut } from './fan-out-bench.ts';
+import { runBench } from './bench.ts';
 import { measureOutages } from './outage-bench.ts';
-import { benchReviews } from './review-bench.ts';
-import { benchSandbox } from './sandbox-bench.ts';
 import { measureSize } from './sizing-bench.ts';
 
 const { values } = parseArgs({
   options: {
+    quick: { type: 'boolean', default: false },
+    only: { type: 'string', multiple: true, default: [] },
+    save: { type: 'boolean', default: false },
+    compare: { type: 'string' },
     outages: { type: 'boolean', default: false },
     namespaces: { type: 'string' },
     policies: { type: 'string', default: '2' },
@@ -22,8 +32,13 @@ const { values } = parseArgs({
 if (values.outages) {
   await measureOutages();
 } else if (values.namespaces === undefined) {
-  const isFastEnough = [await benchSandbox(), await benchReviews(), await benchFanOut()];
-  if (isFastEnough.includes(false)) process.exitCode = 1;
+  const isFine = await runBench({
+    isQuick: values.quick,
+    only: values.only,
+    isSaving: values.save,
+    comparedFile: values.compare,
+  });
+  if (!isFine) process.exitCode = 1;
 } else {
   const { namespaces, policies, shares } = values;
   await measureSize({

@@ -1,8 +1,9 @@
-// Compares generated files (CRDs, docs/reference, what the chart renders) with their source, or writes them (`--write`).
+// Compares generated files (CRDs, docs/reference, the table of the bench, what the chart renders) with their source, or writes them (`--write`).
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { generatedCrds, type GeneratedFile } from '../../src/api/crd.ts';
+import { performancePageFile } from '../bench/results-page.ts';
 import { findHelm } from '../cluster/helm/helm.ts';
 import { chartFiles } from './chart/chart-files.ts';
 import { installedFiles, installedFolders } from './chart/installed-files.ts';
@@ -14,7 +15,7 @@ const generatedFolders = ['manifests/crds', 'manifests/chart/files/crds', 'docs/
 
 /** All but the files that Helm renders. */
 export function generatedFiles(): readonly GeneratedFile[] {
-  return [...generatedCrds(), ...chartFiles(), ...referencePages()];
+  return [...generatedCrds(), ...chartFiles(), ...referencePages(), performancePageFile()];
 }
 
 /** The paths of files that are missing, differ from their definition, or are not generated at all. */

@@ -19,6 +19,12 @@ const clientProgram: Program = {
   files: ['main.go', 'typed.go', 'informer.go', 'dynamic.go'],
 };
 
+const loadGenerator: Program = {
+  name: 'loadgen',
+  folder: './loadgen',
+  files: ['main.go', 'connection.go', 'load.go'],
+};
+
 /** Rejects when a build fails: a machine with Go is meant to run the tests. */
 export async function findBinary(
   env: Environment = process.env,
@@ -44,6 +50,12 @@ export async function findBinary(
 export async function findClientProgram(env: Environment = process.env): Promise<string | undefined> {
   const go = await findGo(env);
   return go === undefined ? undefined : await builtBy(go, env, clientProgram);
+}
+
+/** Returns the program that sends requests to a server and measures the answers, or undefined without Go. */
+export async function findLoadGenerator(env: Environment = process.env): Promise<string | undefined> {
+  const go = await findGo(env);
+  return go === undefined ? undefined : await builtBy(go, env, loadGenerator);
 }
 
 /** Returns the program with its first arguments, or undefined when these binaries lack the component. */

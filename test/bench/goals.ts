@@ -1,0 +1,252 @@
+// The rows of the bench in the order of the table, each with its goal. `rows/` measures them.
+import type { Goal, Row, Threshold } from './row.ts';
+
+const atMost = (of: Goal['of'], limit: number): Goal => ({ of, is: 'at most', limit });
+const atLeast = (of: Goal['of'], limit: number): Goal => ({ of, is: 'at least', limit });
+const exactly = (limit: number): Goal => ({ of: 'count', is: 'exactly', limit });
+
+/** Ratios of two runs on one machine differ by up to 15 %. */
+const usual: Threshold = { ratio: 1.2, absolute: 0.15 };
+/** A percentile of few slow calls varies more. */
+const tail: Threshold = { ratio: 1.4, absolute: 0.5 };
+const anyChange: Threshold = { ratio: 1, absolute: 0 };
+
+const webhook: readonly Row[] = [
+  {
+    id: 'allow-p50',
+    title: 'p50 of an allowed review, one at a time, against an empty node:https server',
+    unit: 'ms',
+    goal: atMost('ratio', 1.3),
+    threshold: usual,
+  },
+  {
+    id: 'allow-p99',
+    title: 'p99 of an allowed review, one at a time, against the empty server',
+    unit: 'ms',
+    goal: atMost('ratio', 2),
+    threshold: tail,
+  },
+  {
+    id: 'throughput',
+    title: 'reviews a second over 32 connections against the empty server',
+    unit: 'requests/s',
+    goal: atLeast('ratio', 0.75),
+    threshold: { ratio: 1.2, absolute: 0.05 },
+  },
+  {
+    id: 'refuse-p50',
+    title: 'p50 of a refusal with three reasons, against the empty server with the same sizes',
+    unit: 'ms',
+    goal: atMost('ratio', 1.5),
+    threshold: usual,
+  },
+  {
+    id: 'mutate-p50',
+    title: 'p50 of a mutation with two defaults, against the empty server with the same sizes',
+    unit: 'ms',
+    goal: atMost('ratio', 1.5),
+    threshold: usual,
+  },
+  {
+    id: 'tls-secret-p50',
+    title: 'p50 of a Secret with a TLS pair (4 kB), against the empty server with the same sizes',
+    unit: 'ms',
+    goal: atMost('ratio', 2),
+    threshold: usual,
+  },
+  {
+    id: 'policies-200',
+    title: 'p50 of an allowed review with 200 policies against 1 policy',
+    unit: 'ms',
+    goal: atMost('ratio', 1.2),
+    threshold: usual,
+  },
+  {
+    id: 'policies-1000',
+    title: 'p50 of an allowed review with 1,000 policies against 1 policy',
+    unit: 'ms',
+    goal: atMost('ratio', 1.5),
+    threshold: usual,
+  },
+  {
+    id: 'large-secrets-p99',
+    title: 'p99 of small reviews while a Secret of 1 MiB arrives every 100 ms, against undisturbed',
+    unit: 'ms',
+    goal: atMost('ratio', 3),
+    threshold: tail,
+  },
+];
+
+const apiServer: readonly Row[] = [
+  {
+    id: 'create-namespace',
+    title: 'p50 of creating a namespace on a real API server with both webhooks of Reeve, above none',
+    unit: 'ms',
+    goal: atMost('difference', 1.2),
+    threshold: { ratio: 1.25, absolute: 0.3 },
+  },
+  {
+    id: 'create-namespace-empty',
+    title: 'p50 of creating a namespace with both webhooks of Reeve, against two empty webhooks',
+    unit: 'ms',
+    goal: atMost('ratio', 1.15),
+    threshold: { ratio: 1.1, absolute: 0.1 },
+  },
+  {
+    id: 'fan-out',
+    title: 'one Secret to 1,000 namespaces, against a raw loop of the same writes',
+    unit: 's',
+    goal: atMost('ratio', 1.25),
+    threshold: usual,
+  },
+  {
+    id: 'fan-out-change',
+    title: 'a changed Secret to 1,000 copies, against a raw loop of the same writes',
+    unit: 's',
+    goal: atMost('ratio', 1.25),
+    threshold: usual,
+  },
+  {
+    id: 'fan-out-writes',
+    title: 'writes of copies to 1,000 namespaces',
+    unit: 'writes',
+    goal: exactly(1000),
+    threshold: anyChange,
+  },
+  {
+    id: 'burst-lag',
+    title: '1,000 namespaces in a burst: RoleBinding and Secret in each, after the last create',
+    unit: 's',
+    goal: atMost('value', 2),
+    threshold: { ratio: 1.25, absolute: 0.5 },
+  },
+  {
+    id: 'burst-total',
+    title: '1,000 namespaces in a burst: the whole time, against a raw loop of the same writes',
+    unit: 's',
+    goal: atMost('ratio', 1.4),
+    threshold: usual,
+  },
+  {
+    id: 'binding-p50',
+    title: 'p50 from a created namespace to its RoleBinding, with 10 others, against one raw write',
+    unit: 'ms',
+    goal: atMost('ratio', 2.5),
+    threshold: { ratio: 1.25, absolute: 0.4 },
+  },
+  {
+    id: 'binding-p50-5000',
+    title: 'p50 from a created namespace to its RoleBinding, with 5,000 others, against one raw write',
+    unit: 'ms',
+    goal: atMost('ratio', 2.5),
+    threshold: { ratio: 1.25, absolute: 0.4 },
+  },
+  {
+    id: 'binding-p99-5000',
+    title: 'p99 from a created namespace to its RoleBinding, with 5,000 others against 10 others',
+    unit: 'ms',
+    goal: atMost('ratio', 1.5),
+    threshold: tail,
+  },
+];
+
+const reconciler: readonly Row[] = [
+  {
+    id: 'restart-writes',
+    title: 'writes of a restart with 10,000 namespaces and nothing to do',
+    unit: 'writes',
+    goal: exactly(0),
+    threshold: anyChange,
+  },
+  {
+    id: 'restart-lists',
+    title: 'lists of a restart with 10,000 namespaces',
+    unit: 'lists',
+    goal: atMost('count', 6),
+    threshold: anyChange,
+  },
+  {
+    id: 'restart-time',
+    title: 'time of a restart with 10,000 namespaces against 1,000',
+    unit: 's',
+    goal: atMost('ratio', 12),
+    threshold: { ratio: 1.25, absolute: 1.5 },
+  },
+  {
+    id: 'memory-payload',
+    title: 'memory that 10,000 unrelated Secrets of 100 KB add, as a share of their bytes',
+    unit: '%',
+    goal: atMost('value', 4),
+    threshold: { ratio: 1.25, absolute: 0.5 },
+  },
+  {
+    id: 'memory-namespace',
+    title: 'memory of one namespace, with 10,000 of them',
+    unit: 'kB',
+    goal: atMost('value', 3),
+    threshold: { ratio: 1.25, absolute: 0.5 },
+  },
+  {
+    id: 'rest-processor',
+    title: 'processor time at rest with 10,000 namespaces, as a share of a core',
+    unit: '%',
+    goal: atMost('value', 1),
+    threshold: { ratio: 1.5, absolute: 0.3 },
+  },
+  {
+    id: 'rest-writes',
+    title: 'writes a minute at rest with 10,000 namespaces',
+    unit: 'writes',
+    goal: exactly(0),
+    threshold: anyChange,
+  },
+];
+
+const memoryThreshold: Threshold = { ratio: 1.1, absolute: 0.1 };
+
+const processes: readonly Row[] = [
+  {
+    id: 'idle-webhook',
+    title: 'idle resident memory of the webhook, against an idle empty node:https server',
+    unit: 'MiB',
+    goal: atMost('ratio', 1.5),
+    threshold: memoryThreshold,
+  },
+  {
+    id: 'idle-reconciler',
+    title: 'idle resident memory of the reconciler, against the idle empty server',
+    unit: 'MiB',
+    goal: atMost('ratio', 1.7),
+    threshold: memoryThreshold,
+  },
+  {
+    id: 'idle-both',
+    title: 'idle resident memory of both in one process, against the idle empty server',
+    unit: 'MiB',
+    goal: atMost('ratio', 1.9),
+    threshold: memoryThreshold,
+  },
+  {
+    id: 'start',
+    title: 'process time from start to ready, as in the image, against node -e 0',
+    unit: 'ms',
+    goal: atMost('ratio', 12),
+    threshold: { ratio: 1.2, absolute: 2 },
+  },
+  {
+    id: 'start-sandbox',
+    title: 'process time from start to ready of reeve up, against node -e 0',
+    unit: 'ms',
+    goal: atMost('ratio', 30),
+    threshold: { ratio: 1.2, absolute: 4 },
+  },
+  {
+    id: 'help',
+    title: 'process time of reeve --help, against node -e 0',
+    unit: 'ms',
+    goal: atMost('ratio', 2.5),
+    threshold: { ratio: 1.2, absolute: 0.4 },
+  },
+];
+
+export const benchRows: readonly Row[] = [...webhook, ...apiServer, ...reconciler, ...processes];

@@ -1,0 +1,71 @@
+// Runs the load generator of test/cluster/loadgen on a core of its own, and returns what it measured.
+import { mkdtemp, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { runProgram } from '../support/run-program.ts';
+import type { BenchContext } from './row.ts';
+import { loadCore, onCore } from './server-process.ts';
+
+export interface Load {
+  readonly port: number;
+  /** Default: the path of the validating webhook. */
+  readonly path?: string;
+  /** They take turns. */
+  readonly bodies: readonly string[];
+  /** Default: 1. */
+  readonly connections?: number;
+  /** The number of measured calls. */
+  readonly calls: number;
+  /** Calls before the measured ones. Default: none. */
+  readonly warmUp?: number;
+  /** A body that arrives every 100 ms beside the others. */
+  readonly sideBody?: string;
+}
+
+export interface LoadResult {
+  readonly requests: number;
+  readonly perSecond: number;
+  /** In milliseconds. */
+  readonly p50: number;
+  readonly p99: number;
+  readonly errors: number;
+  readonly firstError?: string;
+  readonly statuses: Readonly<Record<string, number>>;
+  readonly answerBytes: number;
+  /** Near 1, the load generator limits the figures. */
+  readonly busy: number;
+  readonly side?: LoadResult;
+}
+
+/** Rejects when a call fails or gets another status than 200: such answers say nothing about speed. */
+export async function runLoad(context: BenchContext, load: Load): Promise<LoadResult> {
+  const { port, path = '/validate?timeout=10s', connections = 1, calls, warmUp = 0 } = load;
+  const folder = await mkdtemp(join(context.folder, 'load-'));
+  const files = await Promise.all(load.bodies.map((body, index) => file(folder, `body-${index}`, body)));
+  const side = load.sideBody === undefined ? [] : ['-side-body', await file(folder, 'side', load.sideBody)];
+  const [program, ...args] = onCore(loadCore, [
+    await context.loadGenerator(),
+    `-url=https://127.0.0.1:${port}${path}`,
+    `-connections=${connections}`,
+    `-calls=${calls}`,
+    `-warm-up=${warmUp}`,
+    ...files.flatMap((each) => ['-body', each]),
+    ...side,
+  ]);
+  const { code, stdout, stderr } = await runProgram(program, args);
+  if (code !== 0) throw new Error(`the load generator failed: ${stderr}`);
+  const result = JSON.parse(stdout) as LoadResult;
+  for (const each of result.side === undefined ? [result] : [result, result.side]) expectAnswers(each);
+  return result;
+}
+
+async function file(folder: string, name: string, body: string): Promise<string> {
+  const path = join(folder, name);
+  await writeFile(path, body);
+  return path;
+}
+
+function expectAnswers({ errors, firstError, statuses, requests }: LoadResult): void {
+  if (errors > 0) throw new Error(`${errors} calls failed, the first with: ${firstError}`);
+  if ((statuses['200'] ?? 0) !== requests)
+    throw new Error(`not all answers were 200: ${JSON.stringify(statuses)}`);
+}

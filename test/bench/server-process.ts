@@ -1,0 +1,117 @@
+// Starts the servers that the bench compares, each on core 0: Reeve as it is in the image, and the empty server.
+import { spawn, spawnSync, type ChildProcess, type ChildProcessByStdio } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, openSync } from 'node:fs';
+import { mkdtemp, writeFile } from 'node:fs/promises';
+import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
+import { issueCertificates } from '../../src/certs/issue/issue.ts';
+import { imageNodeFlags } from '../image/node-flags.ts';
+import type { BenchContext } from './row.ts';
+
+export const serverCore = 0;
+export const loadCore = 1;
+
+export interface BenchServer extends AsyncDisposable {
+  readonly pid: number;
+  readonly port: number;
+  /** Everything that the server printed until it was ready. */
+  readonly readyLine: string;
+}
+
+/** Returns the command that runs on this core only, or the same command on a machine without a second core or taskset. */
+export function onCore(core: number, command: readonly string[]): readonly [string, ...string[]] {
+  const [program = '', ...args] = command;
+  const canPin = availableParallelism() > 1 && spawnSync('taskset', ['--version']).status === 0;
+  return canPin ? ['taskset', '-c', String(core), ...command] : [program, ...args];
+}
+
+/** Starts `reeve` with these arguments. Its log is read through a pipe, as in a Pod. */
+export async function startReeveServer(
+  context: BenchContext,
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): Promise<BenchServer> {
+  const command = [process.execPath, ...imageNodeFlags(), await context.program(), ...args];
+  const log = await logPipe(context);
+  const ownEnv = { PATH: process.env['PATH'] ?? '', NODE_ENV: 'production', ...env };
+  return await started(command, ownEnv, log).finally(() => closeSync(log));
+}
+
+/** Starts `reeve serve` with the policies of a folder, on free ports. */
+export async function startReeveServe(context: BenchContext, policies: string): Promise<BenchServer> {
+  const ports = ['--port', '0', '--probes-port', '0', '--drain-grace', '0s'];
+  return await startReeveServer(context, ['serve', '--policies', policies, ...ports]);
+}
+
+/** Starts the empty server, whose answers have this length. */
+export async function startEmptyServer(context: BenchContext, answerBytes: number): Promise<BenchServer> {
+  const folder = await mkdtemp(join(context.folder, 'empty-'));
+  const { serving } = await issueCertificates({
+    namespace: 'reeve-system',
+    now: new Date(),
+    caLifetimeDays: 2,
+    leafLifetimeDays: 1,
+  });
+  const [cert, key] = [join(folder, 'tls.crt'), join(folder, 'tls.key')];
+  await writeFile(cert, serving.certPem);
+  await writeFile(key, serving.keyPem);
+  const script = join(import.meta.dirname, 'empty-server.mjs');
+  const env = { PATH: process.env['PATH'] ?? '', NODE_ENV: 'production' };
+  return await started([process.execPath, script, cert, key, String(answerBytes)], env, 'inherit');
+}
+
+async function started(
+  command: readonly string[],
+  env: Readonly<Record<string, string>>,
+  log: number | 'inherit',
+): Promise<BenchServer> {
+  const [program, ...args] = onCore(serverCore, command);
+  const child = spawn(program, args, { env, stdio: ['ignore', 'pipe', log] }) as ChildProcessByStdio<
+    null,
+    Readable,
+    null
+  >;
+  const end = endOf(child);
+  const lines = createInterface(child.stdout);
+  const [readyLine] = (await Promise.race([
+    once(lines, 'line'),
+    once(child, 'close').then(() =>
+      Promise.reject(new Error(`${command.join(' ')} ended before it was ready`)),
+    ),
+  ]).catch(async (error: unknown) => {
+    await end();
+    throw error;
+  })) as [string];
+  // The first number after a colon is the port of the webhook in the line of Reeve.
+  const port = Number(/:(\d+)/.exec(readyLine)?.[1] ?? readyLine);
+  return { pid: child.pid ?? 0, port, readyLine, [Symbol.asyncDispose]: end };
+}
+
+/** A bench that fails never leaves a process behind. */
+function endOf(child: ChildProcess): () => Promise<void> {
+  const closed = once(child, 'close');
+  const kill = (): void => void child.kill('SIGKILL');
+  process.once('exit', kill);
+  return async () => {
+    process.off('exit', kill);
+    kill();
+    await closed;
+  };
+}
+
+/**
+ * The runtime of a container reads the log of a Pod through a pipe. `stdio: 'pipe'` of Node is a socket, and reading it here
+ * would take time from the load generator. `cat` ends when the server has closed the pipe.
+ */
+async function logPipe({ folder }: BenchContext): Promise<number> {
+  const path = join(await mkdtemp(join(folder, 'log-')), 'pipe');
+  if (spawnSync('mkfifo', [path]).status !== 0) throw new Error('mkfifo failed');
+  const [program, ...args] = onCore(loadCore, ['cat', path]);
+  const reader = spawn(program, args, { stdio: 'ignore' });
+  process.once('exit', () => void reader.kill());
+  // Opening the pipe for writing waits for the reader, unless it is opened for both: fifo(7).
+  return openSync(path, 'r+');
+}

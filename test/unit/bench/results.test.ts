@@ -1,0 +1,105 @@
+// The bench computes figures from samples, judges them by their goal, and notices when they are worse than before.
+import { expect, test } from 'vitest';
+import { benchRows } from '../../bench/goals.ts';
+import { measurements } from '../../bench/measurements.ts';
+import { figureOf, isMet, isWorse, merged, type Results } from '../../bench/results.ts';
+import { inTurn, type Goal, type Row } from '../../bench/row.ts';
+
+function row(goal: Goal, threshold = { ratio: 1.2, absolute: 0.1 }): Row {
+  return { id: 'some', title: 'some row', unit: 'ms', goal, threshold };
+}
+
+const ratioAtMost = row({ of: 'ratio', is: 'at most', limit: 1.5 });
+const ratioAtLeast = row({ of: 'ratio', is: 'at least', limit: 0.75 }, { ratio: 1.2, absolute: 0.05 });
+const exactly = row({ of: 'count', is: 'exactly', limit: 1000 });
+
+test('a ratio is the median of the ratios of all rounds, not the ratio of the medians', () => {
+  const figure = figureOf(ratioAtMost, { ours: [2, 30, 3], baseline: [1, 10, 2] });
+  expect(figure).toEqual({ figure: 2, noise: 0.75, ours: 3, baseline: 2, rounds: 3 });
+});
+
+test('a difference is the median of the differences of all rounds', () => {
+  const difference = row({ of: 'difference', is: 'at most', limit: 1 });
+  expect(figureOf(difference, { ours: [5, 9, 6], baseline: [4, 4, 4] }).figure).toBe(2);
+});
+
+test('a value needs no baseline', () => {
+  const value = row({ of: 'value', is: 'at most', limit: 2 });
+  expect(figureOf(value, { ours: [1, 2, 9] })).toEqual({ figure: 2, noise: 4, ours: 2, rounds: 3 });
+});
+
+test.each([
+  ['exactly', [1000, 1000, 999], 999],
+  ['exactly', [1000, 1000, 1000], 1000],
+  ['at most', [4, 9, 5], 9],
+  ['at least', [4, 9, 5], 4],
+] as const)('of counts with the goal "%s", the worst round of %j counts', (is, ours, expected) => {
+  expect(figureOf(row({ of: 'count', is, limit: 1000 }), { ours }).figure).toBe(expected);
+});
+
+test.each([
+  ['no round', { ours: [], baseline: [] }],
+  ['a baseline of zero', { ours: [1], baseline: [0] }],
+  ['a round without its baseline', { ours: [1, 1], baseline: [1] }],
+  ['no baseline', { ours: [1] }],
+])('samples with %s give no figure', (_, samples) => {
+  expect(() => figureOf(ratioAtMost, samples)).toThrow('some has no usable samples');
+});
+
+test.each([
+  [ratioAtMost, 1.5, true],
+  [ratioAtMost, 1.51, false],
+  [ratioAtLeast, 0.75, true],
+  [ratioAtLeast, 0.74, false],
+  [exactly, 1000, true],
+  [exactly, 1001, false],
+])('the goal of %o is judged for %d: %s', ({ goal }, figure, expected) => {
+  expect(isMet(goal, figure)).toBe(expected);
+});
+
+test.each([
+  ['both thresholds exceeded', ratioAtMost, 1.3, 1, true],
+  ['the ratio exceeded alone', ratioAtMost, 0.13, 0.1, false],
+  ['the difference exceeded alone', ratioAtMost, 3.5, 3, false],
+  ['an improvement', ratioAtMost, 1, 2, false],
+  ['a lower figure that should be high', ratioAtLeast, 0.5, 0.7, true],
+  ['a higher figure that should be high', ratioAtLeast, 0.9, 0.7, false],
+  ['a count farther from its goal', exactly, 1003, 1001, true],
+  ['a count nearer to its goal', exactly, 1001, 997, false],
+])('%s is judged against the saved figure', (_, each, figure, saved, expected) => {
+  expect(isWorse(each, figure, saved)).toBe(expected);
+});
+
+const machine = { processor: 'P', cores: 2, memoryGiB: 8, node: '24.0.0' };
+const figure = { figure: 1, noise: 0, ours: 1, rounds: 5 };
+const saved: Results = { machine, rows: { one: figure, two: figure } };
+
+test('saving keeps the rows that were not measured', () => {
+  const { rows } = merged(saved, machine, { two: { ...figure, figure: 2 } });
+  expect([rows['one']?.figure, rows['two']?.figure]).toEqual([1, 2]);
+});
+
+test('saving drops figures of another machine', () => {
+  expect(Object.keys(merged(saved, { ...machine, cores: 4 }, { two: figure }).rows)).toEqual(['two']);
+});
+
+test('Reeve and the baseline take turns, and the first round does not count', async () => {
+  const order: string[] = [];
+  const step = (name: string) => (round: number) => {
+    order.push(`${name}${round}`);
+    return Promise.resolve(round);
+  };
+  expect(await inTurn(2, step('a'), step('b'))).toEqual({ ours: [1, 2], baseline: [1, 2] });
+  expect(order).toEqual(['a0', 'b0', 'a1', 'b1', 'a2', 'b2']);
+});
+
+test('each measured row has a goal and one measurement', () => {
+  const measured = measurements.flatMap(({ rows }) => rows);
+  expect(measured.filter((id) => !benchRows.some((each) => each.id === id))).toEqual([]);
+  expect(measured.toSorted()).toEqual([...new Set(measured)].toSorted());
+});
+
+test('ids and titles of rows are unique', () => {
+  expect(new Set(benchRows.map(({ id }) => id)).size).toBe(benchRows.length);
+  expect(new Set(benchRows.map(({ title }) => title)).size).toBe(benchRows.length);
+});
