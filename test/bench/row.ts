@@ -21,7 +21,7 @@ export interface Threshold {
 
 export interface Row {
   readonly id: string;
-  /** What is measured, and against what. */
+  /** The measured thing, and the baseline. */
   readonly title: string;
   /** The unit of the samples. */
   readonly unit: 'ms' | 's' | 'us' | 'requests/s' | 'MiB' | 'kB' | '%' | 'writes' | 'lists' | 'x';

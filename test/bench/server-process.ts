@@ -40,10 +40,10 @@ export async function startReeveServer(
   return await started(command, ownEnv, log).finally(() => closeSync(log));
 }
 
-/** Starts `reeve serve` with the policies of a folder, on free ports. */
-export async function startReeveServe(context: BenchContext, policies: string): Promise<BenchServer> {
+/** Starts `reeve serve` with these arguments, on free ports. */
+export async function startReeveServe(context: BenchContext, args: readonly string[]): Promise<BenchServer> {
   const ports = ['--port', '0', '--probes-port', '0', '--drain-grace', '0s'];
-  return await startReeveServer(context, ['serve', '--policies', policies, ...ports]);
+  return await startReeveServer(context, ['serve', ...ports, ...args]);
 }
 
 /** Starts the empty server, whose answers have this length. */

@@ -1,69 +1,65 @@
-// Rows of the webhook: `reeve serve` against an empty node:https server with the same sizes, in turn.
+// Rows of allowed reviews: `reeve serve` against an empty node:https server, one at a time and over 32 connections.
 import { join } from 'node:path';
-import { responseOf, reviewJson, namespaceObject } from '../../support/reviews.ts';
-import { HttpsClient } from '../../support/https-client.ts';
+import { namespaceObject, reviewJson } from '../../support/reviews.ts';
 import { folderOf } from '../../support/serve-process.ts';
 import { policies } from '../bench-policies.ts';
-import { runLoad, type LoadResult } from '../load.ts';
+import { emptyServerLike, loadInTurn, p50InTurn, roundsOf, samplesOf, single } from '../review-load.ts';
 import type { BenchContext, Measurement, Samples } from '../row.ts';
-import { startEmptyServer, startReeveServe } from '../server-process.ts';
+import { startReeveServe } from '../server-process.ts';
+import { largeSecret } from './secrets.ts';
 
 const labels = { team: 't0', env: 'dev', 'pod-security.kubernetes.io/enforce': 'baseline' };
 const annotations = { contact: 'team@example.com' };
 const allowed = reviewJson(namespaceObject('shop', { labels, annotations }));
+const wide = { connections: 32, calls: 6000, warmUp: 1000, bodies: [allowed] };
 
-/** Node has compiled the code that matters after that many calls. */
-const warmUpCalls = 3000;
+type MeasuredRows = Promise<Readonly<Record<string, Samples>>>;
 
-/** Each value of a pair is what the load generator measured in one round. */
-interface LoadRounds {
-  readonly ours: readonly LoadResult[];
-  readonly baseline: readonly LoadResult[];
-}
-
-type Send = (port: number) => Promise<LoadResult>;
-
-/** Both servers keep running, and get load in turn. */
-async function loadInTurn(rounds: number, ports: readonly [number, number], send: Send): Promise<LoadRounds> {
-  const [ours, baseline]: [LoadResult[], LoadResult[]] = [[], []];
-  for (let round = 0; round < rounds; round += 1) {
-    ours.push(await send(ports[0]));
-    baseline.push(await send(ports[1]));
-  }
-  return { ours, baseline };
-}
-
-function samplesOf({ ours, baseline }: LoadRounds, value: (result: LoadResult) => number): Samples {
-  return { ours: ours.map(value), baseline: baseline.map(value) };
-}
-
-/** Returns the length of the answer, which the empty server imitates. */
-async function allowedAnswer(port: number): Promise<number> {
-  const client = new HttpsClient(port);
-  const { body } = await client.post('/validate', allowed);
-  client.close();
-  if (!responseOf(body).allowed) throw new Error(`Reeve refuses the review: ${body}`);
-  return Buffer.byteLength(body);
-}
-
-async function measureAllowed(context: BenchContext): Promise<Readonly<Record<string, Samples>>> {
+async function measureAllowed(context: BenchContext): MeasuredRows {
   await using folder = await folderOf({ 'policies/policies.yaml': policies(1) });
-  await using reeve = await startReeveServe(context, join(folder.path, 'policies'));
-  await using empty = await startEmptyServer(context, await allowedAnswer(reeve.port));
+  await using reeve = await startReeveServe(context, ['--policies', join(folder.path, 'policies')]);
+  const load = { bodies: [allowed] };
+  await using empty = await emptyServerLike(context, reeve, load, (response) => response.allowed);
   const ports = [reeve.port, empty.port] as const;
-  for (const port of ports) await runLoad(context, { port, bodies: [allowed], calls: warmUpCalls });
-  const single = await loadInTurn(context.rounds, ports, (port) =>
-    runLoad(context, { port, bodies: [allowed], calls: 2000, warmUp: 200 }),
-  );
-  const many = { bodies: [allowed], connections: 32, calls: 20_000, warmUp: 2000 };
-  const wide = await loadInTurn(context.rounds, ports, (port) => runLoad(context, { port, ...many }));
+  const one = await loadInTurn(context, ports, { ...single, ...load });
+  const many = await loadInTurn(context, ports, wide);
   return {
-    'allow-p50': samplesOf(single, ({ p50 }) => p50),
-    'allow-p99': samplesOf(single, ({ p99 }) => p99),
-    throughput: samplesOf(wide, ({ perSecond }) => perSecond),
+    'allow-p50': samplesOf(one, ({ p50 }) => p50),
+    'allow-p99': samplesOf(one, ({ p99 }) => p99),
+    throughput: samplesOf(many, ({ perSecond }) => perSecond),
+  };
+}
+
+async function measurePolicies(context: BenchContext): MeasuredRows {
+  await using folder = await folderOf({
+    '1/policies.yaml': policies(1),
+    '200/policies.yaml': policies(200),
+    '1000/policies.yaml': policies(1000),
+  });
+  const start = (count: string) => startReeveServe(context, ['--policies', join(folder.path, count)]);
+  await using one = await start('1');
+  await using some = await start('200');
+  await using many = await start('1000');
+  const load = { bodies: [allowed] };
+  return {
+    'policies-200': await p50InTurn(context, [some.port, one.port], load),
+    'policies-1000': await p50InTurn(context, [many.port, one.port], load),
+  };
+}
+
+/** Over 32 connections, so that each large Secret makes many small reviews wait, and the 99th percentile shows them. */
+async function measureLargeSecrets(context: BenchContext): MeasuredRows {
+  await using folder = await folderOf({ 'policies/policies.yaml': policies(1) });
+  await using reeve = await startReeveServe(context, ['--policies', join(folder.path, 'policies')]);
+  const undisturbed = { ...wide, port: reeve.port };
+  const disturbed = { ...undisturbed, sideBody: largeSecret() };
+  return {
+    'large-secrets-p99': samplesOf(await roundsOf(context, disturbed, undisturbed), ({ p99 }) => p99),
   };
 }
 
 export const reviewMeasurements: readonly Measurement[] = [
   { rows: ['allow-p50', 'allow-p99', 'throughput'], isQuick: true, measure: measureAllowed },
+  { rows: ['policies-200', 'policies-1000'], isQuick: true, measure: measurePolicies },
+  { rows: ['large-secrets-p99'], isQuick: true, measure: measureLargeSecrets },
 ];
