@@ -80,7 +80,7 @@ export class Dispatcher {
   enqueueAll(): void {
     const { cluster, namespaceQueue, providerQueue } = this.#options;
     for (const namespaceObject of cluster.snapshot().namespaces())
-      namespaceQueue.add(nameOf(namespaceObject));
+      namespaceQueue.add(nameOf(namespaceObject), 'bulk');
     for (const { state } of cluster.providers()) providerQueue.add(state.id);
   }
 
@@ -90,7 +90,7 @@ export class Dispatcher {
     const { ledger, namespaceQueue, providerQueue } = this.#options;
     const names = affectedNamespaces(id, this.#options);
     ledger.expect(id, names);
-    for (const name of names) namespaceQueue.add(name);
+    for (const name of names) namespaceQueue.add(name, 'bulk');
     providerQueue.add(id);
   }
 

@@ -5,28 +5,64 @@ interface Ready<K> {
   readonly order: number;
 }
 
+/** `bulk`: one of many keys that were added together, such as all namespaces of a changed policy. */
+export type Urgency = 'now' | 'bulk';
+
+/**
+ * While single keys wait, too, every fourth key is of a bulk. In the order of arrival, a new namespace of a cluster with 20,000
+ * waits half a minute while a Secret goes to all of them (docs/operate/scale.md).
+ */
+const bulkTurn = 4;
+
 /** Keys that can start now. Keys that failed before stand in a line of their own, so that the queue can limit them. */
 export class ReadyKeys<K> {
   readonly #fresh = new Line<Ready<K>>();
   readonly #failed = new Line<Ready<K>>();
+  readonly #bulk = new Line<K>();
+  /** Keys of `#bulk` that have not been taken or promoted. */
+  readonly #inBulk = new Set<K>();
   #added = 0;
+  #takenSinceBulk = 0;
 
-  add(key: K, hasFailed: boolean): void {
+  add(key: K, hasFailed: boolean, urgency: Urgency = 'now'): void {
+    if (urgency === 'bulk' && !hasFailed) {
+      this.#inBulk.add(key);
+      this.#bulk.push(key);
+      return;
+    }
     this.#added += 1;
     (hasFailed ? this.#failed : this.#fresh).push({ key, order: this.#added });
   }
 
+  /** Call it when a key that waits has been added alone. */
+  promote(key: K): void {
+    if (this.#inBulk.delete(key)) this.add(key, false);
+  }
+
   /** Removes and returns the oldest key, or the oldest key that has not failed. */
   take(mayHaveFailed: boolean): { readonly key: K; readonly hasFailed: boolean } | undefined {
+    if (this.#takenSinceBulk + 1 >= bulkTurn) {
+      const bulk = this.#takeBulk();
+      if (bulk !== undefined) return bulk;
+    }
     const [fresh, failed] = [this.#fresh.first, mayHaveFailed ? this.#failed.first : undefined];
     const hasFailed = failed !== undefined && (fresh === undefined || failed.order < fresh.order);
     const first = (hasFailed ? this.#failed : this.#fresh).shift();
-    return first === undefined ? undefined : { key: first.key, hasFailed };
+    if (first === undefined) return this.#takeBulk();
+    this.#takenSinceBulk += 1;
+    return { key: first.key, hasFailed };
   }
 
   clear(): void {
-    this.#fresh.clear();
-    this.#failed.clear();
+    for (const line of [this.#fresh, this.#failed, this.#bulk, this.#inBulk]) line.clear();
+  }
+
+  #takeBulk(): { readonly key: K; readonly hasFailed: boolean } | undefined {
+    this.#takenSinceBulk = 0;
+    for (let key = this.#bulk.shift(); key !== undefined; key = this.#bulk.shift()) {
+      if (this.#inBulk.delete(key)) return { key, hasFailed: false };
+    }
+    return undefined;
   }
 }
 

@@ -2,7 +2,7 @@
 // The contract is the one of client-go's workqueue: https://pkg.go.dev/k8s.io/client-go/util/workqueue
 import { setImmediate } from 'node:timers/promises';
 import type { Clock } from '../../base/clock.ts';
-import { DelayedKeys, ReadyKeys } from './key-order.ts';
+import { DelayedKeys, ReadyKeys, type Urgency } from './key-order.ts';
 
 /** Result of one attempt. `retry`: try again, with a delay that grows with each failure and is at least `minDelayMs`. */
 export type Handled = { readonly kind: 'done' } | { readonly kind: 'retry'; readonly minDelayMs?: number };
@@ -79,15 +79,19 @@ export class WorkQueue<K> {
     return first === undefined ? 0 : this.#options.clock.monotonic() - first;
   }
 
-  add(key: K): void {
+  /** A key that is added alone goes before those that were added as a bulk, also when it is one of them. */
+  add(key: K, urgency: Urgency = 'now'): void {
     if (!this.#waitingSince.has(key)) this.#waitingSince.set(key, this.#options.clock.monotonic());
     if (this.#running.has(key)) {
       this.#dirty.add(key);
       return;
     }
-    if (this.#queued.has(key)) return;
+    if (this.#queued.has(key)) {
+      if (urgency === 'now') this.#ready.promote(key);
+      return;
+    }
     this.#queued.add(key);
-    this.#ready.add(key, this.#failuresOf(key) > 0);
+    this.#ready.add(key, this.#failuresOf(key) > 0, urgency);
     this.#startReady();
   }
 

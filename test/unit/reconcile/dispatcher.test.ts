@@ -22,11 +22,25 @@ function binding(): KubeObject {
   };
 }
 
+function namespaceOf(name: string): KubeObject {
+  return { apiVersion: 'v1', kind: 'Namespace', metadata: { name, uid: name } };
+}
+
+function policy(generation: number): KubeObject {
+  return {
+    apiVersion: 'reeve.dev/v1alpha1',
+    kind: 'NamespacePolicy',
+    metadata: { name: 'p', uid: 'p', resourceVersion: String(generation), generation },
+    spec: { match: { names: ['a', 'b'] }, maxDeletions: generation },
+  };
+}
+
 function begin() {
   const clock = new VirtualClock({ start: new Date('2030-01-01T00:00:00Z'), chance: 0.5 });
   const order: string[] = [];
   const queue = {
-    add: (key: string) => void order.push(`enqueued ${key}`),
+    add: (key: string, urgency = 'now') =>
+      void order.push(`enqueued ${key}${urgency === 'bulk' ? ' with others' : ''}`),
     addAfter: (key: string) => void order.push(`enqueued ${key} for later`),
   };
   const cluster = new LiveCluster({ excludedNamespaces: [] });
@@ -52,25 +66,34 @@ function begin() {
 
 test('a change of a Namespace reaches caches that were built after the dispatcher before it enqueues work', () => {
   const { cluster, order } = begin();
-  cluster.namespaces.changed({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'a', uid: 'a' } });
+  cluster.namespaces.changed(namespaceOf('a'));
   expect(order).toEqual(['cache', 'enqueued a']);
 });
 
 test('a change of a provider reaches caches that were built after the dispatcher before it enqueues work', () => {
   const { cluster, order } = begin();
-  cluster.policies.changed({
-    apiVersion: 'reeve.dev/v1alpha1',
-    kind: 'NamespacePolicy',
-    metadata: { name: 'p', uid: 'p', resourceVersion: '1', generation: 1 },
-    spec: { match: { names: ['a'] } },
-  });
+  cluster.policies.changed(policy(1));
   expect(order[0]).toBe('cache');
   expect(order).toContain('enqueued NamespacePolicy/p');
 });
 
+test('all namespaces of a changed provider wait for a namespace that changes alone', () => {
+  const { cluster, order } = begin();
+  cluster.policies.changed(policy(1));
+  for (const name of ['a', 'b']) cluster.namespaces.changed(namespaceOf(name));
+  order.length = 0;
+  cluster.policies.changed(policy(2));
+  cluster.namespaces.changed(namespaceOf('c'));
+  expect(order.filter((each) => each !== 'cache' && !each.includes('/'))).toEqual([
+    'enqueued a with others',
+    'enqueued b with others',
+    'enqueued c',
+  ]);
+});
+
 test('a change of an object reaches caches that were built after the dispatcher before it enqueues work', () => {
   const { cluster, objects, order } = begin();
-  cluster.namespaces.changed({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'a', uid: 'a' } });
+  cluster.namespaces.changed(namespaceOf('a'));
   const sink = objects.sink(bindingType, (object) => observeObject(bindingType, object));
   sink.replaced([], '1');
   order.length = 0;

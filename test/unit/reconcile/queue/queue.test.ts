@@ -75,6 +75,38 @@ describe('a work queue', () => {
     expect(desk.maxAtOnce).toBe(2);
   });
 
+  test('runs a key that was added alone before those that were added as a bulk', async () => {
+    const desk = new Desk({ concurrency: 1 });
+    for (const key of ['a', 'b', 'c']) desk.queue.add(key, 'bulk');
+    for (const key of ['new', 'c']) desk.queue.add(key);
+    // It waits already, so it keeps its place.
+    desk.queue.add('c', 'bulk');
+    void desk.start();
+    for (const key of ['new', 'c', 'a', 'b']) await desk.end(key);
+    expect(desk.begun).toEqual(['new', 'c', 'a', 'b']);
+    expect(desk.queue.isIdle).toBe(true);
+  });
+
+  test('runs a key of a bulk after each three that were added alone', async () => {
+    const desk = new Desk({ concurrency: 1 });
+    for (const key of ['a', 'b']) desk.queue.add(key, 'bulk');
+    for (const key of ['1', '2', '3', '4', '5', '6', '7']) desk.queue.add(key);
+    void desk.start();
+    const order = ['1', '2', '3', 'a', '4', '5', '6', 'b', '7'];
+    for (const key of order) await desk.end(key);
+    expect(desk.begun).toEqual(order);
+  });
+
+  test('counts a key of a bulk that fails among those that failed', async () => {
+    const desk = new Desk({ concurrency: 2 });
+    for (const key of ['a', 'b']) desk.queue.add(key, 'bulk');
+    void desk.start();
+    for (const key of ['a', 'b']) await desk.end(key, retry);
+    for (const key of ['a', 'b']) desk.queue.add(key, 'bulk');
+    // Half of the places stay free for keys that have not failed.
+    expect(desk.running).toEqual(['a']);
+  });
+
   test('runs a key once more when it was added while it ran', async () => {
     const desk = new Desk();
     void desk.start();
