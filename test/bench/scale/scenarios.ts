@@ -43,7 +43,7 @@ export function takeOver(
   return lookAtAll(situation, costs, costs.leaseMs + share(situation) * costs.listMs);
 }
 
-/** All processes start anew: lists of all namespaces and objects, then a look at all namespaces. */
+/** All processes start again: lists of all namespaces and objects, then a look at all namespaces. */
 export function restart(
   situation: Situation,
   costs: ScaleCosts,
