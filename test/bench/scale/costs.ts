@@ -10,7 +10,7 @@ export interface ScaleCosts {
   readonly seats: number;
   /** Namespaces that a leader handles at once. */
   readonly concurrency: number;
-  /** Processor time for a listed object, and for a changed object of somebody else. */
+  /** Processor time for a listed object, and for a changed object of another owner. */
   readonly listMs: number;
   readonly eventMs: number;
   /** From the start of a process until it lists objects. */
