@@ -1,6 +1,15 @@
 // All measurements of the bench, in the order in which a run makes them.
 import type { Measurement } from './row.ts';
+import { createMeasurements } from './rows/creates.ts';
+import { fanOutMeasurements } from './rows/fan-out.ts';
+import { largeClusterMeasurements } from './rows/large-cluster.ts';
 import { reviewKindMeasurements } from './rows/review-kinds.ts';
 import { reviewMeasurements } from './rows/reviews.ts';
 
-export const measurements: readonly Measurement[] = [...reviewMeasurements, ...reviewKindMeasurements];
+export const measurements: readonly Measurement[] = [
+  ...reviewMeasurements,
+  ...reviewKindMeasurements,
+  ...createMeasurements,
+  ...fanOutMeasurements,
+  ...largeClusterMeasurements,
+];

@@ -23,6 +23,10 @@ const loadGenerator: Program = {
   name: 'loadgen',
   folder: './loadgen',
   files: ['main.go', 'connection.go', 'load.go'],
+const referenceProgram: Program = {
+  name: 'reference',
+  folder: './reference',
+  files: ['main.go', 'controller.go'],
 };
 
 /** Rejects when a build fails: a machine with Go is meant to run the tests. */
@@ -56,6 +60,11 @@ export async function findClientProgram(env: Environment = process.env): Promise
 export async function findLoadGenerator(env: Environment = process.env): Promise<string | undefined> {
   const go = await findGo(env);
   return go === undefined ? undefined : await builtBy(go, env, loadGenerator);
+/** Returns the plain controller of client-go that the bench compares with Reeve. Rejects without Go. */
+export async function findReferenceProgram(env: Environment = process.env): Promise<string> {
+  const go = await findGo(env);
+  if (go === undefined) throw new Error('Go is not on the PATH');
+  return await builtBy(go, env, referenceProgram);
 }
 
 /** Returns the program with its first arguments, or undefined when these binaries lack the component. */
