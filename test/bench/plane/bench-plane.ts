@@ -26,6 +26,9 @@ const providers = '/apis/reeve.dev/v1alpha1';
 /** The requests that each process sends without a change: it renews its Lease, and asks for rights. */
 const notWrites = /^(leases|\w*reviews)$/;
 
+/** Conditions and statuses wait for less. */
+const quietMs = 1000;
+
 export interface Burst {
   /** Milliseconds from the first create to the last content, and from the last create to the last content. */
   readonly totalMs: number;
@@ -111,13 +114,13 @@ export class BenchPlane {
     return [...(await this.writes()).values()].reduce((sum, count) => sum + count, 0);
   }
 
-  /** Waits until no request has changed anything for two seconds: statuses and events follow the contents. */
+  /** Waits until no request has changed anything for a moment: statuses and events follow the contents. */
   async settled(): Promise<void> {
     for (let last = -1; ;) {
       const count = await this.writeCount();
       if (count === last) return;
       last = count;
-      await sleep(2000);
+      await sleep(quietMs);
     }
   }
 
