@@ -48,7 +48,7 @@ export class SizedProcess {
     const kubeconfig = await roleKubeconfig(cluster, role);
     const flags = flagsOf({ role, kubeconfig, port, probesPort, servicePort: port });
     const node = [...imageNodeFlags(), `--max-old-space-size=${heapMiB[role]}`, program];
-    // Nobody calls the webhook when it ends.
+    // No API server calls the webhook any more when a measurement ends it.
     const args = [...node, ...flags, '--log-level=info', '--drain-grace=0s'];
     const component = new Component({ name, program: process.execPath, args, cwd: root }, cluster.folder);
     await component.start(guard, cluster.folder);

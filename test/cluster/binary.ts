@@ -23,6 +23,8 @@ const loadGenerator: Program = {
   name: 'loadgen',
   folder: './loadgen',
   files: ['main.go', 'connection.go', 'load.go'],
+};
+
 const referenceProgram: Program = {
   name: 'reference',
   folder: './reference',
@@ -60,6 +62,8 @@ export async function findClientProgram(env: Environment = process.env): Promise
 export async function findLoadGenerator(env: Environment = process.env): Promise<string | undefined> {
   const go = await findGo(env);
   return go === undefined ? undefined : await builtBy(go, env, loadGenerator);
+}
+
 /** Returns the plain controller of client-go that the bench compares with Reeve. Rejects without Go. */
 export async function findReferenceProgram(env: Environment = process.env): Promise<string> {
   const go = await findGo(env);

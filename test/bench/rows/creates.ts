@@ -5,7 +5,13 @@ import { mkdtemp, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { issueCertificates } from '../../../src/certs/issue/issue.ts';
 import { BenchPlane, BenchReeve, prepareBare } from '../plane/bench-plane.ts';
-import { createNamespace, emptyHooks, inTreePolicy, namespaceOf, rulesPolicy } from '../plane/plane-objects.ts';
+import {
+  createNamespace,
+  emptyHooks,
+  inTreePolicy,
+  namespaceOf,
+  rulesPolicy,
+} from '../plane/plane-objects.ts';
 import type { BenchContext, Measurement, Samples } from '../row.ts';
 import { median } from '../statistics.ts';
 
@@ -23,8 +29,8 @@ async function measureCreates(context: BenchContext): Promise<Readonly<Record<st
   for (const [path, body] of inTreePolicy) await bare.create(path, body);
   await using plane = await BenchPlane.start(binary);
   // Without a reconciler: the processor is for the webhook alone.
-  await using _reeve = await BenchReeve.start(plane, await context.program());
-  await plane.create('/apis/reeve.dev/v1alpha1/namespacepolicies', rulesPolicy);
+  await using reeve = await BenchReeve.start(plane, await context.program());
+  await reeve.plane.create('/apis/reeve.dev/v1alpha1/namespacepolicies', rulesPolicy);
   await Promise.all([isJudged(plane, 'reeve'), isJudged(bare, 'in-tree')]);
   const medians: Record<Kind, number[]> = { reeve: [], none: [], empty: [], 'in-tree': [] };
   // The first round warms up.
@@ -73,7 +79,8 @@ async function startEmptyHooks(context: BenchContext, plane: BenchPlane): Promis
   const script = join(import.meta.dirname, '../plane/empty-webhook.ts');
   const child = spawn(process.execPath, [script, cert, key], { stdio: ['ignore', 'pipe', 'inherit'] });
   const [line] = (await once(child.stdout, 'data')) as [Buffer];
-  for (const [path, body] of emptyHooks(Number(String(line)), issued.ca.certPem)) await plane.create(path, body);
+  for (const [path, body] of emptyHooks(Number(String(line)), issued.ca.certPem))
+    await plane.create(path, body);
   return {
     [Symbol.asyncDispose]: async () => {
       const closed = once(child, 'close');

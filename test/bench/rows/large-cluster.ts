@@ -1,13 +1,7 @@
 // Rows of the reconciler by the number of namespaces: how soon a new namespace has its RoleBinding, and what rest costs.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { BenchPlane, BenchReeve, prepareBare } from '../plane/bench-plane.ts';
-import {
-  applyOf,
-  contentName,
-  createNamespace,
-  namespaceOf,
-  roleBindingOf,
-} from '../plane/plane-objects.ts';
+import { applyOf, contentName, createNamespace, namespaceOf, roleBindingOf } from '../plane/plane-objects.ts';
 import type { BenchContext, Measurement, Samples } from '../row.ts';
 import { median, quantile } from '../statistics.ts';
 
@@ -22,7 +16,7 @@ interface Latencies {
   /** The medians of the rounds. */
   readonly ours: readonly number[];
   readonly raw: readonly number[];
-  /** Of all rounds. */
+  /** The 99th percentile of all rounds. */
   readonly p99: number;
 }
 
