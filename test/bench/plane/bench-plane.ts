@@ -1,20 +1,15 @@
-// A control plane of the bench, with or without Reeve, and the namespaces and writes on it.
+// A control plane of the bench, and the namespaces and writes on it.
 import type { KubeObject } from '../../../src/base/kube-object.ts';
 import type { ClusterBinary } from '../../cluster/binary.ts';
 import { startControlPlane, type ControlPlane } from '../../cluster/control-plane.ts';
-import { Guard } from '../../cluster/guard.ts';
-import { installReeve, reeveNamespace } from '../../cluster/reeve-install.ts';
 import { ApiCalls } from '../../soak/api-calls.ts';
-import { webhookIsAsked } from '../../support/reeve.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { SizedProcess } from '../sized-process.ts';
 import { inParallel } from './in-parallel.ts';
 import {
   contentName,
   contentsPolicy,
   contentsShare,
   createNamespace,
-  namespaceOf,
   namespaceWithContents,
   secretOf,
   sourceNamespace,
@@ -130,63 +125,4 @@ export class BenchPlane {
     this.cluster.resume('controllers');
     await this.cluster.stop();
   }
-}
-
-/** Reeve on a plane: one process of each role, as in the image. */
-export class BenchReeve {
-  readonly plane: BenchPlane;
-  readonly #program: string;
-  readonly #guard = new Guard();
-  readonly #processes: SizedProcess[] = [];
-
-  private constructor(plane: BenchPlane, program: string) {
-    this.plane = plane;
-    this.#program = program;
-  }
-
-  /** Installs Reeve and starts its webhook. */
-  static async start(plane: BenchPlane, program: string): Promise<BenchReeve> {
-    await installReeve(plane.cluster);
-    const reeve = new BenchReeve(plane, program);
-    try {
-      await reeve.#startRole('webhook');
-      await webhookIsAsked(plane.cluster);
-    } catch (error) {
-      await reeve[Symbol.asyncDispose]();
-      throw error;
-    }
-    return reeve;
-  }
-
-  /** Starts the reconciler, and waits until it leads. */
-  async startReconciler(): Promise<void> {
-    const reconciler = await this.#startRole('reconciler');
-    while ((await reconciler.sum('reeve_leader')) !== 1) await sleep(50);
-  }
-
-  processorMs(): number {
-    return this.#processes.reduce((sum, each) => sum + each.processorMs(), 0);
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await Promise.all(this.#processes.map((each) => each.stop()));
-    await this.#guard.end();
-  }
-
-  async #startRole(role: 'webhook' | 'reconciler'): Promise<SizedProcess> {
-    const started = await SizedProcess.start(role, role, this.plane.cluster, this.#guard, this.#program);
-    this.#processes.push(started);
-    await started.ready();
-    return started;
-  }
-}
-
-/** Creates what the baselines need that `installReeve` creates elsewhere: the namespaces, and the Service of a webhook. */
-export async function prepareBare(plane: BenchPlane): Promise<void> {
-  for (const name of [sourceNamespace, reeveNamespace])
-    await plane.calls.mustSend(createNamespace(namespaceOf(name, {})));
-  await plane.create(`/api/v1/namespaces/${reeveNamespace}/services`, {
-    metadata: { name: 'reeve-webhook' },
-    spec: { type: 'ExternalName', externalName: 'localhost' },
-  });
 }

@@ -4,7 +4,8 @@ import { once } from 'node:events';
 import { mkdtemp, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { issueCertificates } from '../../../src/certs/issue/issue.ts';
-import { BenchPlane, BenchReeve, prepareBare } from '../plane/bench-plane.ts';
+import type { BenchPlane } from '../plane/bench-plane.ts';
+import { startPlanes } from '../plane/bench-planes.ts';
 import {
   createNamespace,
   emptyHooks,
@@ -22,15 +23,12 @@ const kinds = ['reeve', 'none', 'empty', 'in-tree'] as const;
 type Kind = (typeof kinds)[number];
 
 async function measureCreates(context: BenchContext): Promise<Readonly<Record<string, Samples>>> {
-  const binary = await context.controlPlane();
-  await using bare = await BenchPlane.start(binary);
-  await prepareBare(bare);
+  // Without a reconciler: the processor is for the webhook alone.
+  await using planes = await startPlanes(context);
+  const { bare, plane } = planes;
   await using _ = await startEmptyHooks(context, bare);
   for (const [path, body] of inTreePolicy) await bare.create(path, body);
-  await using plane = await BenchPlane.start(binary);
-  // Without a reconciler: the processor is for the webhook alone.
-  await using reeve = await BenchReeve.start(plane, await context.program());
-  await reeve.plane.create('/apis/reeve.dev/v1alpha1/namespacepolicies', rulesPolicy);
+  await plane.create('/apis/reeve.dev/v1alpha1/namespacepolicies', rulesPolicy);
   await Promise.all([isJudged(plane, 'reeve'), isJudged(bare, 'in-tree')]);
   const medians: Record<Kind, number[]> = { reeve: [], none: [], empty: [], 'in-tree': [] };
   // The first round warms up.

@@ -1,6 +1,7 @@
 // Rows of the reconciler on a real control plane: one Secret to 1,000 namespaces, its change, and 1,000 namespaces in a burst.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { BenchPlane, BenchReeve, prepareBare, type Burst } from '../plane/bench-plane.ts';
+import type { BenchPlane, Burst } from '../plane/bench-plane.ts';
+import { startPlanes } from '../plane/bench-planes.ts';
 import { inParallel } from '../plane/in-parallel.ts';
 import {
   applyOf,
@@ -26,11 +27,8 @@ const fanOutNames = Array.from(
 const lateMs = 300;
 
 async function measureFanOut(context: BenchContext): Promise<Readonly<Record<string, Samples>>> {
-  const binary = await context.controlPlane();
-  await using bare = await BenchPlane.start(binary);
-  await prepareBare(bare);
-  await using plane = await BenchPlane.start(binary);
-  await using reeve = await BenchReeve.start(plane, await context.program());
+  await using planes = await startPlanes(context);
+  const { bare, plane, reeve } = planes;
   await reeve.startReconciler();
   await plane.provideContents();
   await plane.fill(fanOutCount);
