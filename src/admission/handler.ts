@@ -2,7 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ClusterSnapshot } from '../policy/compile/snapshot.ts';
 import { allowed, failedInside, malformed, type Answer, renderReview } from './answer.ts';
-import { isProviderReview } from '../policy/terms/review.ts';
+import { isProviderReview, type AnyReview } from '../policy/terms/review.ts';
 import { withNamedIntents } from './awaited-intents.ts';
 import type { ByteBudget, ByteLease } from './http/byte-budget.ts';
 import { Deadline } from './http/deadline.ts';
@@ -85,10 +85,14 @@ class WebhookHandler {
     const received = await readReviewBody(request, lease, this.#limits.bodyBytes, deadline);
     if (received.kind !== 'body') return received;
     if (deadline.isOver) return refused(timedOut);
-    return await this.#answerTo(decodeReview(received.bytes, this.#endpoint), snapshot, deadline);
+    return this.#answerTo(decodeReview(received.bytes, this.#endpoint), snapshot, deadline);
   }
 
-  async #answerTo(decoded: DecodedReview, snapshot: ClusterSnapshot, deadline: Deadline): Promise<Handled> {
+  #answerTo(
+    decoded: DecodedReview,
+    snapshot: ClusterSnapshot,
+    deadline: Deadline,
+  ): Handled | Promise<Handled> {
     switch (decoded.kind) {
       case 'unreadable':
         return refused(decoded.refusal);
@@ -97,28 +101,39 @@ class WebhookHandler {
       case 'passed':
         return answered(decoded.summary, allowed);
       case 'review':
-        return await this.#judge(decoded, snapshot, deadline);
+        return this.#judge(decoded, snapshot, deadline);
       default:
         return decoded satisfies never;
     }
   }
 
   /** An internal error is a refusal inside the review: an HTTP error under failurePolicy Ignore would allow the object. */
-  async #judge(
+  #judge(
     { summary, review }: DecodedReview & { kind: 'review' },
     snapshot: ClusterSnapshot,
     deadline: Deadline,
-  ): Promise<Handled> {
-    try {
-      const current =
-        this.#endpoint === 'validate' && isProviderReview(review)
-          ? await withNamedIntents(review, snapshot, this.#ports.snapshot)
-          : snapshot;
-      return answered(summary, await judgeReview(this.#endpoint, review, current, this.#ports, deadline));
-    } catch (error) {
+  ): Handled | Promise<Handled> {
+    const failed = (error: unknown): Handled => {
       this.#ports.observer.failed(error);
       return answered(summary, failedInside);
+    };
+    try {
+      const answer = this.#answerOf(review, snapshot, deadline);
+      return answer instanceof Promise
+        ? answer.then((later) => answered(summary, later)).catch(failed)
+        : answered(summary, answer);
+    } catch (error) {
+      return failed(error);
     }
+  }
+
+  #answerOf(review: AnyReview, snapshot: ClusterSnapshot, deadline: Deadline): Answer | Promise<Answer> {
+    const [endpoint, ports] = [this.#endpoint, this.#ports];
+    return endpoint === 'validate' && isProviderReview(review)
+      ? withNamedIntents(review, snapshot, ports.snapshot).then((current) =>
+          judgeReview(endpoint, review, current, ports, deadline),
+        )
+      : judgeReview(endpoint, review, snapshot, ports, deadline);
   }
 
   #observe(handled: Handled, milliseconds: number): void {

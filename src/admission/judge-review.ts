@@ -14,7 +14,7 @@ import { EvaluationBudget } from './evaluation-budget.ts';
 import type { LongDecisions } from './long-decisions.ts';
 import type { Answer } from './answer.ts';
 import type { Deadline } from './http/deadline.ts';
-import { askRights, completeSnapshot } from './lookups.ts';
+import { askRights, completeSnapshot, type Completed } from './lookups.ts';
 import type { Clock } from '../base/clock.ts';
 import type { AccessReviewer, Endpoint, NamespaceFinder } from './ports.ts';
 
@@ -35,38 +35,41 @@ export interface Judging extends JudgePorts {
   readonly longDecisions: LongDecisions;
 }
 
-export async function judgeReview(
+/** Most reviews ask nothing of the cluster. Their answer is no promise, because each turn of the event loop costs time. */
+export function judgeReview(
   endpoint: Endpoint,
   review: AnyReview,
   snapshot: ClusterSnapshot,
   ports: Judging,
   deadline: Deadline,
-): Promise<Answer> {
-  return isProviderReview(review)
-    ? await judgeProvider(endpoint, review, snapshot, ports, deadline)
-    : await judgeObject(endpoint, review, snapshot, ports, deadline);
+): Answer | Promise<Answer> {
+  if (isProviderReview(review)) return judgeProvider(endpoint, review, snapshot, ports, deadline);
+  const completed = completeSnapshot(review, snapshot, ports.namespaces, deadline);
+  return completed instanceof Promise
+    ? completed.then((found) => judgeObject(endpoint, review, found, ports, deadline))
+    : judgeObject(endpoint, review, completed, ports, deadline);
 }
 
-async function judgeObject(
+function judgeObject(
   endpoint: Endpoint,
   review: Review,
-  known: ClusterSnapshot,
+  completed: Completed,
   ports: JudgePorts,
   deadline: Deadline,
-): Promise<Answer> {
-  const completed = await completeSnapshot(review, known, ports.namespaces, deadline);
+): Answer | Promise<Answer> {
   if (!completed.ok) return completed.answer;
   if (deadline.isOver) return outOfTime;
   const { snapshot } = completed;
-  const { clock, cpuTime, evaluationMs } = ports;
-  const budget = new EvaluationBudget(cpuTime, evaluationMs, () => clock.monotonic() >= deadline.at);
+  const { clock, evaluationMs } = ports;
+  const clocks = { cpuTime: ports.cpuTime, monotonic: () => clock.monotonic() };
+  const budget = new EvaluationBudget(clocks, evaluationMs, deadline.at);
   const circumstances = { now: clock.now(), budget };
   switch (endpoint) {
     case 'mutate':
       return mutateReview(review, snapshot, circumstances);
     case 'validate': {
       const decision = decide(review, snapshot, circumstances);
-      return await settled(review, decision, ports, deadline, decision.overBudget ? budget.slowest() : []);
+      return settled(review, decision, ports, deadline, decision.overBudget ? budget.slowest() : []);
     }
     default:
       return endpoint satisfies never;
@@ -92,14 +95,27 @@ async function judgeProvider(
   return await settled(review, made.value, ports, deadline);
 }
 
-async function settled(
+function settled(
+  review: AnyReview,
+  decision: Decision,
+  ports: JudgePorts,
+  deadline: Deadline,
+  slowest: readonly string[] = [],
+): Answer | Promise<Answer> {
+  const ownRights = ports.ownAccount === undefined ? [] : decision.ownRights;
+  return decision.rights.length + ownRights.length === 0
+    ? judged(settle(decision, new Map(), review), review, slowest)
+    : settledByRights(review, { ...decision, ownRights }, ports, deadline, slowest);
+}
+
+async function settledByRights(
   review: AnyReview,
   decision: Decision,
   { access, ownAccount }: JudgePorts,
   deadline: Deadline,
-  slowest: readonly string[] = [],
+  slowest: readonly string[],
 ): Promise<Answer> {
-  const ownRights = ownAccount === undefined ? [] : decision.ownRights;
+  const { ownRights } = decision;
   const [rights, own] = await Promise.all([
     askRights(review.requester, decision.rights, access, deadline),
     askRights(ownAccount ?? review.requester, ownRights, access, deadline),

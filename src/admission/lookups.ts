@@ -9,18 +9,27 @@ import type { Deadline } from './http/deadline.ts';
 import type { AccessReviewer, NamespaceFinder } from './ports.ts';
 import { namespaceNeeded } from '../policy/compile/applicable-rules.ts';
 
-type Completed =
+export type Completed =
   { readonly ok: true; readonly snapshot: ClusterSnapshot } | { readonly ok: false; readonly answer: Answer };
 
 /** Returns the snapshot with the Namespace of the review. A Namespace that cannot be found is a refusal. */
-export async function completeSnapshot(
+export function completeSnapshot(
   review: Review,
   snapshot: ClusterSnapshot,
   finder: NamespaceFinder,
   deadline: Deadline,
-): Promise<Completed> {
+): Completed | Promise<Completed> {
   const name = namespaceNeeded(review, snapshot.policies);
   if (name === undefined || snapshot.namespace(name) !== undefined) return { ok: true, snapshot };
+  return completedWith(name, snapshot, finder, deadline);
+}
+
+async function completedWith(
+  name: string,
+  snapshot: ClusterSnapshot,
+  finder: NamespaceFinder,
+  deadline: Deadline,
+): Promise<Completed> {
   const found = await deadline.within((signal) => orUndefined(finder.find(name, signal)));
   if (!found.inTime) return { ok: false, answer: outOfTime };
   if (found.value === undefined) return { ok: false, answer: unknownNamespace(clipped(name)) };

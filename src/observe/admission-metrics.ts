@@ -29,7 +29,7 @@ export class AdmissionMetrics {
   readonly #errors;
   readonly #overBudget;
   readonly #unjudged;
-  readonly #inFlight;
+  #inFlight = 0;
   readonly #policies;
 
   constructor(registry: MetricsRegistry) {
@@ -65,12 +65,11 @@ export class AdmissionMetrics {
       'Reviews that left out a policy with Warn or Audit because evaluating took too long.',
       ['policy'],
     );
-    this.#inFlight = registry.gauge('reeve_admission_in_flight', 'Requests being answered now.', []);
+    registry.measured('reeve_admission_in_flight', 'Requests being answered now.', () => this.#inFlight);
     this.#policies = registry.gauge('reeve_policies', 'Policies, shares and bindings by state.', ['state']);
     // Alerts need a counter that exists before its first increase.
     this.#errors.inc(0);
     this.#overBudget.inc(0);
-    this.#inFlight.set(0);
   }
 
   decided({
@@ -98,11 +97,11 @@ export class AdmissionMetrics {
   }
 
   began(): void {
-    this.#inFlight.inc();
+    this.#inFlight += 1;
   }
 
   ended(): void {
-    this.#inFlight.dec();
+    this.#inFlight -= 1;
   }
 
   /** `stale`: an older version is in force, because the newest one has problems. */

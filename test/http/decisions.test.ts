@@ -225,7 +225,7 @@ test('the budget of a review counts CPU time, so a busy machine does not spend i
   await start(snapshot, { clock, evaluationMs: 250 });
   expect((await ask('/validate?timeout=30s', secret)).status).not.toMatchObject({ code: 504 });
   await target?.close();
-  await start(snapshot, { cpuTime: () => (cpu += 300), evaluationMs: 650 });
+  await start(snapshot, { clock, cpuTime: () => (cpu += 300), evaluationMs: 650 });
   const { status } = await ask('/validate?timeout=30s', secret);
   expect(status?.code).toBe(504);
   expect(status?.message).toContain(

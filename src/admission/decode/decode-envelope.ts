@@ -3,7 +3,15 @@ import { isUtf8 } from 'node:buffer';
 import { isJsonObject, type JsonObject } from '../../base/json.ts';
 import { badBody } from '../http/http-refusal.ts';
 import type { HttpRefusal } from '../http/http-refusal.ts';
-import { findUid, maxDepth, maxGrowth, maxReviewValues, maxValues, measureJson } from './json-scan.ts';
+import {
+  findUid,
+  isSmallAndFlat,
+  maxDepth,
+  maxGrowth,
+  maxReviewValues,
+  maxValues,
+  measureJson,
+} from './json-scan.ts';
 import { invalidReview, type ReviewProblem } from './review-problem.ts';
 
 export const reviewApiVersion = 'admission.k8s.io/v1';
@@ -21,10 +29,12 @@ const maxUidLength = 128;
 export function decodeEnvelope(body: Buffer): Envelope {
   // Node would replace invalid UTF-8, so that two different bodies would become equal.
   if (!isUtf8(body)) return unreadable('the body is not UTF-8');
-  const size = measureJson(body);
-  if (size.depth > maxDepth) return unreadable(`the body is nested deeper than ${maxDepth} levels`);
-  const problem = sizeProblem(size);
-  if (problem !== undefined) return oversized(findUid(body), problem);
+  if (!isSmallAndFlat(body)) {
+    const size = measureJson(body);
+    if (size.depth > maxDepth) return unreadable(`the body is nested deeper than ${maxDepth} levels`);
+    const problem = sizeProblem(size);
+    if (problem !== undefined) return oversized(findUid(body), problem);
+  }
   const review = parseJson(body);
   if (!isJsonObject(review) || review['apiVersion'] !== reviewApiVersion || review['kind'] !== reviewKind) {
     return unreadable(`the body is not an ${reviewKind} of ${reviewApiVersion}`);

@@ -25,6 +25,22 @@ const closeBrace = 0x7d;
 const openBracket = 0x5b;
 const closeBracket = 0x5d;
 
+/**
+ * Returns true for most bodies: so short that they cannot have too many values, because each takes a byte, and with so few
+ * brackets, those in strings included, that they cannot be too deep. Measuring such a body took 4 % of the time of an
+ * answer.
+ */
+export function isSmallAndFlat(bytes: Uint8Array): boolean {
+  if (bytes.length > maxValues) return false;
+  let opened = 0;
+  // A loop with `of` takes ten times as long.
+  // oxlint-disable-next-line typescript/prefer-for-of
+  for (let index = 0; index < bytes.length; index++) {
+    if (bytes[index] === openBrace || bytes[index] === openBracket) opened += 1;
+  }
+  return opened <= maxDepth;
+}
+
 /** The number of object members and list items. */
 interface JsonSize {
   readonly depth: number;

@@ -93,19 +93,26 @@ export function readReviewBody(
 ): Promise<Received> {
   const { promise, resolve } = Promise.withResolvers<Received>();
   const chunks: Buffer[] = [];
-  const finish = (received: Received): void => {
+  const refuse = (refusal: HttpRefusal): void => {
     clearTimeout(timer);
     request.off('data', onData).off('end', onEnd).off('close', onGone);
-    resolve(received);
+    resolve({ kind: 'refused', refusal });
   };
   const onData = (chunk: Buffer): void => {
-    if (lease.held + chunk.length > maxBytes) finish({ kind: 'refused', refusal: bodyTooLarge });
+    if (lease.held + chunk.length > maxBytes) refuse(bodyTooLarge);
     else if (lease.take(chunk.length)) chunks.push(chunk);
-    else finish({ kind: 'refused', refusal: tooManyBytes });
+    else refuse(tooManyBytes);
   };
-  const onEnd = (): void => finish({ kind: 'body', bytes: joined(chunks) });
-  const onGone = (): void => finish({ kind: 'gone' });
-  const timer = setTimeout(() => finish({ kind: 'refused', refusal: timedOut }), deadline.remaining);
+  const onEnd = (): void => {
+    clearTimeout(timer);
+    resolve({ kind: 'body', bytes: joined(chunks) });
+  };
+  // Follows 'end' too, and then changes nothing.
+  const onGone = (): void => {
+    clearTimeout(timer);
+    resolve({ kind: 'gone' });
+  };
+  const timer = setTimeout(refuse, deadline.remaining, timedOut);
   // An interrupted request emits an error before it closes. Without a listener, that error would end the process.
   request.on('error', ignore).on('data', onData).on('end', onEnd).on('close', onGone);
   return promise;

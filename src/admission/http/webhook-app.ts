@@ -10,7 +10,8 @@ import type { HttpHandler } from '../handler.ts';
 
 /**
  * Paths match exactly, without redirects. Only the router of express is used: its application adds headers, parsers and
- * a second prototype to each request, which costs more than the routing.
+ * a second prototype to each request, which costs more than the routing. Reviews do not pass the router at all: it took 5 %
+ * of the time of an answer.
  */
 export function webhookApp(
   handlers: Readonly<Record<Endpoint, HttpHandler>>,
@@ -29,10 +30,21 @@ export function webhookApp(
     observer.failed(error);
     sendRefusal(request, response, serverError);
   });
+  const direct = new Map(Object.entries(handlers).map(([endpoint, handler]) => [`/${endpoint}`, handler]));
   return (request, response) => {
+    const handler = request.method === 'POST' ? direct.get(pathOf(request.url ?? '')) : undefined;
+    if (handler !== undefined) {
+      void handler(request, response);
+      return;
+    }
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- no handler here uses what express would add to them
     router(request as Request, response as Response, (error: unknown) => observer.failed(error));
   };
+}
+
+function pathOf(url: string): string {
+  const end = url.indexOf('?');
+  return end === -1 ? url : url.slice(0, end);
 }
 
 function refusing(refusal: HttpRefusal, observer: AdmissionObserver) {

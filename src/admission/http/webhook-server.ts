@@ -116,8 +116,12 @@ export class WebhookServer {
 
 /** RFC 9112, section 3.2: exactly one Host header; only HTTP/1.0 may omit it. */
 function hasOneHost({ httpVersion, rawHeaders }: IncomingMessage): boolean {
+  let hosts = 0;
   // Header names are at even indices.
-  const hosts = rawHeaders.filter((text, index) => index % 2 === 0 && text.toLowerCase() === 'host').length;
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index] ?? '';
+    if (name.length === 4 && name.toLowerCase() === 'host') hosts += 1;
+  }
   return hosts === 1 || (hosts === 0 && httpVersion !== '1.1');
 }
 

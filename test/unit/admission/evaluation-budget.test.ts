@@ -4,11 +4,8 @@ import { EvaluationBudget } from '../../../src/admission/evaluation-budget.ts';
 /** Starts a budget with a CPU time that only `work` spends. */
 function start(isLate = false) {
   let time = 100;
-  const budget = new EvaluationBudget(
-    () => time,
-    1000,
-    () => isLate,
-  );
+  const clock = (): number => time;
+  const budget = new EvaluationBudget({ cpuTime: clock, monotonic: clock }, 1000, isLate ? time : Infinity);
   const work = (policy: string, milliseconds: number): void => {
     budget.charge(policy);
     budget.isSpent();
@@ -42,4 +39,21 @@ test('a budget ends with its CPU time, or when the answer is due', () => {
   work('a', 1);
   expect(budget.isSpent()).toBe(true);
   expect(start(true).budget.isSpent()).toBe(true);
+});
+
+test('a thread that waits for a CPU uses no budget', () => {
+  let passed = 0;
+  const budget = new EvaluationBudget({ cpuTime: () => 5, monotonic: () => passed }, 1000, Infinity);
+  passed = 10_000;
+  expect(budget.isSpent()).toBe(false);
+});
+
+test('the CPU time is not read again before a twentieth of the budget has passed', () => {
+  let [passed, reads] = [0, 0];
+  const clocks = { cpuTime: () => (reads += 1), monotonic: () => passed };
+  const budget = new EvaluationBudget(clocks, 1000, Infinity);
+  for (passed = 0; passed < 50; passed++) budget.isSpent();
+  expect(reads).toBe(1);
+  budget.isSpent();
+  expect(reads).toBe(2);
 });
