@@ -5,6 +5,7 @@ import { allowed, failedInside, malformed, type Answer, renderReview } from './a
 import { isProviderReview, type AnyReview } from '../policy/terms/review.ts';
 import { withNamedIntents } from './awaited-intents.ts';
 import type { ByteBudget, ByteLease } from './http/byte-budget.ts';
+import { AnswerQueue } from './http/answer-queue.ts';
 import { Deadline } from './http/deadline.ts';
 import { decodeReview, type DecodedReview } from './decode/decode-review.ts';
 import { serverError, notReady, timedOut, tooManyBytes, type HttpRefusal } from './http/http-refusal.ts';
@@ -12,7 +13,7 @@ import { judgeReview, type JudgePorts, type Judging } from './judge-review.ts';
 import { LongDecisions } from './long-decisions.ts';
 import type { AdmissionObserver, Endpoint, SnapshotSource } from './ports.ts';
 import { readHead, readReviewBody } from './http/read-request.ts';
-import { sendJson, sendRefusal } from './http/send.ts';
+import { sendRefusal } from './http/send.ts';
 import type { ServerLimits } from './http/server-limits.ts';
 import type { RequestSummary } from './decode/request-summary.ts';
 
@@ -47,6 +48,7 @@ class WebhookHandler {
   readonly #ports: HandlerPorts & Judging;
   readonly #limits: ServerLimits;
   readonly #bytes: ByteBudget;
+  readonly #answers = new AnswerQueue();
 
   constructor(endpoint: Endpoint, ports: HandlerPorts, limits: ServerLimits, bytes: ByteBudget) {
     this.#endpoint = endpoint;
@@ -62,7 +64,7 @@ class WebhookHandler {
     observer.began();
     try {
       const handled = await this.#handled(request, response, lease);
-      respond(request, response, handled);
+      this.#respond(request, response, handled);
       this.#observe(handled, clock.monotonic() - began);
     } catch (error) {
       observer.failed(error);
@@ -136,6 +138,13 @@ class WebhookHandler {
       : judgeReview(endpoint, review, snapshot, ports, deadline);
   }
 
+  #respond(request: IncomingMessage, response: ServerResponse, handled: Handled): void {
+    if (handled.kind === 'refused') sendRefusal(request, response, handled.refusal);
+    else if (handled.kind === 'answered') {
+      this.#answers.send(response, renderReview(handled.summary, handled.answer));
+    }
+  }
+
   #observe(handled: Handled, milliseconds: number): void {
     const { observer } = this.#ports;
     switch (handled.kind) {
@@ -164,13 +173,6 @@ class WebhookHandler {
       default:
         handled satisfies never;
     }
-  }
-}
-
-function respond(request: IncomingMessage, response: ServerResponse, handled: Handled): void {
-  if (handled.kind === 'refused') sendRefusal(request, response, handled.refusal);
-  else if (handled.kind === 'answered' && !response.destroyed) {
-    sendJson(response, renderReview(handled.summary, handled.answer));
   }
 }
 

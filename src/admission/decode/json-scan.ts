@@ -109,11 +109,27 @@ class RequestMembers {
   }
 }
 
+/** Longer strings are searched by the memory functions of the machine, which costs too much to begin with. */
+const maxStepped = 64;
+
 /** Returns the index of the closing quote, or the end of the text. */
 function endOfString(bytes: Uint8Array, start: number): number {
   let index = start + 1;
-  while (index < bytes.length && bytes[index] !== quote) index += bytes[index] === backslash ? 2 : 1;
-  return index;
+  const near = Math.min(bytes.length, index + maxStepped);
+  while (index < near && bytes[index] !== quote) index += bytes[index] === backslash ? 2 : 1;
+  return index < near ? index : endOfLongString(bytes, index);
+}
+
+/** `start`: a place in the string that no backslash before it escapes. */
+function endOfLongString(bytes: Uint8Array, start: number): number {
+  for (let index = start; ;) {
+    const end = bytes.indexOf(quote, index);
+    if (end === -1) return bytes.length;
+    let escapes = end;
+    while (escapes > index && bytes[escapes - 1] === backslash) escapes--;
+    if ((end - escapes) % 2 === 0) return end;
+    index = end + 1;
+  }
 }
 
 /** Finds `request.uid` without parsing the rest, to answer a document that is too large to parse. */

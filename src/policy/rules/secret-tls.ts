@@ -23,7 +23,8 @@ export function secretTlsRule(spec: TlsRule): Rule {
 function judgePair(spec: TlsRule, secret: KubeObject, now: Date): readonly RuleViolation[] {
   const certificateValue = secretValue(secret, 'tls.crt');
   const certificate = readCertificate(certificateValue);
-  const identity = fingerprintOf(certificateValue);
+  // A hash costs more than the other checks, and only a violation needs it.
+  const identity = (): string => fingerprintOf(certificateValue);
   return [
     ...(certificate === undefined
       ? [unreadable(certificatePath, certificateValue, 'a certificate in PEM form')]
@@ -56,27 +57,28 @@ function judgeRemaining(
   minRemaining: string | undefined,
   certificate: X509Certificate,
   now: Date,
-  identity: string,
+  identity: () => string,
 ): readonly RuleViolation[] {
   if (minRemaining === undefined) return [];
   const notAfter = certificate.validToDate;
   if (notAfter.getTime() - now.getTime() >= (parseDuration(minRemaining) ?? 0)) return [];
   const found = `a certificate that expires at ${notAfter.toISOString()}`;
-  return [{ path: certificatePath, found, accepted: `at least ${minRemaining} left`, identity }];
+  return [{ path: certificatePath, found, accepted: `at least ${minRemaining} left`, identity: identity() }];
 }
 
 /** Checks RSA only: keys of other kinds, such as ECDSA, are strong with far fewer bits. */
 function judgeStrength(
   minRsaBits: number | undefined,
   certificate: X509Certificate,
-  identity: string,
+  identity: () => string,
 ): readonly RuleViolation[] {
+  if (minRsaBits === undefined) return [];
   const { asymmetricKeyType, asymmetricKeyDetails } = certificate.publicKey;
   const isRsa = asymmetricKeyType === 'rsa' || asymmetricKeyType === 'rsa-pss';
   const bits = asymmetricKeyDetails?.modulusLength ?? 0;
-  if (minRsaBits === undefined || !isRsa || bits >= minRsaBits) return [];
+  if (!isRsa || bits >= minRsaBits) return [];
   const found = `an RSA key of ${bits} bits`;
-  return [{ path: certificatePath, found, accepted: `at least ${minRsaBits} bits`, identity }];
+  return [{ path: certificatePath, found, accepted: `at least ${minRsaBits} bits`, identity: identity() }];
 }
 
 function unreadable(path: string, value: SecretValue, accepted: string): RuleViolation {
