@@ -7,7 +7,7 @@ import { hasBody } from './read-request.ts';
 const jsonType = 'application/json';
 
 export function sendJson(response: ServerResponse, body: string): void {
-  if (response.destroyed) return;
+  if (response.headersSent || response.destroyed) return;
   response.writeHead(200, { 'Content-Type': jsonType, 'Content-Length': Buffer.byteLength(body) });
   response.end(body);
 }

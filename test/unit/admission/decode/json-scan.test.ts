@@ -1,6 +1,12 @@
 // Measuring a JSON text and finding its uid without parsing it.
 import { describe, expect, test } from 'vitest';
-import { findUid, measureJson } from '../../../../src/admission/decode/json-scan.ts';
+import {
+  findUid,
+  isSmallAndFlat,
+  maxDepth,
+  maxValues,
+  measureJson,
+} from '../../../../src/admission/decode/json-scan.ts';
 
 describe('measureJson', () => {
   test.each([
@@ -20,6 +26,38 @@ describe('measureJson', () => {
     [']]]]', 0, 0],
   ])('%s', (text, depth, values) => {
     expect(measureJson(Buffer.from(text))).toMatchObject({ depth, values });
+  });
+});
+
+describe('measureJson finds the end of a string of any length', () => {
+  const lengths = Array.from({ length: 12 }, (_, index) => 58 + index);
+  test.each(['', '\\\\', '\\"', '\\\\\\"', '\\"\\"', '\\\\'.repeat(70)])('after %s', (escapes) => {
+    for (const length of lengths) {
+      for (const content of ['['.repeat(length) + escapes, escapes + '['.repeat(length)]) {
+        const text = `{"${content}":["${content}",[]]}`;
+        expect(JSON.parse(text)).toBeTypeOf('object');
+        expect(measureJson(Buffer.from(text))).toMatchObject({ depth: 3, values: 4 });
+      }
+    }
+  });
+
+  test('a long string that never ends', () => {
+    expect(measureJson(Buffer.from(`["${'['.repeat(100)}`))).toMatchObject({ depth: 1, values: 1 });
+    expect(measureJson(Buffer.from(`["${'['.repeat(100)}\\"[`))).toMatchObject({ depth: 1, values: 1 });
+  });
+});
+
+describe('a body needs no measuring', () => {
+  const nested = (depth: number): Buffer => Buffer.from('{"a":'.repeat(depth / 2) + '['.repeat(depth / 2));
+
+  test('while it has no more brackets than levels are accepted', () => {
+    expect(isSmallAndFlat(nested(maxDepth))).toBe(true);
+    expect(isSmallAndFlat(nested(maxDepth + 2))).toBe(false);
+  });
+
+  test('while it has no more bytes than values are accepted', () => {
+    expect(isSmallAndFlat(Buffer.alloc(maxValues, ','))).toBe(true);
+    expect(isSmallAndFlat(Buffer.alloc(maxValues + 1, ','))).toBe(false);
   });
 });
 
