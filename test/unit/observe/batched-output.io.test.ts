@@ -13,8 +13,8 @@ const mebibyte = 1024 * 1024;
 interface Pipe {
   readonly writer: number;
   /** Returns what is in the pipe now. */
-  read(): Buffer;
-  closeReader(): void;
+  readonly read: () => Buffer;
+  readonly closeReader: () => void;
 }
 
 function pipe(): Pipe {
