@@ -13,8 +13,10 @@ interface LoadRounds {
 
 type Ports = readonly [ours: number, baseline: number];
 
-/** Rounds of reviews take tenths of a second, so there can be many. More short rounds give less noise than few long ones. */
-const roundsFactor = 4;
+/** Rounds of reviews take tenths of a second. Many short rounds give less noise than few long ones. */
+function roundCount({ isQuick, rounds }: BenchContext): number {
+  return rounds * (isQuick ? 2 : 4);
+}
 
 /** Node has compiled the code that matters after that many calls. */
 const warmUpCalls = 5000;
@@ -32,7 +34,7 @@ export async function loadInTurn(
 export async function roundsOf(context: BenchContext, ours: Load, baseline: Load): Promise<LoadRounds> {
   const results: { ours: LoadResult[]; baseline: LoadResult[] } = { ours: [], baseline: [] };
   for (const load of [ours, baseline]) await runLoad(context, { ...load, calls: warmUpCalls });
-  for (let round = 0; round < context.rounds * roundsFactor; round += 1) {
+  for (let round = 0; round < roundCount(context); round += 1) {
     results.ours.push(await runLoad(context, ours));
     results.baseline.push(await runLoad(context, baseline));
   }
