@@ -90,16 +90,20 @@ async function started(
   return { pid: child.pid ?? 0, port, readyLine, [Symbol.asyncDispose]: end };
 }
 
-/** A bench that fails never leaves a process behind. */
 function endOf(child: ChildProcess): () => Promise<void> {
   const closed = once(child, 'close');
-  const kill = (): void => void child.kill('SIGKILL');
-  process.once('exit', kill);
+  killAtExit(child);
   return async () => {
-    process.off('exit', kill);
-    kill();
+    child.kill('SIGKILL');
     await closed;
   };
+}
+
+/** A bench that fails never leaves a process behind. */
+function killAtExit(child: ChildProcess): void {
+  const kill = (): void => void child.kill('SIGKILL');
+  process.once('exit', kill);
+  child.once('close', () => process.off('exit', kill));
 }
 
 /**
@@ -111,7 +115,7 @@ async function logPipe({ folder }: BenchContext): Promise<number> {
   if (spawnSync('mkfifo', [path]).status !== 0) throw new Error('mkfifo failed');
   const [program, ...args] = onCore(loadCore, ['cat', path]);
   const reader = spawn(program, args, { stdio: 'ignore' });
-  process.once('exit', () => void reader.kill());
+  killAtExit(reader);
   // Opening the pipe for writing waits for the reader, unless it is opened for both: fifo(7).
   return openSync(path, 'r+');
 }
