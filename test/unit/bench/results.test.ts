@@ -1,4 +1,6 @@
 // The bench computes figures from samples, judges them by their goal, and notices when they are worse than before.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { benchRows } from '../../bench/goals.ts';
 import { measurements } from '../../bench/measurements.ts';
@@ -102,4 +104,14 @@ test('each measured row has a goal and one measurement', () => {
 test('ids and titles of rows are unique', () => {
   expect(new Set(benchRows.map(({ id }) => id)).size).toBe(benchRows.length);
   expect(new Set(benchRows.map(({ title }) => title)).size).toBe(benchRows.length);
+});
+
+test('each missed goal of the saved results has its reason', () => {
+  const text = readFileSync(join(import.meta.dirname, '../../../bench/results.json'), 'utf8');
+  const { rows } = JSON.parse(text) as Results;
+  const missing = benchRows.filter(({ id, goal, why }) => {
+    const found = rows[id];
+    return found !== undefined && !isMet(goal, found.figure) && why === undefined;
+  });
+  expect(missing.map(({ id }) => id)).toEqual([]);
 });
