@@ -9,10 +9,11 @@
 //   --compare=FILE  compares with these results instead
 //
 // `npm run bench -- --namespaces=1000` measures what Reeve needs for a cluster of that size instead, and `--outages` what
-// users see when parts are lost.
+// users see when parts are lost. `--scale` simulates clusters that are too large to run, for docs/operate/scale.md.
 import { parseArgs } from 'node:util';
 import { runBench } from './bench.ts';
 import { measureOutages } from './outage-bench.ts';
+import { benchScale } from './scale/scale-bench.ts';
 import { measureSize } from './sizing-bench.ts';
 
 const { values } = parseArgs({
@@ -21,6 +22,7 @@ const { values } = parseArgs({
     only: { type: 'string', multiple: true, default: [] },
     save: { type: 'boolean', default: false },
     compare: { type: 'string' },
+    scale: { type: 'boolean', default: false },
     outages: { type: 'boolean', default: false },
     namespaces: { type: 'string' },
     policies: { type: 'string', default: '2' },
@@ -31,6 +33,8 @@ const { values } = parseArgs({
 });
 if (values.outages) {
   await measureOutages();
+} else if (values.scale) {
+  if (!benchScale(values.save)) process.exitCode = 1;
 } else if (values.namespaces === undefined) {
   const isFine = await runBench({
     isQuick: values.quick,

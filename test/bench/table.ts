@@ -50,7 +50,7 @@ function goalText({ goal, unit }: Row): string {
 }
 
 /** Pads the cells as prettier does, so that `npm run format` changes nothing. */
-function aligned([head = [], ...rows]: readonly (readonly string[])[]): string {
+export function aligned([head = [], ...rows]: readonly (readonly string[])[]): string {
   const widths = head.map((_, column) =>
     Math.max(...[head, ...rows].map((cells) => cells[column]?.length ?? 0)),
   );

@@ -1,5 +1,6 @@
 // The tables of docs/operate/scale.md, made from the simulation.
 import { recordedCosts, type ScaleCosts } from './costs.ts';
+import { aligned } from '../table.ts';
 import { atRest, fanOut, idleLoad, memoryMiB, restart, takeOver, type Situation } from './scenarios.ts';
 
 export const scalePage = 'docs/operate/scale.md';
@@ -91,13 +92,4 @@ function seconds(value: number): string {
 
 function milliseconds(value: number): string {
   return value < 1000 ? `${value.toFixed(0)} ms` : seconds(value / 1000);
-}
-
-/** Pads the cells as prettier does. */
-export function aligned(rows: readonly (readonly string[])[]): string {
-  const [head = [], ...body] = rows;
-  const widths = head.map((_, column) => Math.max(3, ...rows.map((cells) => cells[column]?.length ?? 0)));
-  const line = (cells: readonly string[]): string =>
-    `| ${cells.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(' | ')} |`;
-  return [line(head), line(widths.map((width) => '-'.repeat(width))), ...body.map(line)].join('\n');
 }
