@@ -22,11 +22,15 @@ export async function startKyverno(
   { folder, paths }: PeerPrograms,
 ): Promise<Kyverno> {
   await installManifests(cluster, join(folder, 'config/install-latest-testing.yaml'));
-  // Kyverno refuses a policy when the account of its background controller could not write what the policy generates.
+  // Kyverno refuses a policy when its accounts could not read and write what the policy generates.
   await cluster.admin.mustSend('POST', '/apis/rbac.authorization.k8s.io/v1/clusterrolebindings', {
-    metadata: { name: 'kyverno-background-admin' },
+    metadata: { name: 'kyverno-generates' },
     roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'cluster-admin' },
-    subjects: [{ kind: 'ServiceAccount', name: 'kyverno-background-controller', namespace }],
+    subjects: ['kyverno-admission-controller', 'kyverno-background-controller'].map((name) => ({
+      kind: 'ServiceAccount',
+      name,
+      namespace,
+    })),
   });
   const [port = 0, metrics = 0, backgroundMetrics = 0] = await freePorts(3);
   const start = (name: string, deployment: string, args: readonly string[]): Promise<PeerProcess> =>
