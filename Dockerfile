@@ -16,6 +16,8 @@ COPY src ./src
 COPY build ./build
 # `reeve up` is for a workstation; without it, the image has no sandbox that could serve a fake API.
 RUN node build/bundle.ts --image
+# The compile cache saves a quarter of the start. V8 only accepts it with the flags of the entry point.
+RUN node build/compile-cache.ts --disable-proto=delete --disallow-code-generation-from-strings --no-addons --disable-sigusr1
 COPY manifests ./manifests
 
 FROM ${NODE_IMAGE} AS node
@@ -39,12 +41,10 @@ LABEL org.opencontainers.image.title="Reeve" \
     org.opencontainers.image.revision="${REVISION}" \
     org.opencontainers.image.base.name="${NODE_IMAGE}"
 WORKDIR /reeve
-ENV PATH=/usr/local/bin NODE_ENV=production REEVE_HOST=0.0.0.0
+ENV PATH=/usr/local/bin NODE_ENV=production REEVE_HOST=0.0.0.0 NODE_COMPILE_CACHE=/reeve/dist/compiled NODE_COMPILE_CACHE_PORTABLE=1
 # A numeric user, so that Kubernetes can verify that it is not root (runAsNonRoot).
 USER 65532:65532
 EXPOSE 8443 8081
-# There is no compile cache, although it would save a quarter of the start: V8 puts its random hash seed into it, so two builds would
-# differ, and a fixed seed would allow attacks by hash collisions.
 # The program writes nothing to disk. The flags disable features of Node that it does not use, such as the debugger that SIGUSR1 starts.
-ENTRYPOINT ["node", "--disable-proto=delete", "--disallow-code-generation-from-strings", "--no-addons", "--disable-sigusr1", "dist/bin/main.js"]
+ENTRYPOINT ["node", "--disable-proto=delete", "--disallow-code-generation-from-strings", "--no-addons", "--disable-sigusr1", "dist/bin/main.cjs"]
 CMD ["run"]

@@ -17,6 +17,7 @@ import {
 import { dirname, join, relative, resolve } from 'node:path';
 import { isJsonObject } from '../src/base/json.ts';
 import { licensesFile, sbomFile } from './bundle.ts';
+import { cacheFolder } from './compile-cache.ts';
 import { debianPackageOf, type DebianPackage } from './debian.ts';
 import { elfNeeds } from './elf.ts';
 import { withComponents, type SbomComponent } from './sbom.ts';
@@ -40,6 +41,7 @@ function assembleRoot(base: string, out: string): void {
   const packages = [...new Map(owners.map((each) => [each.name, each])).values()];
   writeLicenses(base, at('licenses'), packages);
   copyProgram(at('reeve'), packages);
+  copyCompileCache(base, at('reeve'));
   normalize(out);
 }
 
@@ -94,6 +96,15 @@ function copyProgram(out: string, packages: readonly DebianPackage[]): void {
     join(out, sbomFile),
     `${JSON.stringify(withComponents(document, [runtime, ...libraries]), undefined, 2)}\n`,
   );
+}
+
+/** V8 only reads a cache of its own platform. An image for another platform starts without one. */
+function copyCompileCache(base: string, out: string): void {
+  const [here, there] = [process.execPath, join(base, node)].map(
+    (path) => elfNeeds(readFileSync(path)).loader,
+  );
+  const path = join('dist', cacheFolder);
+  if (here === there) cpSync(join(repository, path), join(out, path), { recursive: true });
 }
 
 function copy(from: string, to: string): void {

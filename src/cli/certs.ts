@@ -12,8 +12,6 @@ export interface CertsOptions {
   readonly days: number;
 }
 
-export const certsDefaults = { namespace: 'reeve-system', force: false, caDays: 3650, days: 365 } as const;
-
 interface CertsIo {
   /** Gets only the caBundle, so that a script can use it unchanged. */
   readonly stdout: (text: string) => void;

@@ -3,7 +3,6 @@ import { maxLifetimeDays } from '../certs/issue/issue.ts';
 import { parseGoDuration } from '../base/time.ts';
 import { logLevels } from '../observe/log-level.ts';
 import { shippedFolder } from '../app/shipped-files.ts';
-import { certsDefaults } from './certs.ts';
 import { runSettings } from './run-settings.ts';
 import {
   file,
@@ -83,6 +82,8 @@ export const serveSettings = {
 } satisfies Settings;
 
 export type ServeFlags = Values<typeof serveSettings>;
+
+export const certsDefaults = { namespace: 'reeve-system', force: false, caDays: 3650, days: 365 } as const;
 
 export const certsSettings = {
   out: requiredText({ ...folder, help: 'The folder for ca.crt, ca.key, tls.crt and tls.key.' }),

@@ -42,7 +42,7 @@ export class SizedProcess {
     role: Role,
     cluster: ClusterAccess,
     guard: Guard,
-    program = join(root, 'dist/bin/main.js'),
+    program = join(root, 'dist/bin/main.cjs'),
   ): Promise<SizedProcess> {
     const [port = 0, probesPort = 0] = await freePorts(2);
     const kubeconfig = await roleKubeconfig(cluster, role);

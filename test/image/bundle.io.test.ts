@@ -1,12 +1,13 @@
 // The bundled program: what is in it, what each command loads, and that it works with the flags of the image.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { OutputChunk } from 'rolldown';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { bundleProgram, licensesFile } from '../../build/bundle.ts';
+import { cacheFolder, compileCacheVariables, writeCompileCache } from '../../build/compile-cache.ts';
 import { eventually } from '../support/eventually.ts';
 import { imageNodeFlags } from './node-flags.ts';
 
@@ -39,7 +40,7 @@ afterAll(() => {
   for (const { folder } of [image, npmPackage]) rmSync(folder, { recursive: true });
 });
 
-const main = (from: Bundled): string => join(from.folder, 'dist/bin/main.js');
+const main = (from: Bundled): string => join(from.folder, 'dist/bin/main.cjs');
 
 function reeve(from: Bundled, ...args: readonly string[]) {
   const options = { encoding: 'utf8', env: { PATH: process.env['PATH'], HOME: from.folder } } as const;
@@ -101,8 +102,8 @@ test('the image has no sandbox and no demo, and the npm package has both', () =>
 });
 
 test('each role loads only its own code', () => {
-  const reconciler = loadedWith('reconciler-role.js', image);
-  const webhook = loadedWith('webhook-role.js', image);
+  const reconciler = loadedWith('reconciler-role.cjs', image);
+  const webhook = loadedWith('webhook-role.cjs', image);
   expect(roomsIn(reconciler)).toContain('src/reconcile');
   expect(roomsIn(reconciler)).not.toContain('src/admission');
   expect(roomsIn(webhook)).toContain('src/admission');
@@ -129,7 +130,7 @@ test('without --trace-endpoint, no code for traces is loaded', async () => {
 });
 
 test('a help text is printed without loading a library', () => {
-  expect(loadedWith('main.js', image).filter((id) => packagePath.test(id))).toEqual([]);
+  expect(loadedWith('main.cjs', image).filter((id) => packagePath.test(id))).toEqual([]);
 });
 
 test('the licenses name exactly the packages whose code is in the bundle, and give their texts', () => {
@@ -162,6 +163,36 @@ test('the same source gives the same bytes', async () => {
   expect(again.files.map(({ fileName, code }) => [fileName, code])).toEqual(
     image.files.map(({ fileName, code }) => [fileName, code]),
   );
+});
+
+test('the same bundle gives the same compile cache', () => {
+  const cached = () => {
+    writeCompileCache(join(image.folder, 'dist'), flags, 0);
+    const cache = join(image.folder, 'dist', cacheFolder);
+    const files = readdirSync(cache, { recursive: true, withFileTypes: true }).filter((each) =>
+      each.isFile(),
+    );
+    return files.map(({ parentPath, name }) => [
+      name,
+      readFileSync(join(parentPath, name)).toString('base64'),
+    ]);
+  };
+  const first = cached();
+  expect(first.length).toBeGreaterThan(20);
+  expect(cached()).toEqual(first);
+});
+
+test('a process that reads the compile cache has a hash seed of its own', () => {
+  writeCompileCache(join(image.folder, 'dist'), flags, process.getuid?.() ?? 0);
+  // V8 writes the hashes of names into what it compiles.
+  const script = 'function named(first, second) { return { first, second }; }';
+  const code = `new (require('node:vm').Script)(${JSON.stringify(script)}).createCachedData().toString('base64')`;
+  const hashed = (...more: readonly string[]): string =>
+    spawnSync(process.execPath, [...flags, ...more, '-p', `require(process.argv[1]); ${code}`, main(image)], {
+      encoding: 'utf8',
+      env: { ...compileCacheVariables(join(image.folder, 'dist')), NODE_DEBUG_NATIVE: 'COMPILE_CACHE' },
+    }).stdout;
+  expect(hashed()).not.toEqual(hashed());
 });
 
 test('each command of the bundle explains itself', () => {

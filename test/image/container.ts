@@ -21,12 +21,16 @@ export class Container {
     this.#state = folder;
   }
 
-  run(args: readonly string[]): {
+  /** `env`: variables beside those of the image. */
+  run(
+    args: readonly string[],
+    env: readonly string[] = [],
+  ): {
     readonly status: number | null;
     readonly stdout: string;
     readonly stderr: string;
   } {
-    return spawnSync('runc', this.#command(args, {}), { encoding: 'utf8', env: this.#env });
+    return spawnSync('runc', this.#command(args, {}, env), { encoding: 'utf8', env: this.#env });
   }
 
   start(args: readonly string[], mounts: Mounts): ChildProcessWithoutNullStreams {
@@ -38,19 +42,19 @@ export class Container {
     return spawnSync('runc', this.#arguments(program, {}), { encoding: 'utf8', env: this.#env });
   }
 
-  #command(args: readonly string[], mounts: Mounts): readonly string[] {
-    return this.#arguments([...this.#image.config.config.Entrypoint, ...args], mounts);
+  #command(args: readonly string[], mounts: Mounts, env: readonly string[] = []): readonly string[] {
+    return this.#arguments([...this.#image.config.config.Entrypoint, ...args], mounts, env);
   }
 
-  #arguments(program: readonly string[], mounts: Mounts): readonly string[] {
+  #arguments(program: readonly string[], mounts: Mounts, env: readonly string[] = []): readonly string[] {
     const id = `reeve-${randomBytes(6).toString('hex')}`;
     const bundle = join(this.#state, id);
     mkdirSync(bundle, { recursive: true });
-    writeFileSync(join(bundle, 'config.json'), JSON.stringify(this.#specification(program, mounts)));
+    writeFileSync(join(bundle, 'config.json'), JSON.stringify(this.#specification(program, mounts, env)));
     return ['--root', join(this.#state, 'runc'), 'run', '--bundle', bundle, id];
   }
 
-  #specification(args: readonly string[], mounts: Mounts): object {
+  #specification(args: readonly string[], mounts: Mounts, added: readonly string[]): object {
     const { User, Env, WorkingDir } = this.#image.config.config;
     const [uid, gid] = User.split(':').map(Number);
     const bound = Object.entries(mounts).map(([destination, source]) => ({
@@ -64,7 +68,7 @@ export class Container {
       process: {
         user: { uid, gid },
         args,
-        env: Env,
+        env: [...Env, ...added],
         cwd: WorkingDir,
         capabilities: {},
         noNewPrivileges: true,

@@ -41,7 +41,8 @@ describeImage('the files of the image', () => {
       /^usr\/lib\/[\w-]+-linux-gnu\/lib(?:c|m|dl|pthread|gcc_s|stdc\+\+|atomic)\.so\.\d$/,
       /^licenses\/[\w+-]+\/(?:LICENSE|copyright|THIRD-PARTY-LICENSES\.txt)$/,
       /^reeve\/(?:package\.json|sbom\.cdx\.json)$/,
-      /^reeve\/dist\/bin\/[\w-]+\.js$/,
+      /^reeve\/dist\/bin\/[\w-]+\.cjs$/,
+      /^reeve\/dist\/compiled\/v[\w.-]+-65532\/[0-9a-f]{8}$/,
       /^reeve\/manifests\/(?!samples|chart)[\w-]+\/[\w./-]+\.(?:yaml|md)$/,
     ];
     const files = image.entries.filter(isFile).map(({ path }) => path);
@@ -130,6 +131,14 @@ describeImage('the running image', () => {
   test('each command explains itself', () => {
     for (const command of ['run', 'serve', 'certs', 'check', 'uninstall'])
       expect(container.run([command, '--help']), command).toMatchObject({ status: 0, stderr: '' });
+  });
+
+  test('V8 accepts the compile cache of each file that a command loads', () => {
+    // https://github.com/nodejs/node/blob/main/src/compile_cache.cc
+    const { stderr } = container.run(['run', '--help'], ['NODE_DEBUG_NATIVE=COMPILE_CACHE']);
+    const read = stderr.match(/reading cache from .*/g) ?? [];
+    expect(read).not.toEqual([]);
+    expect(stderr.match(/V8 code cache for CommonJS \S+ was accepted/g)).toHaveLength(read.length);
   });
 
   test('reeve up says in one sentence that the image does not have it', () => {

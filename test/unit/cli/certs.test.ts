@@ -5,7 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { readServingPair } from '../../../src/certs/files/serving-pair.ts';
-import { certsDefaults, runCerts } from '../../../src/cli/certs.ts';
+import { runCerts } from '../../../src/cli/certs.ts';
+import { certsDefaults } from '../../../src/cli/command-settings.ts';
 import type { CertsOptions } from '../../../src/cli/certs.ts';
 
 const now = new Date('2026-06-01T12:00:00Z');
