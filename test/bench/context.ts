@@ -2,8 +2,10 @@
 import { mkdir, mkdtemp, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { bundleProgram } from '../../build/bundle.ts';
+import { bundleProgram, codeFolder, mainFile } from '../../build/bundle.ts';
+import { writeCompileCache } from '../../build/compile-cache.ts';
 import { findBinary, findLoadGenerator } from '../cluster/binary.ts';
+import { imageNodeFlags } from '../image/node-flags.ts';
 import type { BenchContext } from './row.ts';
 
 const repository = resolve(import.meta.dirname, '../..');
@@ -45,6 +47,8 @@ async function builtProgram(folder: string): Promise<string> {
   const root = join(folder, 'reeve');
   await mkdir(root);
   for (const name of ['package.json', 'manifests']) await symlink(join(repository, name), join(root, name));
-  await bundleProgram({ out: join(root, 'dist'), forImage: true });
-  return join(root, 'dist/bin/main.js');
+  const dist = join(root, 'dist');
+  await bundleProgram({ out: dist, forImage: true });
+  writeCompileCache(dist, imageNodeFlags(), process.getuid?.() ?? 0);
+  return join(dist, codeFolder, mainFile);
 }

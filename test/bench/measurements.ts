@@ -3,6 +3,7 @@ import type { Measurement } from './row.ts';
 import { createMeasurements } from './rows/creates.ts';
 import { fanOutMeasurements } from './rows/fan-out.ts';
 import { largeClusterMeasurements } from './rows/large-cluster.ts';
+import { processMeasurements } from './rows/processes.ts';
 import { reviewKindMeasurements } from './rows/review-kinds.ts';
 import { reviewMeasurements } from './rows/reviews.ts';
 
@@ -12,4 +13,5 @@ export const measurements: readonly Measurement[] = [
   ...createMeasurements,
   ...fanOutMeasurements,
   ...largeClusterMeasurements,
+  ...processMeasurements,
 ];

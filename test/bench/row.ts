@@ -55,7 +55,7 @@ export interface BenchContext {
   readonly rounds: number;
   /** A temporary folder, removed after the run. */
   readonly folder: string;
-  /** Builds the program as it is in the image, and returns the path of its main.js. */
+  /** Builds the program as it is in the image, and returns the path of its main.cjs. */
   readonly program: () => Promise<string>;
   /** Builds the load generator, and returns its path. */
   readonly loadGenerator: () => Promise<string>;

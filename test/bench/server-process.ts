@@ -7,6 +7,7 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
+import { compileCacheVariables } from '../../build/compile-cache.ts';
 import { issueCertificates } from '../../src/certs/issue/issue.ts';
 import { imageNodeFlags } from '../image/node-flags.ts';
 import type { BenchContext } from './row.ts';
@@ -34,9 +35,11 @@ export async function startReeveServer(
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
 ): Promise<BenchServer> {
-  const command = [process.execPath, ...imageNodeFlags(), await context.program(), ...args];
+  const program = await context.program();
+  const command = [process.execPath, ...imageNodeFlags(), program, ...args];
   const log = await logPipe(context);
-  const ownEnv = { PATH: process.env['PATH'] ?? '', NODE_ENV: 'production', ...env };
+  const cache = compileCacheVariables(join(program, '../..'));
+  const ownEnv = { PATH: process.env['PATH'] ?? '', NODE_ENV: 'production', ...cache, ...env };
   return await started(command, ownEnv, log).finally(() => closeSync(log));
 }
 
