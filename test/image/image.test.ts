@@ -136,9 +136,9 @@ describeImage('the running image', () => {
   test('V8 accepts the compile cache of each file that a command loads', () => {
     // https://github.com/nodejs/node/blob/main/src/compile_cache.cc
     const { stderr } = container.run(['run', '--help'], ['NODE_DEBUG_NATIVE=COMPILE_CACHE']);
-    const read = stderr.match(/reading cache from .*/g) ?? [];
-    expect(read).not.toEqual([]);
-    expect(stderr.match(/V8 code cache for CommonJS \S+ was accepted/g)).toHaveLength(read.length);
+    const attempts = stderr.match(/reading cache from .*/g) ?? [];
+    expect(attempts).not.toEqual([]);
+    expect(stderr.match(/V8 code cache for CommonJS \S+ was accepted/g)).toHaveLength(attempts.length);
   });
 
   test('reeve up says in one sentence that the image does not have it', () => {
