@@ -84,7 +84,7 @@ export function startReconciler(
     namespaces: () => roles.reconciler?.numbers()?.namespaces,
     now: () => systemClock.now(),
   });
-  const events = eventsOf(connection, log);
+  const events = eventsOf(connection, log, () => isBusy(roles.reconciler));
   const observer = reconcileObserver(log, metrics, activity);
   const reconciler = reconcilerOf(settings, { connection, cluster, events, observer, traced: tracing.queue });
   roles.reconciler = reconciler;
@@ -228,11 +228,17 @@ function kindProbeOf({ writer }: ClusterConnection): KindProbe {
   };
 }
 
-function eventsOf({ client }: ClusterConnection, log: Log): EventRecorder {
+function isBusy(reconciler: Reconciler | undefined): boolean {
+  const { queued = 0, running = 0 } = reconciler?.health() ?? {};
+  return queued + running > 0;
+}
+
+function eventsOf({ client }: ClusterConnection, log: Log, isBusy: () => boolean): EventRecorder {
   return createEventRecorder(client, {
     clock: systemClock,
     component: 'reeve',
     instance: hostname(),
+    isBusy,
     onDrop: (reason) => log.debug('event dropped', { reason }),
   });
 }

@@ -14,6 +14,8 @@ import type { DropReason, QueuedEvent } from './event-queue.ts';
 interface EventRecorderOptions extends EventSource {
   readonly clock: Clock;
   onDrop?(reason: DropReason): void;
+  /** Returns whether more important requests are being sent. Events wait for them for a while. */
+  isBusy?(): boolean;
 }
 
 export interface EventRecorder {
@@ -32,6 +34,10 @@ const maxRemembered = 4096;
 const requestTimeoutMs = 5000;
 /** An Event that could not be written for so long is outdated. */
 const giveUpMs = 120_000;
+
+/** How long an Event waits at most while the process is busy, and how often it looks whether that has ended. */
+const maxBusyMs = 5000;
+const busyPollMs = 50;
 
 const query = { fieldManager };
 
@@ -102,12 +108,17 @@ class Recorder implements EventRecorder {
   async #work(): Promise<void> {
     const { clock } = this.#options;
     for (let next = this.#queue.first; next !== undefined; next = this.#queue.first) {
-      const waitMs = this.#resumeAt - clock.monotonic();
+      const waitMs = Math.max(this.#resumeAt - clock.monotonic(), this.#busyWaitMs(next.since));
       const { signal } = this.#flushing;
       if (waitMs > 0 && !signal.aborted) await pause(clock, waitMs, signal);
       else await this.#write(next.entry, next.since);
     }
     this.#working = undefined;
+  }
+
+  #busyWaitMs(since: number): number {
+    const { clock, isBusy } = this.#options;
+    return isBusy?.() === true && clock.monotonic() - since < maxBusyMs ? busyPollMs : 0;
   }
 
   async #write(entry: QueuedEvent, since: number): Promise<void> {

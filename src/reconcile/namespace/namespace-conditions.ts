@@ -17,7 +17,7 @@ export interface NamespaceConditionsOptions {
   readonly writer: Pick<ObjectWriter, 'apply'>;
   readonly observer: Pick<ReconcileObserver, 'wroteOwn' | 'unexpectedError'>;
   readonly clock: Pick<Clock, 'now' | 'monotonic'>;
-  readonly namespaceQueue: Pick<WorkQueue<string>, 'queued'>;
+  readonly namespaceQueue: Pick<WorkQueue<string>, 'queued' | 'running'>;
   readonly conditionQueue: Pick<WorkQueue<string>, 'add' | 'addAfter'>;
 }
 
@@ -32,8 +32,12 @@ interface Written {
   readonly condition: StampedCondition | undefined;
 }
 
-/** Conditions wait for the objects of other namespaces, but not longer than this. */
-const maxDeferMs = 2000;
+/**
+ * Conditions wait for the objects of other namespaces, but not longer than this. Otherwise a third of the writes of a burst
+ * would be conditions, and delay the objects.
+ */
+const maxDeferMs = 5000;
+const retryRefusedMs = 2000;
 
 export class NamespaceConditions {
   readonly #options: NamespaceConditionsOptions;
@@ -76,8 +80,9 @@ export class NamespaceConditions {
     return { ready, notReady: this.#last.size - ready };
   }
 
-  /** Call it when no objects wait to be written any more. */
+  /** Call it when a namespace has been reconciled. */
   resume(): void {
+    if (this.#areOthersBusy()) return;
     for (const name of this.#deferred) this.#options.conditionQueue.add(name);
     this.#deferred.clear();
   }
@@ -120,15 +125,21 @@ export class NamespaceConditions {
   }
 
   #mustDefer(name: string, { since }: Wanted): boolean {
-    const { clock, namespaceQueue, conditionQueue } = this.#options;
+    const { clock, conditionQueue } = this.#options;
     const left = since + maxDeferMs - clock.monotonic();
-    if (namespaceQueue.queued === 0 || left <= 0) {
+    if (!this.#areOthersBusy() || left <= 0) {
       this.#deferred.delete(name);
       return false;
     }
     this.#deferred.add(name);
     conditionQueue.addAfter(name, left);
     return true;
+  }
+
+  /** One running namespace is the namespace of the condition itself, or no burst. */
+  #areOthersBusy(): boolean {
+    const { queued, running } = this.#options.namespaceQueue;
+    return queued > 0 || running > 1;
   }
 
   #remember(name: string, answer: KubeObject): void {
@@ -145,7 +156,7 @@ export class NamespaceConditions {
     if (writeError.kind === 'transient') return { kind: 'retry', minDelayMs: writeError.minDelayMs };
     if (writeError.kind !== 'permanent') return done;
     this.#options.observer.unexpectedError('the condition of a namespace', error);
-    return { kind: 'retry', minDelayMs: writeError.minDelayMs ?? maxDeferMs };
+    return { kind: 'retry', minDelayMs: writeError.minDelayMs ?? retryRefusedMs };
   }
 
   #currentOf(name: string): StampedCondition | undefined {

@@ -36,7 +36,7 @@ export interface NamespaceWorkerOptions {
   readonly observer: ReconcileObserver;
   readonly clock: Pick<Clock, 'now' | 'monotonic'>;
   readonly initialSync: Pick<InitialSync, 'reconciled'>;
-  readonly namespaceQueue: Pick<WorkQueue<string>, 'queued' | 'addAfter'>;
+  readonly namespaceQueue: Pick<WorkQueue<string>, 'addAfter'>;
 }
 
 /** A transient error is reported only after so many failures in a row. */
@@ -51,14 +51,14 @@ export class NamespaceWorker {
 
   /** Handles one key of the namespace queue. */
   async reconcile(name: string, attempt: Attempt): Promise<Handled> {
-    const { initialSync, conditions, namespaceQueue, announcer } = this.#options;
+    const { initialSync, conditions, announcer } = this.#options;
     try {
       return await this.#reconcile(name, attempt);
     } finally {
       // A namespace that keeps failing must not hold up the initial sync.
       if (attempt.failures >= maxSilentFailures) initialSync.reconciled(name);
       announcer.endRound(name);
-      if (namespaceQueue.queued === 0) conditions.resume();
+      conditions.resume();
     }
   }
 
