@@ -84,7 +84,7 @@ export function startReconciler(
     namespaces: () => roles.reconciler?.numbers()?.namespaces,
     now: () => systemClock.now(),
   });
-  const events = eventsOf(connection, log, () => isBusy(roles.reconciler));
+  const events = eventsOf(connection, log, () => roles.reconciler?.health().isBusy ?? false);
   const observer = reconcileObserver(log, metrics, activity);
   const reconciler = reconcilerOf(settings, { connection, cluster, events, observer, traced: tracing.queue });
   roles.reconciler = reconciler;
@@ -226,11 +226,6 @@ function kindProbeOf({ writer }: ClusterConnection): KindProbe {
       return definition === undefined || ownMember(definition.metadata, 'deletionTimestamp') !== undefined;
     },
   };
-}
-
-function isBusy(reconciler: Reconciler | undefined): boolean {
-  const { queued = 0, running = 0 } = reconciler?.health() ?? {};
-  return queued + running > 0;
 }
 
 function eventsOf({ client }: ClusterConnection, log: Log, isBusy: () => boolean): EventRecorder {

@@ -31,6 +31,8 @@ export interface ReconcilerHealth {
   readonly running: number;
   /** How long the oldest waiting namespace has needed work. 0 when no namespace waits. */
   readonly oldestUnreconciledMs: number;
+  /** True while many namespaces are being reconciled. */
+  readonly isBusy: boolean;
   /** True when no key of any queue is ready or running. */
   readonly isIdle: boolean;
   /** When the next delayed key of any queue is due, on the monotonic clock: a retry, a status, an expiry. */
@@ -98,6 +100,7 @@ class Controller implements Reconciler {
       queued: namespaceQueue.queued,
       running: namespaceQueue.running,
       oldestUnreconciledMs: namespaceQueue.oldestMs(),
+      isBusy: namespaceQueue.isBusy(),
       isIdle: queues.every(({ isIdle }) => isIdle),
       nextDue: dueTimes.length === 0 ? undefined : Math.min(...dueTimes),
     };

@@ -17,7 +17,7 @@ export interface NamespaceConditionsOptions {
   readonly writer: Pick<ObjectWriter, 'apply'>;
   readonly observer: Pick<ReconcileObserver, 'wroteOwn' | 'unexpectedError'>;
   readonly clock: Pick<Clock, 'now' | 'monotonic'>;
-  readonly namespaceQueue: Pick<WorkQueue<string>, 'queued' | 'running'>;
+  readonly namespaceQueue: Pick<WorkQueue<string>, 'isBusy'>;
   readonly conditionQueue: Pick<WorkQueue<string>, 'add' | 'addAfter'>;
 }
 
@@ -33,10 +33,11 @@ interface Written {
 }
 
 /**
- * Conditions wait for the objects of other namespaces, but not longer than this. Otherwise a third of the writes of a burst
+ * Conditions wait for the objects of other namespaces, but not longer than this. Otherwise a quarter of the writes of a burst
  * would be conditions, and delay the objects.
  */
 const maxDeferMs = 5000;
+const lookMs = 50;
 const retryRefusedMs = 2000;
 
 export class NamespaceConditions {
@@ -49,6 +50,8 @@ export class NamespaceConditions {
   readonly #written = new Map<string, Written>();
   /** Namespaces whose condition waits for objects. */
   readonly #deferred = new Set<string>();
+  /** The one of them that looks whether they still have to wait. */
+  #looking: string | undefined;
 
   constructor(options: NamespaceConditionsOptions) {
     this.#options = options;
@@ -80,15 +83,9 @@ export class NamespaceConditions {
     return { ready, notReady: this.#last.size - ready };
   }
 
-  /** Call it when a namespace has been reconciled. */
-  resume(): void {
-    if (this.#areOthersBusy()) return;
-    for (const name of this.#deferred) this.#options.conditionQueue.add(name);
-    this.#deferred.clear();
-  }
-
   /** Forgets what was wanted: this process is no longer the leader. */
   reset(): void {
+    this.#looking = undefined;
     for (const known of [this.#deferred, this.#last, this.#wanted]) known.clear();
   }
 
@@ -97,7 +94,10 @@ export class NamespaceConditions {
     const { clock, writer, observer, conditionQueue, cluster } = this.#options;
     const wanted = this.#wanted.get(name);
     const namespaceObject = cluster.snapshot().namespace(name);
-    if (wanted === undefined || namespaceObject === undefined) return done;
+    if (wanted === undefined || namespaceObject === undefined) {
+      this.#resume(name);
+      return done;
+    }
     if (this.#mustDefer(name, wanted)) return done;
     const condition = stamped(wanted.condition, this.#currentOf(name), clock.now());
     try {
@@ -125,21 +125,25 @@ export class NamespaceConditions {
   }
 
   #mustDefer(name: string, { since }: Wanted): boolean {
-    const { clock, conditionQueue } = this.#options;
+    const { clock, namespaceQueue, conditionQueue } = this.#options;
     const left = since + maxDeferMs - clock.monotonic();
-    if (!this.#areOthersBusy() || left <= 0) {
-      this.#deferred.delete(name);
+    if (left <= 0 || !namespaceQueue.isBusy(name)) {
+      this.#resume(name);
       return false;
     }
     this.#deferred.add(name);
-    conditionQueue.addAfter(name, left);
+    this.#looking ??= name;
+    conditionQueue.addAfter(name, this.#looking === name ? Math.min(lookMs, left) : left);
     return true;
   }
 
-  /** One running namespace is the namespace of the condition itself, or no burst. */
-  #areOthersBusy(): boolean {
-    const { queued, running } = this.#options.namespaceQueue;
-    return queued > 0 || running > 1;
+  /** The condition that looks whether the burst is over resumes the others. */
+  #resume(name: string): void {
+    this.#deferred.delete(name);
+    if (this.#looking !== name) return;
+    this.#looking = undefined;
+    for (const other of this.#deferred) this.#options.conditionQueue.add(other);
+    this.#deferred.clear();
   }
 
   #remember(name: string, answer: KubeObject): void {

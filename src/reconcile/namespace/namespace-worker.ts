@@ -51,14 +51,13 @@ export class NamespaceWorker {
 
   /** Handles one key of the namespace queue. */
   async reconcile(name: string, attempt: Attempt): Promise<Handled> {
-    const { initialSync, conditions, announcer } = this.#options;
+    const { initialSync, announcer } = this.#options;
     try {
       return await this.#reconcile(name, attempt);
     } finally {
       // A namespace that keeps failing must not hold up the initial sync.
       if (attempt.failures >= maxSilentFailures) initialSync.reconciled(name);
       announcer.endRound(name);
-      conditions.resume();
     }
   }
 

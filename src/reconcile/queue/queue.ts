@@ -27,6 +27,8 @@ export interface QueueOptions<K> {
 
 /** 30 s at most, so that an API server that was away for a minute is used again soon after. */
 const defaultRetryDelay = { minMs: 100, maxMs: 30_000 };
+/** A queue that starts keys more often than this is busy. */
+const calmMs = 50;
 /** After so long without a pause, timers, sockets and probes get their turn. */
 const sliceMs = 10;
 /** Timers of Node end at 2^31 ms and fire at once beyond: https://nodejs.org/api/timers.html#settimeoutcallback-delay-args */
@@ -47,6 +49,8 @@ export class WorkQueue<K> {
   readonly #waitingSince = new Map<K, number>();
   #run: { readonly handle: Handler<K>; readonly signal: AbortSignal; readonly end: () => void } | undefined;
   #sleep: { readonly until: number; readonly abort: AbortController } | undefined;
+  /** The last two keys that were started, and when. */
+  #starts: readonly (readonly [key: K, at: number])[] = [];
   #sliceBegan = 0;
   #isYielding = false;
 
@@ -61,6 +65,12 @@ export class WorkQueue<K> {
 
   get running(): number {
     return this.#running.size;
+  }
+
+  /** Keys are ready, or a key other than this one was started a moment ago. A handler that takes long is no sign of that. */
+  isBusy(except?: K): boolean {
+    const since = this.#options.clock.monotonic() - calmMs;
+    return this.queued > 0 || this.#starts.some(([key, at]) => key !== except && at > since);
   }
 
   /** No key is ready or running. Delayed keys may exist. */
@@ -160,6 +170,8 @@ export class WorkQueue<K> {
     if (hasFailed) this.#retrying.add(key);
     this.#queued.delete(key);
     this.#running.add(key);
+    const others = this.#starts.filter(([other]) => other !== key);
+    this.#starts = [...others.slice(-1), [key, this.#options.clock.monotonic()]];
     this.#delayed.delete(key);
     return key;
   }

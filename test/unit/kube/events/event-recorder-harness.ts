@@ -31,7 +31,7 @@ interface Running {
   readonly drops: string[];
 }
 
-export function begin(script: Script = () => json({})): Running {
+export function begin(script: Script = () => json({}), isBusy: () => boolean = () => false): Running {
   const time = new VirtualClock({ start: new Date('2030-01-01T00:00:00Z'), chance: 0.5 });
   const server = new FakeApiServer(time, script);
   const drops: string[] = [];
@@ -40,6 +40,7 @@ export function begin(script: Script = () => json({})): Running {
     instance: 'reeve-0',
     clock: time,
     onDrop: (reason) => drops.push(reason),
+    isBusy,
   });
   onTestFinished(() => recorder.flush());
   return { time, server, recorder, drops };

@@ -253,3 +253,19 @@ describe('errors of the API server', () => {
     expect([new Set(created).size, drops]).toEqual([2, []]);
   });
 });
+
+test('events wait while the process is busy, but for five seconds at most', async () => {
+  let isBusy = true;
+  const { time, server, recorder } = begin(undefined, () => isBusy);
+  recorder.record(restored);
+  await time.advance(4900);
+  expect(server.requests).toEqual([]);
+  await time.advance(200);
+  expect(server.requests).toHaveLength(1);
+  recorder.record(aboutShare);
+  await time.advance(100);
+  expect(server.requests).toHaveLength(1);
+  isBusy = false;
+  await time.advance(100);
+  expect(server.requests).toHaveLength(2);
+});
