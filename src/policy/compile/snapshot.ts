@@ -3,7 +3,8 @@ import type { KubeObject } from '../../base/kube-object.ts';
 import { noIntents, type IntentContext } from '../intents/intent-context.ts';
 import type { ObjectType } from '../terms/object-key.ts';
 import {
-  compareProviders,
+  kindOfProvider,
+  providerKinds,
   type BindingKind,
   type ProviderId,
   type ProviderState,
@@ -53,7 +54,7 @@ export class PolicySet {
   readonly #judged: ReadonlySet<ReviewedResource>;
 
   constructor(policies: readonly CompiledPolicy[], options: PolicySetOptions) {
-    this.policies = policies.toSorted(byProvider);
+    this.policies = inOrder(policies);
     this.#excluded = new Set(options.excludedNamespaces);
     const rulesOn = {
       namespaces: this.policies,
@@ -92,7 +93,7 @@ export class ShareSet {
   readonly #index: ProviderIndex<CompiledShare>;
 
   constructor(shares: readonly CompiledShare[]) {
-    this.shares = shares.toSorted(byProvider);
+    this.shares = inOrder(shares);
     this.#index = new ProviderIndex(this.shares);
   }
 
@@ -102,8 +103,12 @@ export class ShareSet {
   }
 }
 
-function byProvider(a: { readonly id: ProviderId }, b: { readonly id: ProviderId }): number {
-  return compareProviders(a.id, b.id);
+/** With thousands of bindings, sorting was half of the time to build a set. They come almost sorted, one kind after the other. */
+function inOrder<T extends { readonly id: ProviderId }>(providers: readonly T[]): readonly T[] {
+  const byKind = Map.groupBy(providers, ({ id }) => kindOfProvider(id));
+  return providerKinds.flatMap((kind) =>
+    (byKind.get(kind) ?? []).sort((a, b) => (a.id < b.id ? -1 : Number(a.id > b.id))),
+  );
 }
 
 export const noShares = new ShareSet([]);

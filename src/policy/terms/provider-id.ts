@@ -46,7 +46,8 @@ export function parseProviderId(text: string | undefined): ProviderId | undefine
 }
 
 export function kindOfProvider(id: ProviderId): ProviderKind {
-  return providerKinds.find((each) => id.startsWith(`${each}/`)) ?? 'NamespacePolicy';
+  const first = id.slice(0, id.indexOf('/'));
+  return providerKinds.find((each) => each === first) ?? 'NamespacePolicy';
 }
 
 export function isBindingKind(kind: ProviderKind): kind is BindingKind {
