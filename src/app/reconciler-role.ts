@@ -84,7 +84,7 @@ export function startReconciler(
     namespaces: () => roles.reconciler?.numbers()?.namespaces,
     now: () => systemClock.now(),
   });
-  const events = eventsOf(connection, log, () => roles.reconciler?.health().isBusy ?? false);
+  const events = eventsOf(connection, log, () => roles.reconciler?.isBusy ?? false);
   const observer = reconcileObserver(log, metrics, activity);
   const reconciler = reconcilerOf(settings, { connection, cluster, events, observer, traced: tracing.queue });
   roles.reconciler = reconciler;

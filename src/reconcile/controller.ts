@@ -31,8 +31,6 @@ export interface ReconcilerHealth {
   readonly running: number;
   /** How long the oldest waiting namespace has needed work. 0 when no namespace waits. */
   readonly oldestUnreconciledMs: number;
-  /** True while many namespaces are being reconciled. */
-  readonly isBusy: boolean;
   /** True when no key of any queue is ready or running. */
   readonly isIdle: boolean;
   /** When the next delayed key of any queue is due, on the monotonic clock: a retry, a status, an expiry. */
@@ -52,6 +50,8 @@ export interface Reconciler {
    */
   run(signal: AbortSignal): Promise<void>;
   health(): ReconcilerHealth;
+  /** True while many namespaces are being reconciled. */
+  readonly isBusy: boolean;
   /** What the statuses say, as numbers; undefined before the first statuses are written. */
   numbers(): ReconcilerNumbers | undefined;
 }
@@ -77,6 +77,10 @@ class Controller implements Reconciler {
     return this.#parts.watches;
   }
 
+  get isBusy(): boolean {
+    return this.#parts.namespaceQueue.isBusy();
+  }
+
   async run(signal: AbortSignal): Promise<void> {
     await this.#parts.watchSync.wait(signal);
     if (!isAborted(signal)) await this.#readOwnSecrets(signal);
@@ -100,7 +104,6 @@ class Controller implements Reconciler {
       queued: namespaceQueue.queued,
       running: namespaceQueue.running,
       oldestUnreconciledMs: namespaceQueue.oldestMs(),
-      isBusy: namespaceQueue.isBusy(),
       isIdle: queues.every(({ isIdle }) => isIdle),
       nextDue: dueTimes.length === 0 ? undefined : Math.min(...dueTimes),
     };
