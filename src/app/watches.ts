@@ -40,6 +40,7 @@ export class Watches {
     const { path } = target;
     const watch = listWatch(this.#client, target, sink, {
       clock: systemClock,
+      streamsLists: true,
       onInterruption: ({ phase, error, retryInMs }) => {
         this.#metrics.interrupted(path, interruptionReason(error));
         this.#log.warn('watch interrupted', { path, phase, ...error, retryInMs: Math.round(retryInMs) });

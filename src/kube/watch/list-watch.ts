@@ -1,7 +1,6 @@
 // Keeps a sink up to date with a collection: lists once, then watches, and lists again only when it must.
 // https://kubernetes.io/docs/reference/using-api/api-concepts/#efficient-detection-of-changes
 import { isAborted } from '../../base/abort.ts';
-import type { Clock } from '../../base/clock.ts';
 import type { KubeError } from '../../base/kube-error.ts';
 import { pause } from '../../base/pause.ts';
 import { isNewerResourceVersion } from '../../base/resource-version.ts';
@@ -9,11 +8,9 @@ import type { WatchSink } from '../../base/watch-sink.ts';
 import { kubeErrorOf, noAnswer } from '../http/answers.ts';
 import type { KubeClient } from '../http/client.ts';
 import { Backoff } from '../../base/backoff.ts';
-import { listAll } from './list-pages.ts';
-import type { ListedState } from './list-pages.ts';
 import type { WatchEvent } from './watch-events.ts';
-import { watchStream } from './watch-stream.ts';
-import { watchRequest } from './watch-target.ts';
+import { CollectionReader, defaultStallMs, type FirstState, type ReadOptions } from './collection-reader.ts';
+import { doubtsAbout, maxDoubts, wasCut, wentBack, type WatchEnd } from './watch-end.ts';
 import type { WatchTarget } from './watch-target.ts';
 
 interface WatchInterruption {
@@ -22,15 +19,8 @@ interface WatchInterruption {
   readonly retryInMs: number;
 }
 
-export interface ListWatchOptions {
-  readonly clock: Omit<Clock, 'now'>;
+export interface ListWatchOptions extends ReadOptions {
   onInterruption?(interruption: WatchInterruption): void;
-  /** How many objects one page of a list may have; 500 by default. */
-  readonly page?: number;
-  /** The server ends each watch after this time, which spreads load over its replicas; 240 to 480 s by default. */
-  readonly watchSeconds?: { readonly min: number; readonly max: number };
-  /** A watch that is silent for this long is restarted; `defaultStallMs` by default. */
-  readonly stallMs?: number;
   /** Unhealthy after this time without a page, an event or a bookmark; twice `stallMs` by default. */
   readonly unhealthyMs?: number;
 }
@@ -58,35 +48,15 @@ export function listWatch(
   return new ListWatch(client, target, sink, options);
 }
 
-/**
- * An API server sends a bookmark about every minute even when nothing happens, so a healthy watch is silent for 60 s. A
- * shorter limit would restart every healthy watch each minute; half as much again leaves room for a busy server. When
- * packets are lost, TCP probes end the connection after 40 s. This limit is for a proxy that confirms packets but drops
- * them.
- * https://kubernetes.io/docs/reference/using-api/api-concepts/#watch-bookmarks
- */
-const defaultStallMs = 90_000;
 /** A watch that stayed open for this long counts as healthy even without events. */
 const steadyMs = 5000;
-/** After so many doubtful errors in a row, watching from that version may never succeed. */
-const maxDoubts = 2;
 /** For a server that is unreachable. Shorter than for lists, which cost more, so that its return is noticed soon. */
 const watchBounds = { minMs: 200, maxMs: 10_000 };
 /** For a watch that was accepted and then cut. The server works, so a long wait would only delay events. */
 const cutBounds = { minMs: 200, maxMs: 2000 };
-const expired = 410;
-const wentBack = 'WentBack';
-
-/** How one watch ended. */
-interface WatchEnd {
-  readonly wasOpen: boolean;
-  readonly hadProgress: boolean;
-  readonly error: KubeError | undefined;
-}
 
 class ListWatch implements WatchHealth {
-  readonly #client: KubeClient;
-  readonly #target: WatchTarget;
+  readonly #reader: CollectionReader;
   readonly #sink: WatchSink;
   readonly #options: ListWatchOptions;
   readonly #stop = new AbortController();
@@ -95,14 +65,16 @@ class ListWatch implements WatchHealth {
   readonly #watchBackoff: Backoff;
   readonly #cutBackoff: Backoff;
   #isSynced = false;
+  /** A watch that has delivered the first state and goes on. */
+  #begun: AsyncGenerator<WatchEvent> | undefined;
   #lastHeard = 0;
   /** The sink has received everything up to this version. */
   #version = '';
   readonly stopped: Promise<void>;
 
   constructor(client: KubeClient, target: WatchTarget, sink: WatchSink, options: ListWatchOptions) {
-    this.#client = client;
-    this.#target = target;
+    const { signal } = this.#stop;
+    this.#reader = new CollectionReader(client, target, { ...options, signal, onHeard: () => this.#heard() });
     this.#sink = sink;
     this.#options = options;
     this.#listBackoff = new Backoff(options.clock);
@@ -153,19 +125,16 @@ class ListWatch implements WatchHealth {
     if (this.#isStopped() || listed === undefined) return false;
     this.#sink.replaced(listed.objects, listed.resourceVersion);
     this.#version = listed.resourceVersion;
+    this.#begun = listed.rest;
     this.#isSynced = true;
     this.#synced.resolve();
     this.#watchBackoff.reset();
     return true;
   }
 
-  async #list(): Promise<ListedState | undefined> {
+  async #list(): Promise<FirstState | undefined> {
     try {
-      return await listAll(this.#client, this.#target, {
-        page: this.#options.page ?? 500,
-        signal: this.#stop.signal,
-        onPage: () => this.#heard(),
-      });
+      return await this.#reader.first();
     } catch (error) {
       await this.#waitAfter('list', kubeErrorOf(error), this.#listBackoff);
       return undefined;
@@ -190,17 +159,15 @@ class ListWatch implements WatchHealth {
   }
 
   async #watchOnce(): Promise<WatchEnd> {
-    const { clock, watchSeconds = { min: 240, max: 480 }, stallMs = defaultStallMs } = this.#options;
-    const seconds = Math.floor(watchSeconds.min + clock.random() * (watchSeconds.max - watchSeconds.min));
+    const { clock } = this.#options;
     const began = clock.monotonic();
-    const request = watchRequest(this.#target, this.#version, seconds);
-    let wasOpen = false;
+    let wasOpen = this.#begun !== undefined;
     let hadProgress = false;
     const end = (error: KubeError | undefined): WatchEnd => ({ wasOpen, hadProgress, error });
     const onOpen = (): void => void (wasOpen = true);
-    const { keepsManagers = false } = this.#target;
-    const options = { clock, stallMs, signal: this.#stop.signal, keepsManagers, onOpen };
-    for await (const event of watchStream(this.#client, request, options)) {
+    const events = this.#begun ?? this.#reader.watch(this.#version, onOpen);
+    this.#begun = undefined;
+    for await (const event of events) {
       if (this.#isStopped()) break;
       if (event.kind === 'failed') return end(event.error);
       // After etcd was restored from a backup, versions begin again lower down, and a watch from a later version is silent
@@ -231,18 +198,3 @@ class ListWatch implements WatchHealth {
     await pause(this.#options.clock, retryInMs, this.#stop.signal);
   }
 }
-
-/** True when the connection ended the watch, and not an answer of the server. */
-function wasCut({ wasOpen, error }: WatchEnd): boolean {
-  return wasOpen && (error === undefined || error.code === 0);
-}
-
-/** How much the error suggests that the version is the cause, and not the server or the connection. */
-function doubtsAbout({ code, reason }: KubeError): number {
-  if (code === expired || reason === wentBack) return maxDoubts;
-  if (reason === 'Stalled' || reason === 'MalformedAnswer') return 1;
-  return code >= 400 && !unrelatedCodes.has(code) ? 1 : 0;
-}
-
-/** Errors about rights, a kind that is not served, or a busy or unreachable server. */
-const unrelatedCodes: ReadonlySet<number> = new Set([401, 403, 404, 408, 429, 502, 503, 504]);

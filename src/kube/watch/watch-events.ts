@@ -15,7 +15,7 @@ export type WatchEvent =
       readonly resourceVersion: string;
     }
   /** Nothing else happened up to this version. */
-  | { readonly kind: 'bookmark'; readonly resourceVersion: string }
+  | { readonly kind: 'bookmark'; readonly resourceVersion: string; readonly endsInitialState: boolean }
   /** The last event of a watch that ended with an error. */
   | { readonly kind: 'failed'; readonly error: KubeError };
 
@@ -36,11 +36,21 @@ function eventOf(
   if (type === 'ERROR') return { kind: 'failed', error: statusError(object) };
   const resourceVersion = resourceVersionOf(object);
   if (resourceVersion === undefined) return undefined;
-  if (type === 'BOOKMARK') return { kind: 'bookmark', resourceVersion };
+  if (type === 'BOOKMARK') {
+    const annotations = ownMember(object['metadata'], 'annotations');
+    return {
+      kind: 'bookmark',
+      resourceVersion,
+      endsInitialState: ownMember(annotations, initialEnd) === 'true',
+    };
+  }
   const kind = changes.get(type);
   const watched = watchedObject(object, target);
   return kind === undefined || watched === undefined ? undefined : { kind, object: watched, resourceVersion };
 }
+
+/** https://kubernetes.io/docs/reference/labels-annotations-taints/#k8s-io-initial-events-end */
+const initialEnd = 'k8s.io/initial-events-end';
 
 const changes: ReadonlyMap<unknown, 'changed' | 'removed'> = new Map([
   ['ADDED', 'changed'],

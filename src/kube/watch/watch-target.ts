@@ -25,12 +25,16 @@ export function listRequest(target: WatchTarget, query: Readonly<Record<string, 
 
 /** https://kubernetes.io/docs/reference/using-api/api-concepts/#semantics-for-watch */
 export function watchRequest(target: WatchTarget, resourceVersion: string, seconds: number): KubeRequest {
-  const query = {
-    watch: 'true',
-    resourceVersion,
-    allowWatchBookmarks: 'true',
-    timeoutSeconds: String(seconds),
-  };
+  return watch(target, { resourceVersion }, seconds);
+}
+
+/** Without a resourceVersion, as in a list. https://kubernetes.io/docs/reference/using-api/api-concepts/#streaming-lists */
+export function initialRequest(target: WatchTarget, seconds: number): KubeRequest {
+  return watch(target, { sendInitialEvents: 'true', resourceVersionMatch: 'NotOlderThan' }, seconds);
+}
+
+function watch(target: WatchTarget, from: Readonly<Record<string, string>>, seconds: number): KubeRequest {
+  const query = { watch: 'true', ...from, allowWatchBookmarks: 'true', timeoutSeconds: String(seconds) };
   return { ...read(target, 'PartialObjectMetadata', query), timeoutMs: watchHeadTimeoutMs };
 }
 

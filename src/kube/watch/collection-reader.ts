@@ -1,0 +1,118 @@
+// Reads one collection: its first state, as the beginning of a watch or in pages, and watches from a version.
+import type { Clock } from '../../base/clock.ts';
+import type { KubeObject } from '../../base/kube-object.ts';
+import { kubeErrorOf, noAnswer } from '../http/answers.ts';
+import type { KubeClient, KubeRequest } from '../http/client.ts';
+import { listAll, type ListedState } from './list-pages.ts';
+import { unrelatedCodes } from './watch-end.ts';
+import type { WatchEvent } from './watch-events.ts';
+import { watchStream } from './watch-stream.ts';
+import { initialRequest, watchRequest, type WatchTarget } from './watch-target.ts';
+
+export interface ReadOptions {
+  readonly clock: Omit<Clock, 'now'>;
+  /**
+   * True: asks for the first state as the beginning of the watch, and for pages only where that fails. The server then sends
+   * one object after the other, and neither side holds a whole list as text. Default: false.
+   */
+  readonly streamsLists?: boolean;
+  /** How many objects one page of a list may have; 500 by default. */
+  readonly page?: number;
+  /** The server ends each watch after this time, which spreads load over its replicas; 240 to 480 s by default. */
+  readonly watchSeconds?: { readonly min: number; readonly max: number };
+  /** A watch that is silent for this long is restarted; `defaultStallMs` by default. */
+  readonly stallMs?: number;
+}
+
+interface ReaderOptions extends ReadOptions {
+  readonly signal: AbortSignal;
+  /** Called for each page, and each event of the first state. */
+  onHeard(): void;
+}
+
+export interface FirstState extends ListedState {
+  /** The watch that goes on after the first state. */
+  readonly rest?: AsyncGenerator<WatchEvent>;
+}
+
+/**
+ * An API server sends a bookmark about every minute even when nothing happens, so a healthy watch is silent for 60 s. A
+ * shorter limit would restart every healthy watch each minute; half as much again leaves room for a busy server. When
+ * packets are lost, TCP probes end the connection after 40 s. This limit is for a proxy that confirms packets but drops
+ * them.
+ * https://kubernetes.io/docs/reference/using-api/api-concepts/#watch-bookmarks
+ */
+export const defaultStallMs = 90_000;
+/** Of a server that does not know how to stream a list: such a request can never succeed. */
+const refusals: ReadonlySet<number> = new Set([400, 405, 406, 422]);
+
+export class CollectionReader {
+  readonly #client: KubeClient;
+  readonly #target: WatchTarget;
+  readonly #options: ReaderOptions;
+  #mayStream: boolean;
+
+  constructor(client: KubeClient, target: WatchTarget, options: ReaderOptions) {
+    this.#client = client;
+    this.#target = target;
+    this.#options = options;
+    this.#mayStream = options.streamsLists ?? false;
+  }
+
+  /** Rejects with a KubeError. */
+  async first(): Promise<FirstState> {
+    const { page = 500, signal, onHeard } = this.#options;
+    const streamed = this.#mayStream ? await this.#streamed() : undefined;
+    return streamed ?? (await listAll(this.#client, this.#target, { page, signal, onPage: onHeard }));
+  }
+
+  watch(resourceVersion: string, onOpen: () => void): AsyncGenerator<WatchEvent> {
+    return this.#events(watchRequest(this.#target, resourceVersion, this.#seconds()), onOpen);
+  }
+
+  /** Returns undefined when pages are worth a try: the server does not stream, or a proxy holds the stream back. */
+  async #streamed(): Promise<FirstState | undefined> {
+    const events = this.#events(initialRequest(this.#target, this.#seconds()), () => undefined);
+    try {
+      return { ...(await initialState(events, this.#options.onHeard)), rest: events };
+    } catch (error) {
+      await events.return(undefined);
+      const { code } = kubeErrorOf(error);
+      if (unrelatedCodes.has(code) || this.#options.signal.aborted) throw error;
+      this.#mayStream = !refusals.has(code);
+      return undefined;
+    }
+  }
+
+  #seconds(): number {
+    const { clock, watchSeconds: { min, max } = { min: 240, max: 480 } } = this.#options;
+    return Math.floor(min + clock.random() * (max - min));
+  }
+
+  #events(request: KubeRequest, onOpen: () => void): AsyncGenerator<WatchEvent> {
+    const { clock, stallMs = defaultStallMs, signal } = this.#options;
+    const { keepsManagers = false } = this.#target;
+    return watchStream(this.#client, request, { clock, stallMs, signal, keepsManagers, onOpen });
+  }
+}
+
+/**
+ * Reads the first state, and leaves the rest of the events to the caller. Rejects with a KubeError when they end before.
+ * https://kubernetes.io/docs/reference/using-api/api-concepts/#streaming-lists
+ */
+async function initialState(events: AsyncGenerator<WatchEvent>, onEvent: () => void): Promise<ListedState> {
+  // By UID: an object may change while the server still sends the others.
+  const objects = new Map<string | undefined, KubeObject>();
+  for (;;) {
+    const next = await events.next();
+    if (next.done === true) throw noAnswer('ClosedEarly');
+    const event = next.value;
+    onEvent();
+    if (event.kind === 'failed') throw event.error;
+    if (event.kind === 'bookmark') {
+      if (event.endsInitialState)
+        return { objects: [...objects.values()], resourceVersion: event.resourceVersion };
+    } else if (event.kind === 'changed') objects.set(event.object.metadata.uid, event.object);
+    else objects.delete(event.object.metadata.uid);
+  }
+}

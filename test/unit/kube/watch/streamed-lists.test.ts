@@ -1,0 +1,110 @@
+// The first state as the beginning of a watch, and lists in pages from servers that do not stream.
+import { expect, test } from 'vitest';
+import { refusal, stream } from '../../../support/fake-api-server.ts';
+import type { Answer } from '../../../support/fake-api-server.ts';
+import {
+  added,
+  answers,
+  bookmark,
+  deleted,
+  errorLine,
+  line,
+  listed,
+  modified,
+  open,
+  RecordingSink,
+  run,
+} from './list-watch-harness.ts';
+
+const initialEnd = (version: number): string => {
+  const annotations = { 'k8s.io/initial-events-end': 'true' };
+  return line('BOOKMARK', { kind: 'Secret', metadata: { resourceVersion: String(version), annotations } });
+};
+
+function streamed(...scripted: readonly Answer[]) {
+  const sink = new RecordingSink();
+  return { ...run(answers(...scripted), sink, { streamsLists: true }), delivered: sink.delivered };
+}
+
+test('the first state is the beginning of a watch, which goes on', async () => {
+  const chunks = [added('a', 1), bookmark(5), added('b', 2), initialEnd(9), modified('a', 10)];
+  const { time, health, asked, delivered, server } = streamed(stream(chunks));
+  await time.settle();
+  expect([asked(), delivered]).toEqual([['watch ?'], ['all at 9: a:1 b:2', '+a:10']]);
+  expect(health.isSynced).toBe(true);
+  expect(server.requests[0]?.query).toMatchObject({
+    sendInitialEvents: 'true',
+    resourceVersionMatch: 'NotOlderThan',
+    allowWatchBookmarks: 'true',
+  });
+});
+
+test('an object that changes or goes while the state is sent counts as it is at the end', async () => {
+  const chunks = [added('a', 1), added('b', 2), modified('a', 8), deleted('b', 9), initialEnd(9)];
+  const { time, delivered } = streamed(stream(chunks));
+  await time.settle();
+  expect(delivered).toEqual(['all at 9: a:8']);
+});
+
+test('nothing is delivered before the state is complete', async () => {
+  const { time, health, delivered } = streamed(stream([added('a', 1), bookmark(9)]));
+  await time.settle();
+  expect([health.isSynced, delivered]).toEqual([false, []]);
+});
+
+test('the watch after a streamed state continues from the last version', async () => {
+  const { time, asked } = streamed(stream([initialEnd(9), added('a', 12)], 'end'), open);
+  await time.advance(10_000);
+  expect(asked()).toEqual(['watch ?', 'watch 12']);
+});
+
+test('a state that is needed again is streamed again', async () => {
+  const { time, asked, delivered } = streamed(
+    stream([initialEnd(9), errorLine(410, 'Expired')]),
+    stream([added('a', 20), initialEnd(30)]),
+  );
+  await time.advance(10_000);
+  expect([asked(), delivered]).toEqual([
+    ['watch ?', 'watch ?'],
+    ['all at 9:', 'all at 30: a:20'],
+  ]);
+});
+
+test('a server that refuses to stream is not asked again', async () => {
+  const { time, asked } = streamed(
+    refusal(422, 'Invalid'),
+    listed,
+    stream([errorLine(410, 'Expired')]),
+    listed,
+    open,
+  );
+  await time.advance(10_000);
+  expect(asked()).toEqual(['watch ?', 'list', 'watch 10', 'list', 'watch 10']);
+});
+
+test.each([
+  ['ends too early', stream([added('a', 1)], 'end')],
+  ['fails', stream([added('a', 1), errorLine(500, 'InternalError')])],
+  ['cannot be read', stream(['{\n'])],
+  ['is silent', stream([])],
+])('where a streamed state %s, pages are read', async (_, first) => {
+  const { time, asked, delivered } = streamed(first, listed, open);
+  await time.advance(91_000);
+  expect(asked().slice(0, 3)).toEqual(['watch ?', 'list', 'watch 10']);
+  expect(delivered).toEqual(['all at 10: a:1']);
+});
+
+test.each([401, 403, 404, 429, 503])('after an answer %d, pages would get the same answer', async (code) => {
+  const { time, asked, interruptions } = streamed(refusal(code, 'Reason'), stream([initialEnd(9)]));
+  await time.advance(10_000);
+  expect(asked()).toEqual(['watch ?', 'watch ?']);
+  expect(interruptions[0]).toMatch(new RegExp(`^list ${code} `));
+});
+
+test('a stop while the state is sent ends the list-watch', async () => {
+  const { time, health, asked, delivered } = streamed(stream([added('a', 1)]));
+  await time.settle();
+  health.stop();
+  await health.stopped;
+  expect([asked(), delivered]).toEqual([['watch ?'], []]);
+});
