@@ -2,31 +2,29 @@
 import { hostname } from 'node:os';
 import { ownMember } from '../base/json.ts';
 import { pause } from '../base/pause.ts';
-import { group, managedByLabel, managedByReeve, providerLabels } from '../api/names.ts';
+import { group } from '../api/names.ts';
 import { createEventRecorder, type EventRecorder } from '../kube/events/event-recorder.ts';
-import { resourcePath } from '../kube/http/resource-paths.ts';
 import type { Log } from '../observe/log.ts';
 import { measureProviders } from '../observe/provider-metrics.ts';
 import { ReconcileMetrics } from '../observe/reconcile-metrics.ts';
 import type { MetricsRegistry } from '../observe/registry.ts';
 import { GuardCheck } from '../reconcile/guard-check.ts';
 import { createReconciler, type Reconciler, type ReconcilerOptions } from '../reconcile/controller.ts';
-import type { AuditReader, KindProbe, ObjectWriter, OwnedReader, OwnSecrets } from '../reconcile/ports.ts';
+import type { KindProbe, ObjectWriter } from '../reconcile/ports.ts';
 import type { HookMode } from '../policy/compile/applicable-rules.ts';
-import { roleType } from '../policy/terms/object-key.ts';
-import { kindOfProvider, nameOfProvider, providerResources } from '../policy/terms/provider-id.ts';
+import { providerResources } from '../policy/terms/provider-id.ts';
 import type { LiveCluster } from '../state/live-cluster.ts';
 import type { ClusterConnection } from './cluster-connection.ts';
 import { elect, type Election } from './election.ts';
 import { namesOfKinds, namesOrAny, objectTypeOf } from './kind-names.ts';
 import { systemClock } from '../base/clock.ts';
+import { auditReaderOf, ownedReaderOf, ownSecretsOf } from './object-readers.ts';
 import { startWantedWatches } from './wanted-watches.ts';
 import { whereToAdd } from './install-roles.ts';
 import type { WatchStarter } from './watches.ts';
 import type { ActivityObserver } from './observers.ts';
 import type { Tracing } from './tracing.ts';
 import { createSelfReviewer } from '../kube/access-review.ts';
-import { pagedObjects } from '../kube/watch/list-pages.ts';
 import { reconcileObserver } from './observers.ts';
 
 export interface ReconcilerSettings {
@@ -157,60 +155,6 @@ function writerOf({ writer }: ClusterConnection): ObjectWriter {
 
 function optionsOf(signal: AbortSignal | undefined): { readonly signal?: AbortSignal } {
   return signal === undefined ? {} : { signal };
-}
-
-function ownSecretsOf({ client }: ClusterConnection, names: readonly string[] | undefined): OwnSecrets {
-  const all = {
-    path: resourcePath({ apiVersion: 'v1', plural: 'secrets' }),
-    labelSelector: `${managedByLabel}=${managedByReeve}`,
-  };
-  // RBAC can allow a list of one name by `resourceNames`.
-  const targets =
-    names === undefined ? [all] : names.map((name) => ({ ...all, fieldSelector: `metadata.name=${name}` }));
-  return {
-    async *listOwnSecrets(signal) {
-      for (const target of targets) yield* pagedObjects(client, target, { page: 200, signal });
-    },
-  };
-}
-
-function ownedReaderOf(
-  { client }: ClusterConnection,
-  resourceOf: ReconcilerOptions['resourceOf'],
-): OwnedReader {
-  return {
-    listOwned: (provider, { type, name }, signal) => {
-      const target = {
-        path: resourcePath({ apiVersion: type.apiVersion, plural: resourceOf(type) }),
-        labelSelector: `${managedByLabel}=${managedByReeve},${providerLabels[kindOfProvider(provider)]}=${nameOfProvider(provider)}`,
-        metadataOnly: true,
-        ...(name === '' ? {} : { fieldSelector: `metadata.name=${name}` }),
-      };
-      return pagedObjects(client, target, { page: 500, signal });
-    },
-  };
-}
-
-/** A Secret can have 1 MiB, so a page of Secrets is short. */
-const auditedPages = { roles: 500, rolebindings: 500, secrets: 20, serviceaccounts: 500 } as const;
-
-function auditReaderOf({ client }: ClusterConnection): AuditReader {
-  return {
-    listExisting: (resource, namespace, signal) => {
-      const isRbac = resource === 'roles' || resource === 'rolebindings';
-      const apiVersion = isRbac ? roleType.apiVersion : 'v1';
-      const path = resourcePath({
-        apiVersion,
-        plural: resource,
-        ...(namespace === undefined ? {} : { namespace }),
-      });
-      return pagedObjects(
-        client,
-        { path, keepsManagers: resource === 'serviceaccounts' },
-        { page: auditedPages[resource], signal },
-      );
-    },
-  };
 }
 
 /** https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#delete-a-customresourcedefinition */

@@ -15,7 +15,7 @@ interface EventRecorderOptions extends EventSource {
   readonly clock: Clock;
   onDrop?(reason: DropReason): void;
   /** Returns whether more important requests are being sent. Events wait for them for a while. */
-  isBusy?(): boolean;
+  readonly isBusy?: () => boolean;
 }
 
 export interface EventRecorder {

@@ -3,7 +3,7 @@ import type { Clock } from '../../base/clock.ts';
 import type { KubeObject } from '../../base/kube-object.ts';
 import { kubeErrorOf, noAnswer } from '../http/answers.ts';
 import type { KubeClient, KubeRequest } from '../http/client.ts';
-import { listAll, type ListedState } from './list-pages.ts';
+import { listAll, pagedObjects, type ListedState } from './list-pages.ts';
 import { unrelatedCodes } from './watch-end.ts';
 import type { WatchEvent } from './watch-events.ts';
 import { watchStream } from './watch-stream.ts';
@@ -24,10 +24,10 @@ export interface ReadOptions {
   readonly stallMs?: number;
 }
 
-interface ReaderOptions extends ReadOptions {
+export interface ReaderOptions extends ReadOptions {
   readonly signal: AbortSignal;
   /** Called for each page, and each event of the first state. */
-  onHeard(): void;
+  readonly onHeard?: () => void;
 }
 
 export interface FirstState extends ListedState {
@@ -63,7 +63,9 @@ export class CollectionReader {
   async first(): Promise<FirstState> {
     const { page = 500, signal, onHeard } = this.#options;
     const streamed = this.#mayStream ? await this.#streamed() : undefined;
-    return streamed ?? (await listAll(this.#client, this.#target, { page, signal, onPage: onHeard }));
+    return (
+      streamed ?? (await listAll(this.#client, this.#target, { page, signal, onPage: () => onHeard?.() }))
+    );
   }
 
   watch(resourceVersion: string, onOpen: () => void): AsyncGenerator<WatchEvent> {
@@ -74,14 +76,42 @@ export class CollectionReader {
   async #streamed(): Promise<FirstState | undefined> {
     const events = this.#events(initialRequest(this.#target, this.#seconds()), () => undefined);
     try {
-      return { ...(await initialState(events, this.#options.onHeard)), rest: events };
+      return { ...(await initialState(events, () => this.#options.onHeard?.())), rest: events };
     } catch (error) {
       await events.return(undefined);
-      const { code } = kubeErrorOf(error);
-      if (unrelatedCodes.has(code) || this.#options.signal.aborted) throw error;
-      this.#mayStream = !refusals.has(code);
+      this.#orPages(error);
       return undefined;
     }
+  }
+
+  /** Yields the objects of the first state as they arrive. Some come twice when a stream ends early. */
+  async *objects(): AsyncGenerator<KubeObject, void, undefined> {
+    const { page = 500, signal } = this.#options;
+    try {
+      if (this.#mayStream && (yield* this.#streamedObjects())) return;
+    } catch (error) {
+      this.#orPages(error);
+    }
+    signal.throwIfAborted();
+    yield* pagedObjects(this.#client, this.#target, { page, signal });
+  }
+
+  /** Returns whether these were all objects. */
+  async *#streamedObjects(): AsyncGenerator<KubeObject, boolean, undefined> {
+    const events = this.#events(initialRequest(this.#target, this.#seconds()), () => undefined);
+    for await (const event of events) {
+      if (event.kind === 'failed') throw event.error;
+      if (event.kind === 'changed') yield event.object;
+      else if (event.kind === 'bookmark' && event.endsInitialState) return true;
+    }
+    return false;
+  }
+
+  /** Throws the error unless pages are worth a try. */
+  #orPages(error: unknown): void {
+    const { code } = kubeErrorOf(error);
+    if (unrelatedCodes.has(code) || this.#options.signal.aborted) throw error;
+    this.#mayStream = !refusals.has(code);
   }
 
   #seconds(): number {

@@ -1,7 +1,9 @@
 // The first state as the beginning of a watch, and lists in pages from servers that do not stream.
 import { expect, test } from 'vitest';
-import { refusal, stream } from '../../../support/fake-api-server.ts';
+import { CollectionReader } from '../../../../src/kube/watch/collection-reader.ts';
+import { FakeApiServer, refusal, stream } from '../../../support/fake-api-server.ts';
 import type { Answer } from '../../../support/fake-api-server.ts';
+import { VirtualClock } from '../../../support/virtual-clock.ts';
 import {
   added,
   answers,
@@ -107,4 +109,22 @@ test('a stop while the state is sent ends the list-watch', async () => {
   health.stop();
   await health.stopped;
   expect([asked(), delivered]).toEqual([['watch ?'], []]);
+});
+
+test.each([
+  ['as they arrive', [stream([added('a', 1), added('b', 2), initialEnd(9)])], ['a', 'b'], 1],
+  ['from pages where streams are refused', [refusal(422, 'Invalid'), listed], ['a'], 2],
+  ['again from pages after half a stream', [stream([added('a', 1)], 'end'), listed], ['a', 'a'], 2],
+])('all objects are read %s', async (_, scripted: readonly Answer[], names, requests) => {
+  const clock = new VirtualClock();
+  const server = new FakeApiServer(clock, answers(...scripted));
+  const { signal } = new AbortController();
+  const reader = new CollectionReader(
+    server,
+    { path: '/api/v1/secrets' },
+    { clock, signal, streamsLists: true },
+  );
+  const read: (string | undefined)[] = [];
+  for await (const { metadata } of reader.objects()) read.push(metadata.name);
+  expect([read, server.requests.length]).toEqual([names, requests]);
 });
