@@ -104,9 +104,10 @@ export function isWatch({ query }: Exchange): boolean {
   return query.get('watch') === 'true';
 }
 
-/** Returns true for a list of a collection in all namespaces. A read of a single object does not count. */
+/** Returns true for a list of a collection, in pages or as the beginning of a watch. A read of one object does not count. */
 export function isList({ method, path, query }: Exchange): boolean {
-  return method === 'GET' && query.has('limit') && !query.has('watch') && !path.endsWith('/leases');
+  const isPage = query.has('limit') && !query.has('watch');
+  return method === 'GET' && (isPage || query.has('sendInitialEvents')) && !path.endsWith('/leases');
 }
 
 /** Returns the event with which a watch fails. https://kubernetes.io/docs/reference/using-api/api-concepts/#watch-events */
