@@ -43,7 +43,7 @@ export interface FirstState extends ListedState {
  * https://kubernetes.io/docs/reference/using-api/api-concepts/#watch-bookmarks
  */
 export const defaultStallMs = 90_000;
-/** Of a server that does not know how to stream a list: such a request can never succeed. */
+/** Answers of a server that does not know how to stream a list. Such a request can never succeed. */
 const refusals: ReadonlySet<number> = new Set([400, 405, 406, 422]);
 
 export class CollectionReader {
