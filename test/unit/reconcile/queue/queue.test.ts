@@ -191,25 +191,6 @@ describe('a work queue', () => {
   });
 });
 
-describe('a busy queue', () => {
-  test('has keys that are ready, or started a key a moment ago, and a handler that takes long does not count', async () => {
-    const desk = new Desk({ concurrency: 1 });
-    const { queue, clock } = desk;
-    void desk.start();
-    expect(queue.isBusy()).toBe(false);
-    queue.add('a');
-    expect([queue.isBusy(), queue.isBusy('a')]).toEqual([true, false]);
-    await clock.advance(60);
-    expect([desk.running, queue.isBusy()]).toEqual([['a'], false]);
-    queue.add('b');
-    expect(queue.isBusy('a')).toBe(true);
-    await desk.end('a');
-    expect([queue.isBusy('a'), queue.isBusy('b')]).toEqual([true, false]);
-    await clock.advance(60);
-    expect(queue.isBusy('a')).toBe(false);
-  });
-});
-
 describe('a key that fails', () => {
   test('is retried later each time, and its handler gets the number of failures', async () => {
     const desk = new Desk();
