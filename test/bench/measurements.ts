@@ -5,6 +5,8 @@ import { fanOutMeasurements } from './rows/fan-out.ts';
 import { largeClusterMeasurements } from './rows/large-cluster.ts';
 import { processMeasurements } from './rows/processes.ts';
 import { reviewKindMeasurements } from './rows/review-kinds.ts';
+import { memoryMeasurements } from './rows/memory.ts';
+import { restartMeasurements } from './rows/restart.ts';
 import { reviewMeasurements } from './rows/reviews.ts';
 
 export const measurements: readonly Measurement[] = [
@@ -14,4 +16,6 @@ export const measurements: readonly Measurement[] = [
   ...fanOutMeasurements,
   ...largeClusterMeasurements,
   ...processMeasurements,
+  ...restartMeasurements,
+  ...memoryMeasurements,
 ];

@@ -43,11 +43,12 @@ export class SizedProcess {
     cluster: ClusterAccess,
     guard: Guard,
     program = join(root, 'dist/bin/main.cjs'),
+    nodeFlags: readonly string[] = [],
   ): Promise<SizedProcess> {
     const [port = 0, probesPort = 0] = await freePorts(2);
     const kubeconfig = await roleKubeconfig(cluster, role);
     const flags = flagsOf({ role, kubeconfig, port, probesPort, servicePort: port });
-    const node = [...imageNodeFlags(), `--max-old-space-size=${heapMiB[role]}`, program];
+    const node = [...imageNodeFlags(), ...nodeFlags, `--max-old-space-size=${heapMiB[role]}`, program];
     // No API server calls the webhook any more when a measurement ends it.
     const args = [...node, ...flags, '--log-level=info', '--drain-grace=0s'];
     const component = new Component({ name, program: process.execPath, args, cwd: root }, cluster.folder);
