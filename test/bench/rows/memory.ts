@@ -15,7 +15,7 @@ const kibibyte = 1024;
 const numbers = Array.from({ length: count }, (_, index) => index);
 const warmUp = numbers.slice(0, 2000);
 
-/** The objects of others, of which no policy says anything. */
+/** Counts Secrets of others, which no policy names. */
 async function measureMemory(context: BenchContext): Promise<Readonly<Record<string, Samples>>> {
   await using plane = await BenchPlane.start(await context.controlPlane());
   await installReeve(plane.cluster);
