@@ -11,6 +11,7 @@ import { Guard } from '../cluster/guard.ts';
 import { installReeve } from '../cluster/reeve-install.ts';
 import { webhookIsAsked } from '../support/reeve.ts';
 import { until } from '../support/until.ts';
+import { inParallel } from '../support/in-parallel.ts';
 import { SizedProcess, sumOf, type Use } from './sized-process.ts';
 import {
   flowSchemaOf,
@@ -26,7 +27,6 @@ import { median } from './statistics.ts';
 
 const accounts = ['reeve-webhook', 'reeve-reconciler'] as const;
 const crd = '/apis/reeve.dev/v1alpha1';
-const writers = 16;
 const restSeconds = 60;
 const laterNamespaces = 20;
 
@@ -238,13 +238,4 @@ interface Load {
 
 function say(line: string): void {
   process.stdout.write(`${line}\n`);
-}
-
-async function inParallel<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
-  const waiting = items.values();
-  // All workers share one iterator: each takes the next free item.
-  const worker = async (): Promise<void> => {
-    for (const item of waiting) await work(item);
-  };
-  await Promise.all(Array.from({ length: writers }, worker));
 }

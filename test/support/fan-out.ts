@@ -6,11 +6,10 @@ import { createKubeClient } from '../../src/kube/http/https-client.ts';
 import { listWatch, type WatchHealth } from '../../src/kube/watch/list-watch.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import type { ClusterAccess } from '../cluster/cluster-access.ts';
+import { inParallel } from './in-parallel.ts';
 import { until } from './until.ts';
 
 const namespaceCount = 500;
-/** The default of --concurrency. */
-const concurrency = 16;
 const prefix = 'fo-';
 const sourceNamespace = 'reeve-shared';
 const crd = '/apis/reeve.dev/v1alpha1';
@@ -47,13 +46,6 @@ export class FanOut {
     const fanOut = new FanOut(client, watch, counter);
     await fanOut.#makeNamespaces();
     return fanOut;
-  }
-
-  /** Returns the milliseconds until the last Secret was written. */
-  async rawLoop(name: string): Promise<number> {
-    const began = performance.now();
-    await inParallel(namespaceNames(), (namespace) => this.#apply(secretOf(namespace, name)));
-    return performance.now() - began;
   }
 
   /** Returns the milliseconds from the request that creates the share until the last copy exists. */
@@ -178,13 +170,4 @@ function secretOf(namespace: string, name: string): KubeObject {
 
 function namespaceNames(): readonly string[] {
   return Array.from({ length: namespaceCount }, (_, index) => `${prefix}${index}`);
-}
-
-async function inParallel<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
-  const waiting = items.values();
-  // All workers share one iterator: each takes the next free item.
-  const worker = async (): Promise<void> => {
-    for (const item of waiting) await work(item);
-  };
-  await Promise.all(Array.from({ length: concurrency }, worker));
 }

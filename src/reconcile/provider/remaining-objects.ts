@@ -1,4 +1,5 @@
 // Finds what a provider that is being deleted still has in namespaces.
+import type { ClusterSnapshot } from '../../policy/compile/snapshot.ts';
 import { isManaged } from '../../policy/desired/desired.ts';
 import type { ProviderId } from '../../policy/terms/provider-id.ts';
 import type { LiveCluster } from '../../state/live-cluster.ts';
@@ -18,16 +19,19 @@ export interface RemainingObjects {
   readonly unserved: readonly string[];
 }
 
+/** False for a namespace that does not exist, is excluded, or is being deleted. */
+export function isManagedNamespace(name: string, snapshot: ClusterSnapshot): boolean {
+  const namespaceObject = snapshot.namespace(name);
+  return namespaceObject !== undefined && isManaged(namespaceObject, snapshot);
+}
+
 /** Objects in namespaces that are excluded or being deleted do not count. */
 export function remainingObjects(
   id: ProviderId,
   { cluster, objects, accounts }: Observations,
 ): RemainingObjects {
   const snapshot = cluster.snapshot();
-  const isKept = (name: string): boolean => {
-    const namespaceObject = snapshot.namespace(name);
-    return namespaceObject !== undefined && isManaged(namespaceObject, snapshot);
-  };
+  const isKept = (name: string): boolean => isManagedNamespace(name, snapshot);
   const namespaces = [...objects.countsOf(id).keys()].filter(isKept);
   const left = namespaces.flatMap((name) => objects.ours(name).filter(({ owner }) => owner === id));
   const unserved = left.filter(({ type }) => !snapshot.isServed(type));

@@ -3,7 +3,6 @@ import type { KubeObject } from '../../base/kube-object.ts';
 import { KubeError } from '../../base/kube-error.ts';
 import { isTerminating } from '../../base/metadata.ts';
 import { providesFields } from '../../policy/compile/load-provider.ts';
-import { isManaged } from '../../policy/desired/desired.ts';
 import { observeAccount } from '../../policy/plan/account.ts';
 import { ownershipOf } from '../../policy/plan/ownership.ts';
 import { hasFieldsOf } from '../../policy/plan/plan-account.ts';
@@ -12,6 +11,7 @@ import type { LiveCluster } from '../../state/live-cluster.ts';
 import type { ObservedObjects } from '../live/observed-objects.ts';
 import { providedKinds, type ProvidedScope } from '../live/watches.ts';
 import type { AuditReader, OwnedReader } from '../ports.ts';
+import { isManagedNamespace } from './remaining-objects.ts';
 
 export interface UnseenObjectsOptions extends ProvidedScope {
   readonly cluster: Pick<LiveCluster, 'snapshot' | 'provider'>;
@@ -30,10 +30,8 @@ export async function hasUnseenObjects(
   signal: AbortSignal,
 ): Promise<boolean> {
   const snapshot = cluster.snapshot();
-  const isInManaged = ({ metadata: { namespace = '' } }: KubeObject): boolean => {
-    const namespaceObject = snapshot.namespace(namespace);
-    return namespaceObject !== undefined && isManaged(namespaceObject, snapshot);
-  };
+  const isInManaged = ({ metadata: { namespace = '' } }: KubeObject): boolean =>
+    isManagedNamespace(namespace, snapshot);
   for (const kind of providedKinds(kindOfProvider(id), scope)) {
     // The caller waits for kinds whose watch has not synced.
     if (!objects.isKnown(kind) || !snapshot.isServed(kind.type)) continue;

@@ -1,5 +1,6 @@
 // Creates of namespaces through the webhooks of Reeve and of peers, and RoleBindings in new namespaces, on control planes.
 import { setTimeout as sleep } from 'node:timers/promises';
+import { inParallel } from '../../support/in-parallel.ts';
 import type { BenchContext } from '../row.ts';
 import { median } from '../statistics.ts';
 import { startGatekeeper } from './gatekeeper.ts';
@@ -22,7 +23,6 @@ import type { PeerRow } from './peers-table.ts';
 const createsPerRound = 60;
 const newNamespaces = 200;
 /** As many at once as Reeve handles by default. */
-const concurrency = 16;
 const patienceMs = 90_000;
 /** Kyverno registers the webhooks of a policy some time after the policy is ready. */
 const settleMs = 10_000;
@@ -121,13 +121,9 @@ async function boundBy(context: BenchContext, name: Name, path: string, policy: 
   const plane = await planeWith(context, stack, name);
   await plane.create(path, policy);
   await sleep(settleMs);
-  const names = Array.from({ length: newNamespaces }, (_, index) => `${boundPrefix}${index}`).values();
+  const names = Array.from({ length: newNamespaces }, (_, index) => `${boundPrefix}${index}`);
   const began = performance.now();
-  const writer = async (): Promise<void> => {
-    for (const each of names) await plane.create('/api/v1/namespaces', { metadata: { name: each } });
-  };
-  // All writers share one iterator: each takes the next name.
-  await Promise.all(Array.from({ length: concurrency }, writer));
+  await inParallel(names, (each) => plane.create('/api/v1/namespaces', { metadata: { name: each } }));
   for (;;) {
     const count = await countBindings(plane);
     const elapsed = performance.now() - began;

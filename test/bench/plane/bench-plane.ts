@@ -4,7 +4,7 @@ import type { ClusterBinary } from '../../cluster/binary.ts';
 import { startControlPlane, type ControlPlane } from '../../cluster/control-plane.ts';
 import { ApiCalls } from '../../soak/api-calls.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { inParallel } from './in-parallel.ts';
+import { inParallel } from '../../support/in-parallel.ts';
 import {
   contentName,
   contentsPolicy,

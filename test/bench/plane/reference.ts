@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { findReferenceProgram } from '../../cluster/binary.ts';
 import type { BenchContext } from '../row.ts';
 import type { BenchPlane } from './bench-plane.ts';
-import { inParallel } from './in-parallel.ts';
+import { inParallel } from '../../support/in-parallel.ts';
 import {
   applyOf,
   contentName,

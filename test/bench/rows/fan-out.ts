@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { BenchPlane, Burst } from '../plane/bench-plane.ts';
 import { startPlanes } from '../plane/bench-planes.ts';
-import { inParallel } from '../plane/in-parallel.ts';
+import { inParallel } from '../../support/in-parallel.ts';
 import {
   applyOf,
   contentName,

@@ -4,7 +4,7 @@ import { Guard } from '../../cluster/guard.ts';
 import { installReeve } from '../../cluster/reeve-install.ts';
 import { CollectedProcess } from '../collected-process.ts';
 import { BenchPlane } from '../plane/bench-plane.ts';
-import { inParallel } from '../plane/in-parallel.ts';
+import { inParallel } from '../../support/in-parallel.ts';
 import { createNamespace, namespaceOf } from '../plane/plane-objects.ts';
 import type { BenchContext, Measurement, Samples } from '../row.ts';
 
