@@ -1,4 +1,4 @@
-// What all measurements of a run share: a folder, the built program, the load generator and the control plane.
+// What all measurements of a run share: a folder, the built program, the load generator and control planes.
 import { mkdir, mkdtemp, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -6,6 +6,7 @@ import { bundleProgram, codeFolder, mainFile } from '../../build/bundle.ts';
 import { writeCompileCache } from '../../build/compile-cache.ts';
 import { findBinary, findLoadGenerator } from '../cluster/binary.ts';
 import { imageNodeFlags } from '../image/node-flags.ts';
+import { startPlanes } from './plane/bench-planes.ts';
 import type { BenchContext } from './row.ts';
 
 const repository = resolve(import.meta.dirname, '../..');
@@ -15,10 +16,11 @@ export interface OpenContext extends AsyncDisposable {
 }
 
 export async function openContext(isQuick: boolean): Promise<OpenContext> {
+  const stack = new AsyncDisposableStack();
   const folder = await mkdtemp(join(tmpdir(), 'reeve-bench-'));
+  stack.defer(() => rm(folder, { recursive: true, force: true }));
   const print = (line: string): void => void process.stderr.write(`${line}\n`);
   const context: BenchContext = {
-    isQuick,
     rounds: isQuick ? 3 : 5,
     folder,
     program: once(() => builtProgram(folder)),
@@ -32,9 +34,12 @@ export async function openContext(isQuick: boolean): Promise<OpenContext> {
       if (binary.kind === 'none') throw new Error(`there is no control plane: ${binary.reason}`);
       return binary;
     }),
+    planes: once(async () =>
+      stack.use(await startPlanes(await context.controlPlane(), await context.program())),
+    ),
     print,
   };
-  return { context, [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }) };
+  return { context, [Symbol.asyncDispose]: () => stack.disposeAsync() };
 }
 
 function once<T>(make: () => Promise<T>): () => Promise<T> {

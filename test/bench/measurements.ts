@@ -1,21 +1,26 @@
 // All measurements of the bench, in the order in which a run makes them.
 import type { Measurement } from './row.ts';
-import { createMeasurements } from './rows/creates.ts';
-import { fanOutMeasurements } from './rows/fan-out.ts';
-import { largeClusterMeasurements } from './rows/large-cluster.ts';
+import { creates } from './rows/creates.ts';
+import { bursts, fanOuts } from './rows/fan-out.ts';
+import { fewBindings, manyBindings, rest } from './rows/large-cluster.ts';
+import { memory } from './rows/memory.ts';
 import { processMeasurements } from './rows/processes.ts';
+import { fewRestarts, manyRestarts } from './rows/restart.ts';
 import { reviewKindMeasurements } from './rows/review-kinds.ts';
-import { memoryMeasurements } from './rows/memory.ts';
-import { restartMeasurements } from './rows/restart.ts';
 import { reviewMeasurements } from './rows/reviews.ts';
 
+/** The shared planes start after all that needs none, and gain namespaces from one measurement to the next. */
 export const measurements: readonly Measurement[] = [
   ...reviewMeasurements,
   ...reviewKindMeasurements,
-  ...createMeasurements,
-  ...fanOutMeasurements,
-  ...largeClusterMeasurements,
   ...processMeasurements,
-  ...restartMeasurements,
-  ...memoryMeasurements,
+  memory,
+  fewBindings,
+  creates,
+  fewRestarts,
+  fanOuts,
+  bursts,
+  manyBindings,
+  rest,
+  manyRestarts,
 ];

@@ -1,7 +1,7 @@
-// Starts a role of Reeve as in a Pod, with the service account of the role, and reads the memory and time of processes.
+// Starts a role of Reeve as in a Pod, with the service account of the role.
 //
 // The program is the bundle of the image with its flags and its compile cache, on the Node of this clone instead of the image's.
-import { cpSync, globSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { writeCompileCache } from '../../build/compile-cache.ts';
@@ -55,32 +55,4 @@ export async function startPod(
   const pod = await startReeveServer(own, ['run', `--role=${role}`, ...flags], env);
   while ((await send(`http://127.0.0.1:${probesPort}/readyz`, {})).status !== 200) await setTimeout(20);
   return pod;
-}
-
-/** The processor time of all threads since the start, in ms. https://docs.kernel.org/scheduler/sched-stats.html */
-export function processMs(pid: number): number {
-  const tasks = readdirSync(`/proc/${pid}/task`).map((task) =>
-    readFileSync(`/proc/${pid}/task/${task}/schedstat`, 'utf8'),
-  );
-  return tasks.reduce((sum, text) => sum + Number(text.split(' ')[0]) / 1e6, 0);
-}
-
-const calmReads = 8;
-
-/** Resident memory in MiB, once it has not changed for two seconds. */
-export async function settledMemory(pid: number): Promise<number> {
-  let last = residentMiB(pid);
-  for (let same = 0; same < calmReads;) {
-    await setTimeout(250);
-    const now = residentMiB(pid);
-    same = Math.abs(now - last) < 0.3 ? same + 1 : 0;
-    last = now;
-  }
-  return last;
-}
-
-/** https://docs.kernel.org/filesystems/proc.html#process-specific-subdirectories */
-function residentMiB(pid: number): number {
-  const text = readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8');
-  return Number(/^Rss:\s+(?<kB>\d+)/mu.exec(text)?.groups?.['kB']) / 1024;
 }

@@ -79,6 +79,36 @@ export function isWorse({ goal, threshold }: Row, figure: number, saved: number)
 
 /** Returns the saved results with the measured ones in their place. Figures of another machine are left out. */
 export function merged(saved: Results | undefined, machine: Machine, rows: Results['rows']): Results {
-  const isSameMachine = JSON.stringify(saved?.machine) === JSON.stringify(machine);
-  return { machine, rows: { ...(isSameMachine ? saved?.rows : {}), ...rows } };
+  const kept = saved !== undefined && isSameMachine(saved.machine, machine) ? saved.rows : {};
+  return { machine, rows: { ...kept, ...rows } };
+}
+
+export function isSameMachine(one: Machine, other: Machine): boolean {
+  return (
+    one.processor === other.processor &&
+    one.cores === other.cores &&
+    one.memoryGiB === other.memoryGiB &&
+    one.node === other.node
+  );
+}
+
+/** Throws when the text is not what `--save` writes. */
+export function parsedResults(text: string, path: string): Results {
+  const found = parsed(text) as Partial<Results> | null | undefined;
+  const rows: unknown = found?.rows;
+  const isComplete =
+    typeof found?.machine === 'object' &&
+    typeof rows === 'object' &&
+    rows !== null &&
+    Object.values(rows).every((row: unknown) => typeof (row as Figure | null)?.figure === 'number');
+  if (!isComplete) throw new Error(`${path} does not hold results of the bench`);
+  return found as Results;
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
 }

@@ -1,5 +1,6 @@
 // The shape of a row of the bench: what it is called, its goal, and the samples that a measurement returns for it.
 import type { ClusterBinary } from '../cluster/binary.ts';
+import type { BenchPlanes } from './plane/bench-planes.ts';
 
 /**
  * What must be within a limit: the median ratio of all rounds, the median difference, the median of Reeve's own values, or
@@ -38,19 +39,24 @@ export interface Samples {
   readonly baseline?: readonly number[];
 }
 
+/**
+ * By the id of the row. Another measurement may add the other half, for example when Reeve and its baseline need clusters of
+ * different sizes.
+ */
+export type MeasuredRows = Readonly<Record<string, Partial<Samples>>>;
+
 /** Measures one row or several rows that share a setup. */
 export interface Measurement {
   /** The ids of its rows. `--only` names any of them. */
   readonly rows: readonly string[];
   /** `--quick` measures these only. */
   readonly isQuick: boolean;
-  /** Returns the samples by the id of the row. Rejects when they cannot be measured. */
-  readonly measure: (context: BenchContext) => Promise<Readonly<Record<string, Samples>>>;
+  /** Rejects when a row cannot be measured. */
+  readonly measure: (context: BenchContext) => Promise<MeasuredRows>;
 }
 
 /** What all measurements of a run share. Each part is made when a measurement first asks for it. */
 export interface BenchContext {
-  readonly isQuick: boolean;
   /** 5 or more, or 3 with `--quick`. */
   readonly rounds: number;
   /** A temporary folder, removed after the run. */
@@ -61,23 +67,23 @@ export interface BenchContext {
   readonly loadGenerator: () => Promise<string>;
   /** Rejects when this machine has no control plane. */
   readonly controlPlane: () => Promise<Exclude<ClusterBinary, { readonly kind: 'none' }>>;
+  /** Two control planes, which all measurements share. They only gain namespaces. */
+  readonly planes: () => Promise<BenchPlanes>;
   /** Prints a line of progress. */
   readonly print: (line: string) => void;
 }
 
-/**
- * Measures Reeve and the baseline in turn, so that other load affects both alike. The first round warms up and does not
- * count.
- */
+/** Measures Reeve and the baseline in turn, so that other load affects both alike. Rounds that warm up do not count. */
 export async function inTurn(
   rounds: number,
   ours: (round: number) => Promise<number>,
   baseline: (round: number) => Promise<number>,
+  warmUps = 1,
 ): Promise<Required<Samples>> {
   const values: Required<Samples> & { ours: number[]; baseline: number[] } = { ours: [], baseline: [] };
-  for (let round = 0; round <= rounds; round += 1) {
+  for (let round = 0; round < rounds + warmUps; round += 1) {
     const pair = [await ours(round), await baseline(round)] as const;
-    if (round === 0) continue;
+    if (round < warmUps) continue;
     values.ours.push(pair[0]);
     values.baseline.push(pair[1]);
   }

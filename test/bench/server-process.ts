@@ -1,32 +1,20 @@
-// Starts the servers that the bench compares, each on core 0: Reeve as it is in the image, and the empty server.
+// Starts the servers that the bench compares: Reeve as it is in the image, and servers that do nothing.
 import { spawn, spawnSync, type ChildProcess, type ChildProcessByStdio } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
 import { mkdtemp, writeFile } from 'node:fs/promises';
-import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { compileCacheVariables } from '../../build/compile-cache.ts';
 import { issueCertificates } from '../../src/certs/issue/issue.ts';
 import { imageNodeFlags } from '../image/node-flags.ts';
+import { loadCore, onCore, serverCore } from './cores.ts';
 import type { BenchContext } from './row.ts';
-
-export const serverCore = 0;
-export const loadCore = 1;
 
 export interface BenchServer extends AsyncDisposable {
   readonly pid: number;
   readonly port: number;
-  /** Everything that the server printed until it was ready. */
-  readonly readyLine: string;
-}
-
-/** Returns the command that runs on this core only, or the same command on a machine without a second core or taskset. */
-export function onCore(core: number, command: readonly string[]): readonly [string, ...string[]] {
-  const [program = '', ...args] = command;
-  const canPin = availableParallelism() > 1 && spawnSync('taskset', ['--version']).status === 0;
-  return canPin ? ['taskset', '-c', String(core), ...command] : [program, ...args];
 }
 
 /** Starts `reeve` with these arguments. Its log is read through a pipe, as in a Pod. */
@@ -40,7 +28,7 @@ export async function startReeveServer(
   const log = await logPipe(context);
   const cache = compileCacheVariables(join(program, '../..'));
   const ownEnv = { PATH: process.env['PATH'] ?? '', NODE_ENV: 'production', ...cache, ...env };
-  return await started(command, ownEnv, log).finally(() => closeSync(log));
+  return await started(command, ownEnv, log, serverCore).finally(() => closeSync(log));
 }
 
 /** Starts `reeve serve` with these arguments, on free ports. */
@@ -51,8 +39,23 @@ export async function startReeveServe(context: BenchContext, args: readonly stri
 
 /** Starts the empty server, whose answers have this length. */
 export async function startEmptyServer(context: BenchContext, answerBytes: number): Promise<BenchServer> {
-  const folder = await mkdtemp(join(context.folder, 'empty-'));
-  const { serving } = await issueCertificates({
+  return await startScript(context, 'empty-server.mjs', [String(answerBytes)], serverCore);
+}
+
+export interface ScriptServer extends BenchServer {
+  /** The certificate of its authority, as PEM. */
+  readonly authority: string;
+}
+
+/** Starts a script of this folder that serves over TLS and prints its port. Its first arguments are the files of its key pair. */
+export async function startScript(
+  context: BenchContext,
+  script: string,
+  args: readonly string[] = [],
+  core?: number,
+): Promise<ScriptServer> {
+  const folder = await mkdtemp(join(context.folder, 'script-'));
+  const { serving, ca } = await issueCertificates({
     namespace: 'reeve-system',
     now: new Date(),
     caLifetimeDays: 2,
@@ -61,17 +64,18 @@ export async function startEmptyServer(context: BenchContext, answerBytes: numbe
   const [cert, key] = [join(folder, 'tls.crt'), join(folder, 'tls.key')];
   await writeFile(cert, serving.certPem);
   await writeFile(key, serving.keyPem);
-  const script = join(import.meta.dirname, 'empty-server.mjs');
   const env = { PATH: process.env['PATH'] ?? '', NODE_ENV: 'production' };
-  return await started([process.execPath, script, cert, key, String(answerBytes)], env, 'inherit');
+  const command = [process.execPath, join(import.meta.dirname, script), cert, key, ...args];
+  return { ...(await started(command, env, 'inherit', core)), authority: ca.certPem };
 }
 
 async function started(
   command: readonly string[],
   env: Readonly<Record<string, string>>,
   log: number | 'inherit',
+  core: number | undefined,
 ): Promise<BenchServer> {
-  const [program, ...args] = onCore(serverCore, command);
+  const [program = '', ...args] = core === undefined ? command : onCore(core, command);
   const child = spawn(program, args, { env, stdio: ['ignore', 'pipe', log] }) as ChildProcessByStdio<
     null,
     Readable,
@@ -90,7 +94,7 @@ async function started(
   })) as [string];
   // The first number after a colon is the port of the webhook in the line of Reeve.
   const port = Number(/:(\d+)/.exec(readyLine)?.[1] ?? readyLine);
-  return { pid: child.pid ?? 0, port, readyLine, [Symbol.asyncDispose]: end };
+  return { pid: child.pid ?? 0, port, [Symbol.asyncDispose]: end };
 }
 
 function endOf(child: ChildProcess): () => Promise<void> {

@@ -1,7 +1,5 @@
 // Measures what Reeve needs for a cluster of a given size: memory, processor time, requests and what etcd stores.
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { bundleProgram } from '../../build/bundle.ts';
 import { findApiServer } from '../../src/kube/auth/find-api-server.ts';
 import type { KubeClient } from '../../src/kube/http/client.ts';
 import { createKubeClient } from '../../src/kube/http/https-client.ts';
@@ -11,8 +9,9 @@ import { Guard } from '../cluster/guard.ts';
 import { installReeve } from '../cluster/reeve-install.ts';
 import { webhookIsAsked } from '../support/reeve.ts';
 import { until } from '../support/until.ts';
+import { openContext } from './context.ts';
 import { inParallel } from '../support/in-parallel.ts';
-import { SizedProcess, sumOf, type Use } from './sized-process.ts';
+import { RoleProcess, sumOf, type Use } from './role-process.ts';
 import {
   flowSchemaOf,
   namespaceOf,
@@ -32,10 +31,11 @@ const laterNamespaces = 20;
 
 /** Prints one line for each role and phase. */
 export async function measureSize(size: Size): Promise<void> {
-  await bundleProgram({ out: join(import.meta.dirname, '..', '..', 'dist'), forImage: true });
+  await using opened = await openContext(false);
+  const program = await opened.context.program();
   await using cluster = await startControlPlane({ audit: false });
   const guard = new Guard();
-  const sizing = new Sizing(cluster, guard, size);
+  const sizing = new Sizing(cluster, guard, program, size);
   try {
     await sizing.run();
   } finally {
@@ -47,13 +47,15 @@ export async function measureSize(size: Size): Promise<void> {
 class Sizing {
   readonly #cluster: ControlPlane;
   readonly #guard: Guard;
+  readonly #program: string;
   readonly #size: Size;
-  readonly #processes: SizedProcess[] = [];
+  readonly #processes: RoleProcess[] = [];
   #client: KubeClient | undefined;
 
-  constructor(cluster: ControlPlane, guard: Guard, size: Size) {
+  constructor(cluster: ControlPlane, guard: Guard, program: string, size: Size) {
     this.#cluster = cluster;
     this.#guard = guard;
+    this.#program = program;
     this.#size = size;
   }
 
@@ -91,7 +93,8 @@ class Sizing {
 
   async #startAll(): Promise<void> {
     const start = async (name: string, role: 'webhook' | 'reconciler'): Promise<void> => {
-      const started = await SizedProcess.start(name, role, this.#cluster, this.#guard);
+      const [cluster, guard, program] = [this.#cluster, this.#guard, this.#program];
+      const started = await RoleProcess.start({ name, role, cluster, guard, program });
       this.#processes.push(started);
       await started.ready();
     };
@@ -214,7 +217,7 @@ class Sizing {
     };
   }
 
-  #leader(): SizedProcess {
+  #leader(): RoleProcess {
     const leader = this.#processes[1];
     if (leader === undefined) throw new Error('no reconciler runs');
     return leader;

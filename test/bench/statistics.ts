@@ -10,11 +10,6 @@ export function median(values: readonly number[]): number {
   return quantile(values, 0.5);
 }
 
-/** Returns the spread of the middle half of the values, relative to the median: 0.1 is 10 %. */
-export function spread(values: readonly number[]): number {
-  return (quantile(values, 0.75) - quantile(values, 0.25)) / median(values);
-}
-
 /** Returns the median of the ratios of all rounds, so that one slow round counts no more than any other. */
 export function medianRatio(values: readonly number[], baseline: readonly number[]): number {
   return median(values.map((value, round) => value / (baseline[round] ?? Number.NaN)));

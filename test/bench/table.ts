@@ -33,13 +33,13 @@ export function resultsTable(rows: readonly Row[], { machine, rows: figures }: R
 function tableRow(row: Row, found: Figure | undefined): readonly string[] {
   const { title, goal, unit } = row;
   if (found === undefined) return [title, '-', '-', 'not measured', '-', goalText(row), '-'];
-  const { ours, baseline, figure, noise } = found;
+  const { ours, baseline, figure, noise, rounds } = found;
   return [
     title,
     inUnit(ours, unit),
     baseline === undefined ? '-' : inUnit(baseline, unit),
     goal.of === 'ratio' ? `${number(figure)}x` : inUnit(figure, unit),
-    `${Math.round(noise * 100)} %`,
+    rounds === 1 ? '1 round' : `${Math.round(noise * 100)} %`,
     goalText(row),
     isMet(goal, figure) ? 'yes' : 'no',
   ];

@@ -12,6 +12,8 @@ export interface Call {
   /** Default for a PATCH: the content type of an apply. */
   readonly contentType?: string;
   readonly as?: Person;
+  /** True: the answer has only the metadata of the object. */
+  readonly metadataOnly?: boolean;
 }
 
 export interface CallAnswer {
@@ -36,6 +38,9 @@ interface Tls {
 export const operator: Person = { user: 'soak-operator', groups: ['system:authenticated', 'soak-operators'] };
 /** A user whom the webhooks and the guard exempt. */
 export const rescuer: Person = { user: 'soak-rescuer', groups: ['system:masters', 'reeve:break-glass'] };
+
+/** https://kubernetes.io/docs/reference/using-api/api-concepts/#alternate-representations-of-resources */
+const onlyMetadata = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1';
 
 /** Much longer than the API server waits for its webhooks. */
 const timeoutMs = 30_000;
@@ -84,11 +89,12 @@ export class ApiCalls {
     this.#agent.destroy();
   }
 
-  #send({ method, path, body, as, contentType }: Call): Promise<CallAnswer> {
+  #send({ method, path, body, as, contentType, metadataOnly = false }: Call): Promise<CallAnswer> {
     const content = body === undefined ? undefined : JSON.stringify(body);
     const type = contentType ?? (method === 'PATCH' ? 'application/apply-patch+yaml' : 'application/json');
     const headers = {
       ...(content === undefined ? {} : { 'content-type': type }),
+      ...(metadataOnly ? { accept: onlyMetadata } : {}),
       ...(as === undefined ? {} : { 'impersonate-user': as.user, 'impersonate-group': [...as.groups] }),
     };
     const options = { ...this.#tls, method, headers, agent: this.#agent, timeout: timeoutMs };

@@ -6,15 +6,16 @@ import { issueCertificates } from '../../../src/certs/issue/issue.ts';
 import { freePorts } from '../../cluster/ports.ts';
 import { send } from '../../cluster/admin-client.ts';
 import { until } from '../../support/until.ts';
+import { startGuarded, type GuardedProcess } from '../guarded-process.ts';
+import { serverCore } from '../cores.ts';
 import type { PeerPlane } from './peer-plane.ts';
 import type { PeerPrograms } from './peer-programs.ts';
-import { startPeer, type PeerProcess } from './peer-process.ts';
 import { installManifests } from './peer-manifests.ts';
 
 const namespace = 'gatekeeper-system';
 export const gatekeeperPath = '/v1/admit?timeout=3s';
 
-export interface Gatekeeper extends PeerProcess {
+export interface Gatekeeper extends GuardedProcess {
   readonly port: number;
 }
 
@@ -34,7 +35,7 @@ export async function startGatekeeper(
   await installManifests(cluster, join(folder, 'deploy/gatekeeper.yaml'), (document) =>
     withUrl(document, `https://127.0.0.1:${port}`, authority.toString('base64')),
   );
-  const process = await startPeer(
+  const process = await startGuarded(
     {
       name: 'gatekeeper',
       program: paths['gatekeeper'] ?? '',
@@ -60,6 +61,7 @@ export async function startGatekeeper(
         HOME: cluster.folder,
       },
       folder: cluster.folder,
+      core: serverCore,
     },
     guard,
   );

@@ -4,7 +4,8 @@ import { send } from '../../cluster/admin-client.ts';
 import { freePorts } from '../../cluster/ports.ts';
 import { until } from '../../support/until.ts';
 import { installManifests } from './peer-manifests.ts';
-import { startPeer, type PeerProcess } from './peer-process.ts';
+import { startGuarded, type GuardedProcess } from '../guarded-process.ts';
+import { serverCore } from '../cores.ts';
 import type { PeerPlane } from './peer-plane.ts';
 import type { PeerPrograms } from './peer-programs.ts';
 
@@ -13,8 +14,8 @@ export const kyvernoPath = '/validate/fail?timeout=10s';
 
 export interface Kyverno extends AsyncDisposable {
   readonly port: number;
-  readonly admission: PeerProcess;
-  readonly background: PeerProcess;
+  readonly admission: GuardedProcess;
+  readonly background: GuardedProcess;
 }
 
 export async function startKyverno(
@@ -33,14 +34,15 @@ export async function startKyverno(
     })),
   });
   const [port = 0, metrics = 0, backgroundMetrics = 0] = await freePorts(3);
-  const start = (name: string, deployment: string, args: readonly string[]): Promise<PeerProcess> =>
-    startPeer(
+  const start = (name: string, deployment: string, args: readonly string[]): Promise<GuardedProcess> =>
+    startGuarded(
       {
         name,
         program: paths[name] ?? '',
         args: [`--kubeconfig=${cluster.kubeconfig}`, ...commonFlags, ...args],
         env: { ...environment, KYVERNO_DEPLOYMENT: deployment, KYVERNO_SERVICEACCOUNT_NAME: deployment },
         folder: cluster.folder,
+        core: serverCore,
       },
       guard,
     );

@@ -1,13 +1,12 @@
 // A control plane of its own for each program that is compared, and Reeve on it.
 import { startControlPlane, type ControlPlane } from '../../cluster/control-plane.ts';
 import { Guard } from '../../cluster/guard.ts';
-import { freePorts } from '../../cluster/ports.ts';
 import { installReeve } from '../../cluster/reeve-install.ts';
-import { roleKubeconfig } from '../../cluster/reeve-rights.ts';
 import { ApiCalls } from '../../soak/api-calls.ts';
-import { flagsOf, webhookIsAsked } from '../../support/reeve.ts';
+import { webhookIsAsked } from '../../support/reeve.ts';
+import { RoleProcess } from '../role-process.ts';
 import type { BenchContext } from '../row.ts';
-import { startReeveServer, type BenchServer } from '../server-process.ts';
+import { serverCore } from '../cores.ts';
 
 export class PeerPlane {
   readonly cluster: ControlPlane;
@@ -38,26 +37,22 @@ export class PeerPlane {
   }
 }
 
-export interface RunningReeve extends AsyncDisposable {
-  readonly webhook: BenchServer;
-  readonly reconciler: BenchServer;
-}
-
 /** One process of each role, as in the image. */
-export async function startReeveRoles(context: BenchContext, plane: PeerPlane): Promise<RunningReeve> {
-  await installReeve(plane.cluster);
-  const start = async (role: 'webhook' | 'reconciler'): Promise<BenchServer> => {
-    const [port = 0, probesPort = 0] = await freePorts(2);
-    const kubeconfig = await roleKubeconfig(plane.cluster, role);
-    const flags = flagsOf({ role, kubeconfig, port, probesPort, servicePort: port });
-    return await startReeveServer(context, [...flags, '--log-level=info']);
+export async function startReeveRoles(context: BenchContext, plane: PeerPlane): Promise<AsyncDisposable> {
+  const { cluster, guard } = plane;
+  await installReeve(cluster);
+  const program = await context.program();
+  const start = async (role: 'webhook' | 'reconciler'): Promise<RoleProcess> => {
+    const started = await RoleProcess.start({ role, cluster, guard, program, core: serverCore });
+    await started.ready();
+    return started;
   };
   const webhook = await start('webhook');
-  await webhookIsAsked(plane.cluster);
+  await webhookIsAsked(cluster);
   const reconciler = await start('reconciler');
   const end = async (): Promise<void> => {
-    await reconciler[Symbol.asyncDispose]();
-    await webhook[Symbol.asyncDispose]();
+    await reconciler.stop();
+    await webhook.stop();
   };
-  return { webhook, reconciler, [Symbol.asyncDispose]: end };
+  return { [Symbol.asyncDispose]: end };
 }

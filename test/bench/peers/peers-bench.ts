@@ -27,6 +27,9 @@ const { values } = parseArgs({
     save: { type: 'boolean', default: false },
   },
 });
+const unknown = values.only.find((id) => !Object.hasOwn(measurements, id));
+if (unknown !== undefined)
+  throw new Error(`there is no measurement ${unknown}: ${Object.keys(measurements).join(', ')}`);
 const chosen = Object.entries(measurements).filter(
   ([id]) => values.only.length === 0 || values.only.includes(id),
 );

@@ -14,6 +14,9 @@ export interface PeerRow {
   readonly kyverno?: number | undefined;
 }
 
+/** The title of the row with the ratios of Reeve's reviews a second. */
+export const againstOthers = 'the same of Reeve, against each of the others in the same round';
+
 /** What bench/peers.json holds. */
 export interface PeerResults {
   readonly versions: { readonly gatekeeper: string; readonly kyverno: string };
@@ -35,7 +38,7 @@ export function peersTable({ versions, rows }: PeerResults): string {
     `Gatekeeper ${versions.gatekeeper}`,
     `Kyverno ${versions.kyverno}`,
   ];
-  return aligned([
+  const table = aligned([
     head,
     ...rows.map(({ title, unit, ...figures }) => [
       title,
@@ -44,6 +47,16 @@ export function peersTable({ versions, rows }: PeerResults): string {
       ),
     ]),
   ]);
+  return [table, ...rows.flatMap(goalLine)].join('\n\n');
+}
+
+/** The second half of the goal of the row `throughput`. */
+function goalLine({ title, gatekeeper }: PeerRow): readonly string[] {
+  if (title !== againstOthers || gatekeeper === undefined) return [];
+  const is = gatekeeper > 1 ? 'met' : 'missed';
+  return [
+    `The goal of reviews a second is also to be ahead of Gatekeeper in the same round: ${number(gatekeeper)}x, so it is ${is}.`,
+  ];
 }
 
 function number(value: number): string {

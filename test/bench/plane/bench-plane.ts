@@ -35,11 +35,17 @@ export class BenchPlane {
   readonly calls: ApiCalls;
   readonly seen: SeenContents;
   #namespaces = 0;
+  #provided: Promise<void> | undefined;
 
   private constructor(cluster: ControlPlane, calls: ApiCalls, seen: SeenContents) {
     this.cluster = cluster;
     this.calls = calls;
     this.seen = seen;
+  }
+
+  /** How many namespaces have contents, or will have them. */
+  get namespaces(): number {
+    return this.#namespaces;
   }
 
   static async start(binary: ClusterBinary): Promise<BenchPlane> {
@@ -53,8 +59,10 @@ export class BenchPlane {
     await this.calls.mustSend({ method: 'POST', path, body });
   }
 
-  /** Creates namespaces and waits for their contents, until the plane has so many. Needs Reeve with `provideContents`. */
+  /** Creates namespaces and waits for their contents, until the plane has so many. Needs a reconciler. */
   async fill(count: number): Promise<void> {
+    this.#provided ??= this.#provideContents();
+    await this.#provided;
     if (count > this.#namespaces) await this.burst(count - this.#namespaces);
   }
 
@@ -79,16 +87,6 @@ export class BenchPlane {
   nextNamespace(): KubeObject {
     this.#namespaces += 1;
     return namespaceWithContents(this.#namespaces - 1);
-  }
-
-  /** Provides a RoleBinding and a Secret in each of these namespaces. */
-  async provideContents(): Promise<void> {
-    await this.create(
-      `/api/v1/namespaces/${sourceNamespace}/secrets`,
-      secretOf(sourceNamespace, contentName),
-    );
-    await this.create(`${providers}/namespacepolicies`, contentsPolicy);
-    await this.create(`${providers}/secretshares`, contentsShare);
   }
 
   /** Returns how many requests of this plane changed something so far, by resource. Leases do not count. */
@@ -124,5 +122,15 @@ export class BenchPlane {
     this.calls.close();
     this.cluster.resume('controllers');
     await this.cluster.stop();
+  }
+
+  /** Provides a RoleBinding and a Secret in each namespace of `fill`. */
+  async #provideContents(): Promise<void> {
+    await this.create(
+      `/api/v1/namespaces/${sourceNamespace}/secrets`,
+      secretOf(sourceNamespace, contentName),
+    );
+    await this.create(`${providers}/namespacepolicies`, contentsPolicy);
+    await this.create(`${providers}/secretshares`, contentsShare);
   }
 }

@@ -1,10 +1,10 @@
-// Two control planes for each measurement: one with Reeve as it ships, one for the baselines.
+// Two control planes that measurements share: one with Reeve as it ships, one for the baselines.
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { ClusterBinary } from '../../cluster/binary.ts';
 import { Guard } from '../../cluster/guard.ts';
 import { installReeve, reeveNamespace } from '../../cluster/reeve-install.ts';
 import { webhookIsAsked } from '../../support/reeve.ts';
-import type { BenchContext } from '../row.ts';
-import { SizedProcess } from '../sized-process.ts';
+import { RoleProcess } from '../role-process.ts';
 import { BenchPlane } from './bench-plane.ts';
 import { createNamespace, namespaceOf, sourceNamespace } from './plane-objects.ts';
 
@@ -13,29 +13,36 @@ export interface BenchPlanes extends AsyncDisposable {
   readonly bare: BenchPlane;
   readonly plane: BenchPlane;
   readonly reeve: BenchReeve;
+  /** Waits until the reconciler runs, and has provided contents in at least so many namespaces and is done. */
+  readonly filled: (count: number) => Promise<void>;
 }
 
 /** Starts both, and the webhook of Reeve on one of them. */
-export async function startPlanes(context: BenchContext): Promise<BenchPlanes> {
+export async function startPlanes(binary: ClusterBinary, program: string): Promise<BenchPlanes> {
   await using stack = new AsyncDisposableStack();
-  const binary = await context.controlPlane();
   const bare = stack.use(await BenchPlane.start(binary));
   await prepareBare(bare);
   const plane = stack.use(await BenchPlane.start(binary));
-  const reeve = stack.use(await BenchReeve.start(plane, await context.program()));
+  const reeve = stack.use(await BenchReeve.start(plane, program));
   const all = stack.move();
-  return { bare, plane, reeve, [Symbol.asyncDispose]: () => all.disposeAsync() };
+  const filled = async (count: number): Promise<void> => {
+    await reeve.startReconciler();
+    await plane.fill(count);
+    await plane.settled();
+  };
+  return { bare, plane, reeve, filled, [Symbol.asyncDispose]: () => all.disposeAsync() };
 }
 
 /** Reeve on a plane: one process of each role, as in the image. */
 export class BenchReeve {
-  readonly plane: BenchPlane;
+  readonly #plane: BenchPlane;
   readonly #program: string;
   readonly #guard = new Guard();
-  readonly #processes: SizedProcess[] = [];
+  #webhook: RoleProcess | undefined;
+  #reconciler: RoleProcess | undefined;
 
   private constructor(plane: BenchPlane, program: string) {
-    this.plane = plane;
+    this.#plane = plane;
     this.#program = program;
   }
 
@@ -44,7 +51,8 @@ export class BenchReeve {
     await installReeve(plane.cluster);
     const reeve = new BenchReeve(plane, program);
     try {
-      await reeve.#startRole('webhook');
+      reeve.#webhook = await reeve.#launch('webhook');
+      await reeve.#webhook.ready();
       await webhookIsAsked(plane.cluster);
     } catch (error) {
       await reeve[Symbol.asyncDispose]();
@@ -53,13 +61,25 @@ export class BenchReeve {
     return reeve;
   }
 
-  /** Starts the reconciler, and waits until it leads. */
+  /** Starts the reconciler unless it runs, and waits until it leads. */
   async startReconciler(): Promise<void> {
-    const reconciler = await this.#startRole('reconciler');
+    const reconciler = (this.#reconciler ??= await this.#launch('reconciler'));
+    await reconciler.ready();
     while ((await reconciler.sum('reeve_leader')) !== 1) await sleep(50);
   }
 
-  /** Returns the processor time of each process so far. */
+  async stopReconciler(): Promise<void> {
+    await this.#reconciler?.stop();
+    this.#reconciler = undefined;
+  }
+
+  /** Returns the new process before it is ready. */
+  async restartReconciler(): Promise<RoleProcess> {
+    await this.stopReconciler();
+    return (this.#reconciler = await this.#launch('reconciler'));
+  }
+
+  /** Returns the processor time of the webhook and of the reconciler so far. */
   processorMs(): readonly number[] {
     return this.#processes.map((each) => each.processorMs());
   }
@@ -69,11 +89,13 @@ export class BenchReeve {
     await this.#guard.end();
   }
 
-  async #startRole(role: 'webhook' | 'reconciler'): Promise<SizedProcess> {
-    const started = await SizedProcess.start(role, role, this.plane.cluster, this.#guard, this.#program);
-    this.#processes.push(started);
-    await started.ready();
-    return started;
+  get #processes(): readonly RoleProcess[] {
+    return [this.#webhook, this.#reconciler].filter((each) => each !== undefined);
+  }
+
+  async #launch(role: 'webhook' | 'reconciler'): Promise<RoleProcess> {
+    const [cluster, guard, program] = [this.#plane.cluster, this.#guard, this.#program];
+    return await RoleProcess.start({ role, cluster, guard, program });
   }
 }
 

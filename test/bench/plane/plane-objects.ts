@@ -14,6 +14,13 @@ const apiVersion = 'reeve.dev/v1alpha1';
 const rbacGroup = 'rbac.authorization.k8s.io';
 const applyQuery = 'fieldManager=bench&force=true';
 
+export interface NamedObject {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: { readonly name: string };
+  readonly [field: string]: unknown;
+}
+
 export function namespaceOf(name: string, labels: Readonly<Record<string, string>>): KubeObject {
   return { apiVersion: 'v1', kind: 'Namespace', metadata: { name, labels } };
 }
@@ -119,7 +126,7 @@ const rules = [
 ];
 
 /** Two webhooks for the namespaces with the label `hook: empty`. */
-export function emptyHooks(port: number, authority: string): readonly (readonly [string, object])[] {
+export function emptyHooks(port: number, authority: string): readonly (readonly [string, NamedObject])[] {
   return ['Mutating', 'Validating'].map((kind) => [
     `/apis/admissionregistration.k8s.io/v1/${kind.toLowerCase()}webhookconfigurations`,
     {
@@ -144,7 +151,7 @@ export function emptyHooks(port: number, authority: string): readonly (readonly 
 }
 
 /** The rules of `rulesPolicy` for the namespaces with the label `hook: in-tree`. */
-export const inTreePolicy: readonly (readonly [string, object])[] = [
+export const inTreePolicy: readonly (readonly [string, NamedObject])[] = [
   [
     '/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies',
     {

@@ -1,5 +1,5 @@
 // Prints how fast a plain controller of client-go does the same work, with unlimited and with default QPS.
-import { spawn, type ChildProcess } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { findReferenceProgram } from '../../cluster/binary.ts';
 import type { BenchContext } from '../row.ts';
@@ -84,15 +84,11 @@ async function startReference(program: string, args: readonly string[]): Promise
   const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'inherit'] });
   const closed = once(child, 'close');
   const stop = async (): Promise<void> => {
-    end(child);
+    child.kill('SIGTERM');
     await closed;
   };
   const ended = closed.then(() => Promise.reject(new Error('the reference of client-go ended')));
   ended.catch(() => undefined);
   await Promise.race([once(child.stdout, 'data'), ended]);
   return { [Symbol.asyncDispose]: stop };
-}
-
-function end(child: ChildProcess): void {
-  child.kill('SIGTERM');
 }

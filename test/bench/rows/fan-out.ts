@@ -1,7 +1,6 @@
 // Rows of the reconciler on a real control plane: one Secret to 1,000 namespaces, its change, and 1,000 namespaces in a burst.
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { BenchPlane, Burst } from '../plane/bench-plane.ts';
-import { startPlanes } from '../plane/bench-planes.ts';
+import type { BenchPlane } from '../plane/bench-plane.ts';
 import { inParallel } from '../../support/in-parallel.ts';
 import {
   applyOf,
@@ -16,7 +15,7 @@ import {
   sourceNamespace,
 } from '../plane/plane-objects.ts';
 import { measureReference } from '../plane/reference.ts';
-import { inTurn, type BenchContext, type Measurement, type Samples } from '../row.ts';
+import { inTurn, type BenchContext, type MeasuredRows, type Measurement } from '../row.ts';
 
 const burstCount = 1000;
 const fanOutNames = Array.from(
@@ -26,24 +25,14 @@ const fanOutNames = Array.from(
 /** A write that nothing needs comes soon after the others. */
 const lateMs = 300;
 
-async function measureFanOut(context: BenchContext): Promise<Readonly<Record<string, Samples>>> {
-  await using planes = await startPlanes(context);
-  const { bare, plane, reeve } = planes;
-  await reeve.startReconciler();
-  await plane.provideContents();
-  await plane.fill(fanOutCount);
+async function measureFanOut(context: BenchContext): Promise<MeasuredRows> {
+  const { bare, plane, filled } = await context.planes();
+  await filled(fanOutCount);
   await inParallel(fanOutNames, (name) => bare.calls.mustSend(createNamespace(namespaceOf(name, {}))));
-  await plane.settled();
-  const samples = { ...(await fanOut(context, plane, bare)), ...(await burst(context, plane, bare)) };
-  await measureReference(context, bare);
-  return samples;
+  return await fanOut(context, plane, bare);
 }
 
-async function fanOut(
-  { rounds }: BenchContext,
-  plane: BenchPlane,
-  bare: BenchPlane,
-): Promise<Readonly<Record<string, Samples>>> {
+async function fanOut({ rounds }: BenchContext, plane: BenchPlane, bare: BenchPlane): Promise<MeasuredRows> {
   const writes: number[] = [];
   const counted = async (others: number, work: () => Promise<void>): Promise<number> => {
     const before = (await plane.writes()).get('secrets') ?? 0;
@@ -79,16 +68,22 @@ async function fanOut(
     return await counted(0, () => share(`fan-${round}`));
   };
   const first = await inTurn(rounds, created, rawLoop('x'));
-  const second = await inTurn(rounds, (round) => counted(1, () => change(`fan-${round}`)), rawLoop('y'));
+  const changed = (round: number): Promise<number> => counted(1, () => change(`fan-${round}`));
+  const second = await inTurn(rounds, changed, rawLoop('y'), 0);
   return { 'fan-out': first, 'fan-out-change': second, 'fan-out-writes': { ours: writes } };
 }
 
-async function burst(
-  { rounds }: BenchContext,
-  plane: BenchPlane,
-  bare: BenchPlane,
-): Promise<Readonly<Record<string, Samples>>> {
-  const [ours, baseline]: [Burst[], number[]] = [[], []];
+async function measureBursts(context: BenchContext): Promise<MeasuredRows> {
+  const { bare, plane, filled } = await context.planes();
+  // The first burst warms up.
+  await filled(fanOutCount);
+  const lags: number[] = [];
+  const burst = async (): Promise<number> => {
+    const { totalMs, lagMs } = await plane.burst(burstCount);
+    lags.push(lagMs / 1000);
+    await plane.settled();
+    return totalMs / 1000;
+  };
   const rawLoop = async (round: number): Promise<number> => {
     const names = Array.from({ length: burstCount }, (_, index) => `raw-${round}-${index}`);
     const began = performance.now();
@@ -99,22 +94,19 @@ async function burst(
     });
     return (performance.now() - began) / 1000;
   };
-  // Nothing to warm up: the namespaces of the fan-out came in such a burst.
-  for (let round = 0; round < rounds; round += 1) {
-    ours.push(await plane.burst(burstCount));
-    await plane.settled();
-    baseline.push(await rawLoop(round));
-  }
-  return {
-    'burst-lag': { ours: ours.map(({ lagMs }) => lagMs / 1000) },
-    'burst-total': { ours: ours.map(({ totalMs }) => totalMs / 1000), baseline },
-  };
+  const total = await inTurn(context.rounds, burst, rawLoop, 0);
+  await measureReference(context, bare);
+  return { 'burst-lag': { ours: lags }, 'burst-total': total };
 }
 
-export const fanOutMeasurements: readonly Measurement[] = [
-  {
-    rows: ['fan-out', 'fan-out-change', 'fan-out-writes', 'burst-lag', 'burst-total'],
-    isQuick: true,
-    measure: measureFanOut,
-  },
-];
+export const fanOuts: Measurement = {
+  rows: ['fan-out', 'fan-out-change', 'fan-out-writes'],
+  isQuick: false,
+  measure: measureFanOut,
+};
+
+export const bursts: Measurement = {
+  rows: ['burst-lag', 'burst-total'],
+  isQuick: false,
+  measure: measureBursts,
+};

@@ -1,12 +1,14 @@
 // Rows of the reconciler's memory: what namespaces cost, and what the Secrets of others cost.
 import type { KubeObject } from '../../../src/base/kube-object.ts';
 import { Guard } from '../../cluster/guard.ts';
+import { freePorts } from '../../cluster/ports.ts';
 import { installReeve } from '../../cluster/reeve-install.ts';
-import { CollectedProcess } from '../collected-process.ts';
+import { collectGarbage } from '../collect-garbage.ts';
 import { BenchPlane } from '../plane/bench-plane.ts';
 import { inParallel } from '../../support/in-parallel.ts';
 import { createNamespace, namespaceOf } from '../plane/plane-objects.ts';
-import type { BenchContext, Measurement, Samples } from '../row.ts';
+import { RoleProcess } from '../role-process.ts';
+import type { BenchContext, MeasuredRows, Measurement } from '../row.ts';
 
 /** As many namespaces as Secrets: one in each. */
 const count = 10_000;
@@ -16,33 +18,51 @@ const numbers = Array.from({ length: count }, (_, index) => index);
 const warmUp = numbers.slice(0, 2000);
 
 /** Counts Secrets of others, which no policy names. */
-async function measureMemory(context: BenchContext): Promise<Readonly<Record<string, Samples>>> {
+async function measureMemory(context: BenchContext): Promise<MeasuredRows> {
   await using plane = await BenchPlane.start(await context.controlPlane());
   await installReeve(plane.cluster);
   const guard = new Guard();
-  const reconciler = await CollectedProcess.start(plane.cluster, guard, await context.program());
+  const [inspected = 0] = await freePorts(1);
+  const reconciler = await RoleProcess.start({
+    role: 'reconciler',
+    cluster: plane.cluster,
+    guard,
+    program: await context.program(),
+    nodeFlags: [`--inspect=127.0.0.1:${inspected}`],
+  });
+  /** Resident memory in MiB. */
+  const settled = async (): Promise<number> => {
+    await plane.settled();
+    await collectGarbage(inspected);
+    return reconciler.residentMiB();
+  };
   try {
-    await reconciler.process.ready();
+    await reconciler.ready();
     // V8 grows its young generation once, with the first work. That is no cost of a namespace.
     await inParallel(warmUp, (index) => plane.calls.mustSend(createNamespace(otherOf(count + index))));
-    await plane.settled();
-    const empty = await reconciler.memory();
+    const empty = await settled();
     await inParallel(numbers, (index) => plane.calls.mustSend(createNamespace(otherOf(index))));
-    await plane.settled();
-    const filled = await reconciler.memory();
+    const filled = await settled();
     await inParallel(numbers, (index) =>
-      plane.create(`/api/v1/namespaces/${otherOf(index).metadata.name}/secrets`, large),
+      plane.calls.mustSend({
+        method: 'POST',
+        path: `/api/v1/namespaces/${otherOf(index).metadata.name}/secrets`,
+        body: large,
+        // Otherwise each answer repeats the 100 KB.
+        metadataOnly: true,
+      }),
     );
-    await plane.settled();
-    const withSecrets = await reconciler.memory();
-    context.print(`  memory: ${JSON.stringify({ empty, filled, withSecrets })}`);
+    const withSecrets = await settled();
+    context.print(
+      `  memory: ${[empty, filled, withSecrets].map((each) => each.toFixed(1)).join(', ')} MiB before, with namespaces, with Secrets`,
+    );
     const payload = (count * secretBytes) / kibibyte ** 2;
     return {
-      'memory-payload': { ours: [((withSecrets.resident - filled.resident) / payload) * 100] },
-      'memory-namespace': { ours: [((filled.resident - empty.resident) * kibibyte) / count] },
+      'memory-payload': { ours: [((withSecrets - filled) / payload) * 100] },
+      'memory-namespace': { ours: [((filled - empty) * kibibyte) / count] },
     };
   } finally {
-    await reconciler.process.stop();
+    await reconciler.stop();
     await guard.end();
   }
 }
@@ -58,6 +78,8 @@ function otherOf(index: number): KubeObject {
   return namespaceOf(`other-${index}`, { team: `team-${index % 50}` });
 }
 
-export const memoryMeasurements: readonly Measurement[] = [
-  { rows: ['memory-payload', 'memory-namespace'], isQuick: false, measure: measureMemory },
-];
+export const memory: Measurement = {
+  rows: ['memory-payload', 'memory-namespace'],
+  isQuick: false,
+  measure: measureMemory,
+};

@@ -9,16 +9,16 @@ import { ClusterAccess } from '../../cluster/cluster-access.ts';
 import { installReeve } from '../../cluster/reeve-install.ts';
 import { imageNodeFlags } from '../../image/node-flags.ts';
 import { startSandboxPlane } from '../../support/sandboxes.ts';
-import { podProgram, processMs, settledMemory, startPod } from '../pod-process.ts';
-import { inTurn, type BenchContext, type Measurement, type Samples } from '../row.ts';
+import { podProgram, startPod } from '../pod-process.ts';
+import { processorMs, settledMiB } from '../process-use.ts';
+import { inTurn, type BenchContext, type MeasuredRows, type Measurement, type Samples } from '../row.ts';
 import { startEmptyServer } from '../server-process.ts';
-
-type MeasuredRows = Promise<Readonly<Record<string, Samples>>>;
+import { median } from '../statistics.ts';
 
 const roles = { webhook: 'webhook', reconciler: 'reconciler', all: 'both' } as const;
 const roleNames = ['webhook', 'reconciler', 'all'] as const;
 
-async function measurePods(context: BenchContext): MeasuredRows {
+async function measurePods(context: BenchContext): Promise<MeasuredRows> {
   const plane = await startSandboxPlane();
   try {
     const cluster = new ClusterAccess(plane.provided.folder, plane.provided);
@@ -26,16 +26,21 @@ async function measurePods(context: BenchContext): MeasuredRows {
     const found: Record<string, Samples> = {};
     for (const role of roleNames) {
       const main = await podProgram(context, cluster, role);
-      const started: number[] = [];
-      const resident = async (): Promise<number> => {
+      const [ours, empty]: [number[], number[]] = [[], []];
+      const [started, nothing]: [number[], number[]] = [[], []];
+      for (let round = 0; round < context.rounds; round += 1) {
         await using pod = await startPod(context, cluster, role, main);
-        started.push(processMs(pod.pid));
-        return await settledMemory(pod.pid);
-      };
-      found[`idle-${roles[role]}`] = await inTurn(context.rounds, resident, () => emptyServerMemory(context));
-      const baseline = started.slice(1).map(() => processMsOf(context, doNothing));
+        started.push(processorMs(pod.pid));
+        nothing.push(processMsOf(context, doNothing));
+        // Both wait beside each other, because neither takes processor time or memory from the other.
+        await using server = await startEmptyServer(context, 100);
+        const [own, baseline] = await Promise.all([settledMiB(pod.pid), settledMiB(server.pid)]);
+        ours.push(own);
+        empty.push(baseline);
+      }
+      found[`idle-${roles[role]}`] = { ours, baseline: empty };
       // Both roles in one process load most, so the row has their start.
-      if (role === 'all') found['start'] = { ours: started.slice(1), baseline };
+      if (role === 'all') found['start'] = { ours: started, baseline: nothing };
     }
     return found;
   } finally {
@@ -43,20 +48,14 @@ async function measurePods(context: BenchContext): MeasuredRows {
   }
 }
 
-async function emptyServerMemory(context: BenchContext): Promise<number> {
-  await using server = await startEmptyServer(context, 100);
-  return await settledMemory(server.pid);
-}
-
-async function measureCommands(context: BenchContext): MeasuredRows {
+async function measureCommands(context: BenchContext): Promise<MeasuredRows> {
   const main = await context.program();
   const cache = compileCacheVariables(join(main, '../..'));
-  const measured = async (args: readonly string[]) =>
-    await Promise.resolve(processMsOf(context, args, cache));
-  const nothing = () => measured(doNothing);
+  const nothing = () => Promise.resolve(processMsOf(context, doNothing, cache));
+  const help = () => Promise.resolve(processMsOf(context, [...imageNodeFlags(), main, '--help'], cache));
   const sandbox = () => sandboxMs(join(context.folder, 'up-cache'));
   return {
-    help: await inTurn(context.rounds, () => measured([...imageNodeFlags(), main, '--help']), nothing),
+    help: await inTurn(context.rounds, help, nothing),
     'start-sandbox': await inTurn(context.rounds, sandbox, nothing),
   };
 }
@@ -67,6 +66,7 @@ const doNothing = ['-e', '0'];
 const report =
   "process.on('exit', () => { const { user, system } = process.cpuUsage(); process.stderr.write(`${(user + system) / 1000}`); });";
 
+/** Runs the program three times, because each takes only some hundredths of a second, and returns the median. */
 function processMsOf(
   { folder }: BenchContext,
   args: readonly string[],
@@ -75,7 +75,8 @@ function processMsOf(
   const file = join(folder, 'report-processor-time.cjs');
   writeFileSync(file, report);
   const options = { encoding: 'utf8', env: { ...process.env, ...env } } as const;
-  return Number(spawnSync(process.execPath, ['--require', file, ...args], options).stderr);
+  const run = (): number => Number(spawnSync(process.execPath, ['--require', file, ...args], options).stderr);
+  return median(Array.from({ length: 3 }, run));
 }
 
 /** From source with the compile cache that `npm start` keeps. Returns the time that Reeve itself reports when it is ready. */
@@ -95,6 +96,6 @@ async function sandboxMs(cache: string): Promise<number> {
 }
 
 export const processMeasurements: readonly Measurement[] = [
-  { rows: ['idle-webhook', 'idle-reconciler', 'idle-both', 'start'], isQuick: false, measure: measurePods },
+  { rows: ['idle-webhook', 'idle-reconciler', 'idle-both', 'start'], isQuick: true, measure: measurePods },
   { rows: ['help', 'start-sandbox'], isQuick: true, measure: measureCommands },
 ];

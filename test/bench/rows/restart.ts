@@ -1,74 +1,51 @@
 // Rows of a restarted reconciler: what it asks of the API server, and how long it takes until every namespace is known.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Guard } from '../../cluster/guard.ts';
-import { installReeve } from '../../cluster/reeve-install.ts';
-import { BenchPlane } from '../plane/bench-plane.ts';
-import type { BenchContext, Measurement, Samples } from '../row.ts';
-import { SizedProcess } from '../sized-process.ts';
+import type { BenchPlane } from '../plane/bench-plane.ts';
+import type { BenchContext, MeasuredRows, Measurement } from '../row.ts';
+import type { RoleProcess } from '../role-process.ts';
 
 const [few, many] = [1000, 10_000] as const;
-const restarts = 3;
 const pollMs = 20;
 
 interface Restart {
-  readonly ms: number;
+  readonly seconds: number;
   readonly lists: number;
   readonly writes: number;
 }
 
-async function measureRestart(context: BenchContext): Promise<Readonly<Record<string, Samples>>> {
-  await using plane = await BenchPlane.start(await context.controlPlane());
-  await installReeve(plane.cluster);
-  const guard = new Guard();
-  const program = await context.program();
-  const start = (): Promise<SizedProcess> =>
-    SizedProcess.start('reconciler', 'reconciler', plane.cluster, guard, program);
-  let running = await start();
-  try {
-    await plane.provideContents();
-    const measured: Restart[][] = [];
-    for (const count of [few, many]) {
-      await plane.fill(count);
-      await allKnown(running, count);
-      await plane.settled();
-      const round: Restart[] = [];
-      for (let index = 0; index < restarts; index += 1) {
-        await running.stop();
-        const began = performance.now();
-        running = await start();
-        round.push(await restarted(plane, running, { count, began }));
-      }
-      measured.push(round);
-    }
-    const [small = [], large = []] = measured;
-    return {
-      'restart-writes': { ours: large.map(({ writes }) => writes) },
-      'restart-lists': { ours: large.map(({ lists }) => lists) },
-      'restart-time': { ours: large.map(({ ms }) => ms / 1000), baseline: small.map(({ ms }) => ms / 1000) },
-    };
-  } finally {
-    await running.stop();
-    await guard.end();
+async function restarts(context: BenchContext, count: number): Promise<readonly Restart[]> {
+  const { plane, reeve, filled } = await context.planes();
+  await filled(count);
+  const found: Restart[] = [];
+  for (let round = 0; round < context.rounds; round += 1) {
+    const began = performance.now();
+    found.push(await restarted(plane, await reeve.restartReconciler(), began));
   }
+  return found;
 }
 
-async function restarted(
-  plane: BenchPlane,
-  process: SizedProcess,
-  { count, began }: { readonly count: number; readonly began: number },
-): Promise<Restart> {
+async function restarted(plane: BenchPlane, process: RoleProcess, began: number): Promise<Restart> {
   // The bench itself writes before the start: it gives the process its account and a token.
   const [writes, lists] = [await plane.writeCount(), await listCount(plane)];
-  await allKnown(process, count);
-  const ms = performance.now() - began;
+  await process.ready();
+  // The first numbers of a leader come when it has reconciled every namespace once.
+  while ((await process.sum('reeve_namespaces', 'ready="true"')) < plane.namespaces) await sleep(pollMs);
+  const seconds = (performance.now() - began) / 1000;
   await plane.settled();
-  return { ms, writes: (await plane.writeCount()) - writes, lists: (await listCount(plane)) - lists };
+  return { seconds, writes: (await plane.writeCount()) - writes, lists: (await listCount(plane)) - lists };
 }
 
-/** The first numbers of a leader come when it has reconciled every namespace once. */
-async function allKnown(process: SizedProcess, count: number): Promise<void> {
-  await process.ready();
-  while ((await process.sum('reeve_namespaces', 'ready="true"')) < count) await sleep(pollMs);
+async function measureFew(context: BenchContext): Promise<MeasuredRows> {
+  return { 'restart-time': { baseline: (await restarts(context, few)).map(({ seconds }) => seconds) } };
+}
+
+async function measureMany(context: BenchContext): Promise<MeasuredRows> {
+  const found = await restarts(context, many);
+  return {
+    'restart-writes': { ours: found.map(({ writes }) => writes) },
+    'restart-lists': { ours: found.map(({ lists }) => lists) },
+    'restart-time': { ours: found.map(({ seconds }) => seconds) },
+  };
 }
 
 /** A page counts as a list. A state that the API server streams at the beginning of a watch does not. */
@@ -80,6 +57,10 @@ async function listCount(plane: BenchPlane): Promise<number> {
     .reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' '))), 0);
 }
 
-export const restartMeasurements: readonly Measurement[] = [
-  { rows: ['restart-writes', 'restart-lists', 'restart-time'], isQuick: false, measure: measureRestart },
-];
+export const fewRestarts: Measurement = { rows: ['restart-time'], isQuick: false, measure: measureFew };
+
+export const manyRestarts: Measurement = {
+  rows: ['restart-writes', 'restart-lists', 'restart-time'],
+  isQuick: false,
+  measure: measureMany,
+};

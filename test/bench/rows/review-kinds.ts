@@ -2,7 +2,6 @@
 import { join } from 'node:path';
 import { namespaceObject, reviewJson, type Response } from '../../support/reviews.ts';
 import { folderOf } from '../../support/serve-process.ts';
-import type { Load } from '../load.ts';
 import { emptyServerLike, p50InTurn } from '../review-load.ts';
 import type { BenchContext, Measurement, Samples } from '../row.ts';
 import { startReeveServe } from '../server-process.ts';
@@ -39,18 +38,22 @@ const mutated = namespaceObject('team-b', {
   annotations: { contact: 'team@example.com' },
 });
 
+const [validate, mutate] = ['/validate?timeout=10s', '/mutate?timeout=10s'] as const;
+
 type Expectation = (response: Response) => boolean;
 
 async function measureKind(
   context: BenchContext,
-  load: Pick<Load, 'path' | 'bodies'>,
+  path: string,
+  bodies: readonly string[],
   expect: Expectation,
 ): Promise<Samples> {
   await using folder = await folderOf({ 'policies/p.yaml': policy, 'cluster/n.yaml': namespace });
   const [policies, cluster] = [join(folder.path, 'policies'), join(folder.path, 'cluster')];
   await using reeve = await startReeveServe(context, ['--policies', policies, '--cluster-state', cluster]);
-  await using empty = await emptyServerLike(context, reeve, load, expect);
-  return await p50InTurn(context, [reeve.port, empty.port], load);
+  const server = { port: reeve.port, path };
+  await using empty = await emptyServerLike(context, server, bodies, expect);
+  return await p50InTurn(context, [server, { port: empty.port, path }], bodies);
 }
 
 /** The patch is base64 of a JSON patch. */
@@ -67,18 +70,15 @@ export const reviewKindMeasurements: readonly Measurement[] = [
         const causes = status?.details['causes'];
         return Array.isArray(causes) && causes.length === 3;
       };
-      return {
-        'refuse-p50': await measureKind(context, { bodies: [reviewJson(refused)] }, hasThreeReasons),
-      };
+      return { 'refuse-p50': await measureKind(context, validate, [reviewJson(refused)], hasThreeReasons) };
     },
   },
   {
     rows: ['mutate-p50'],
     isQuick: true,
     measure: async (context) => {
-      const load = { path: '/mutate?timeout=10s', bodies: [reviewJson(mutated)] };
       const hasTwoDefaults: Expectation = (response) => response.allowed && patchOf(response).length === 2;
-      return { 'mutate-p50': await measureKind(context, load, hasTwoDefaults) };
+      return { 'mutate-p50': await measureKind(context, mutate, [reviewJson(mutated)], hasTwoDefaults) };
     },
   },
   {
@@ -86,8 +86,8 @@ export const reviewKindMeasurements: readonly Measurement[] = [
     isQuick: true,
     measure: async (context) => {
       // Different Secrets, so that nothing kept of an earlier review helps.
-      const load = { bodies: await tlsSecretReviews(40) };
-      return { 'tls-secret-p50': await measureKind(context, load, ({ allowed }) => allowed) };
+      const bodies = await tlsSecretReviews(40);
+      return { 'tls-secret-p50': await measureKind(context, validate, bodies, ({ allowed }) => allowed) };
     },
   },
 ];

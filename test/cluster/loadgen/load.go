@@ -1,4 +1,4 @@
-// Sends the requests over all connections at once, and sums up the times.
+// Sends the requests over all connections at once, and sums up the times of a round.
 package main
 
 import (
@@ -37,6 +37,10 @@ type tally struct {
 	firstError string
 }
 
+func newTally() *tally {
+	return &tally{statuses: map[int]int{}, times: make([]time.Duration, 0, 1<<10)}
+}
+
 func (t *tally) call(c *client, request []byte) {
 	began := time.Now()
 	status, size, err := c.call(request)
@@ -52,19 +56,26 @@ func (t *tally) call(c *client, request []byte) {
 	t.bytes += size
 }
 
-// Sends this many requests, or, with 0, requests for this time.
-func send(clients []*client, requests [][]byte, calls int64, duration time.Duration) *result {
+// What one server has answered in one round.
+type round struct {
+	tallies []*tally
+	side    *tally
+	took    time.Duration
+	used    time.Duration
+}
+
+// Sends this many requests over all connections, and adds what it has seen to the round.
+func (r *round) send(clients []*client, requests [][]byte, calls int64) {
 	var sent atomic.Int64
-	tallies := make([]*tally, len(clients))
 	began, used := time.Now(), processorTime()
 	var wait sync.WaitGroup
-	for i, c := range clients {
-		seen := &tally{statuses: map[int]int{}, times: make([]time.Duration, 0, 1<<14)}
-		tallies[i] = seen
+	for _, c := range clients {
+		seen := newTally()
+		r.tallies = append(r.tallies, seen)
 		wait.Go(func() {
 			for {
 				turn := sent.Add(1) - 1
-				if (calls > 0 && turn >= calls) || (duration > 0 && time.Since(began) >= duration) {
+				if turn >= calls {
 					return
 				}
 				seen.call(c, requests[turn%int64(len(requests))])
@@ -72,9 +83,16 @@ func send(clients []*client, requests [][]byte, calls int64, duration time.Durat
 		})
 	}
 	wait.Wait()
-	took := time.Since(began)
-	found := summed(tallies, took)
-	found.Busy = (processorTime() - used).Seconds() / took.Seconds()
+	r.took += time.Since(began)
+	r.used += processorTime() - used
+}
+
+func (r *round) result() *result {
+	found := summed(r.tallies, r.took)
+	found.Busy = r.used.Seconds() / r.took.Seconds()
+	if r.side != nil {
+		found.Side = summed([]*tally{r.side}, r.took)
+	}
 	return found
 }
 
@@ -115,37 +133,44 @@ func processorTime() time.Duration {
 	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }
 
-// A second stream of one request at a fixed rate.
+// A second stream of one request at a fixed rate, on a connection of its own. Its clock stops between two turns.
 type stream struct {
-	ending chan struct{}
-	ended  chan *result
+	client  *client
+	request []byte
+	every   time.Duration
+	// The time until the next request.
+	due time.Duration
 }
 
-func startStream(address *url.URL, body []byte, every time.Duration) (*stream, error) {
+func openStream(address *url.URL, body []byte, every time.Duration) (*stream, error) {
 	clients, err := connect(address, 1)
 	if err != nil {
 		return nil, err
 	}
-	request := requestsOf(address, [][]byte{body})[0]
-	side := &stream{ending: make(chan struct{}), ended: make(chan *result)}
+	return &stream{client: clients[0], request: requestsOf(address, [][]byte{body})[0], every: every}, nil
+}
+
+// Sends the request at its rate while the work goes on, for the first time at once.
+func (s *stream) beside(seen *tally, work func()) {
+	ending, ended := make(chan struct{}), make(chan struct{})
 	go func() {
-		began, seen := time.Now(), &tally{statuses: map[int]int{}}
-		ticks := time.NewTicker(every)
-		defer ticks.Stop()
-		for {
+		defer close(ended)
+		for next := time.Now().Add(s.due); ; {
+			wait := time.Until(next)
+			if wait <= 0 {
+				next = next.Add(s.every)
+				seen.call(s.client, s.request)
+				continue
+			}
 			select {
-			case <-side.ending:
-				side.ended <- summed([]*tally{seen}, time.Since(began))
+			case <-ending:
+				s.due = wait
 				return
-			case <-ticks.C:
-				seen.call(clients[0], request)
+			case <-time.After(wait):
 			}
 		}
 	}()
-	return side, nil
-}
-
-func (s *stream) stop() *result {
-	close(s.ending)
-	return <-s.ended
+	work()
+	close(ending)
+	<-ended
 }

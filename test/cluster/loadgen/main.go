@@ -1,5 +1,6 @@
 // A load generator for HTTPS servers that runs beside the server and costs little: it sends prepared requests over
-// kept-alive connections of HTTP/1.1, and prints what it measured as JSON.
+// kept-alive connections of HTTP/1.1, and prints what it measured as JSON. Several servers take turns, many times in each
+// round, so that other load on the machine affects all of them alike.
 package main
 
 import (
@@ -13,10 +14,11 @@ import (
 
 // The flags of the program.
 type options struct {
-	address     *url.URL
+	addresses   []*url.URL
 	connections int
 	calls       int64
-	duration    time.Duration
+	slices      int64
+	rounds      int
 	warmUp      int64
 	bodies      [][]byte
 	sideBody    []byte
@@ -24,12 +26,12 @@ type options struct {
 }
 
 // A flag that may be given several times.
-type paths []string
+type list []string
 
-func (p *paths) String() string { return fmt.Sprint(*p) }
+func (l *list) String() string { return fmt.Sprint(*l) }
 
-func (p *paths) Set(path string) error {
-	*p = append(*p, path)
+func (l *list) Set(value string) error {
+	*l = append(*l, value)
 	return nil
 }
 
@@ -46,22 +48,26 @@ func main() {
 
 func parseFlags() (options, error) {
 	var given options
-	var bodies paths
-	address := flag.String("url", "", "address of the server, with https and the path")
+	var addresses, bodies list
+	flag.Var(&addresses, "url", "address of a server, with https and the path; several take turns")
 	flag.IntVar(&given.connections, "connections", 1, "number of connections; each has one request under way")
-	flag.Int64Var(&given.calls, "calls", 0, "number of requests to measure; 0 means that -duration ends the run")
-	flag.DurationVar(&given.duration, "duration", 0, "how long to send requests; 0 means that -calls ends the run")
-	flag.Int64Var(&given.warmUp, "warm-up", 0, "number of requests before the measured ones")
+	flag.Int64Var(&given.calls, "calls", 0, "number of requests to measure in each round, for each server")
+	flag.Int64Var(&given.slices, "slices", 1, "how often servers take turns in a round")
+	flag.IntVar(&given.rounds, "rounds", 1, "number of rounds")
+	flag.Int64Var(&given.warmUp, "warm-up", 0, "number of requests to each server before the first round")
 	flag.Var(&bodies, "body", "file with a body; several files take turns")
-	sideBody := flag.String("side-body", "", "file with the body of a second stream, on a connection of its own")
+	sideBody := flag.String("side-body", "", "file with the body of a second stream, to the first server during its turns")
 	flag.DurationVar(&given.sideEvery, "side-every", 100*time.Millisecond, "time between two requests of the second stream")
 	flag.Parse()
-	if (given.calls > 0) == (given.duration > 0) || given.connections < 1 || len(bodies) == 0 {
-		return given, fmt.Errorf("usage: loadgen -url URL -body FILE -calls N | -duration TIME [-connections N]")
+	if given.calls < given.slices || given.slices < 1 || given.connections < 1 || len(bodies) == 0 || len(addresses) == 0 {
+		return given, fmt.Errorf("usage: loadgen -url URL -body FILE -calls N [-connections N]")
 	}
-	var err error
-	if given.address, err = url.Parse(*address); err != nil || given.address.Scheme != "https" {
-		return given, fmt.Errorf("-url must be an address with https: %s", *address)
+	for _, text := range addresses {
+		address, err := url.Parse(text)
+		if err != nil || address.Scheme != "https" {
+			return given, fmt.Errorf("-url must be an address with https: %s", text)
+		}
+		given.addresses = append(given.addresses, address)
 	}
 	for _, path := range bodies {
 		body, err := os.ReadFile(path)
@@ -70,33 +76,80 @@ func parseFlags() (options, error) {
 		}
 		given.bodies = append(given.bodies, body)
 	}
+	var err error
 	if *sideBody != "" {
 		given.sideBody, err = os.ReadFile(*sideBody)
 	}
 	return given, err
 }
 
+// One server, with the connections to it.
+type target struct {
+	clients  []*client
+	requests [][]byte
+	// Missing for all but the first server.
+	side *stream
+}
+
+func targetsOf(given options) ([]*target, error) {
+	var targets []*target
+	for index, address := range given.addresses {
+		clients, err := connect(address, given.connections)
+		if err != nil {
+			return nil, err
+		}
+		next := &target{clients: clients, requests: requestsOf(address, given.bodies)}
+		if index == 0 && given.sideBody != nil {
+			if next.side, err = openStream(address, given.sideBody, given.sideEvery); err != nil {
+				return nil, err
+			}
+		}
+		targets = append(targets, next)
+	}
+	return targets, nil
+}
+
+func (t *target) turn(seen *round, calls int64) {
+	send := func() { seen.send(t.clients, t.requests, calls) }
+	if t.side == nil {
+		send()
+		return
+	}
+	if seen.side == nil {
+		seen.side = newTally()
+	}
+	t.side.beside(seen.side, send)
+}
+
+// Prints the results of each server for each round.
 func run(given options) error {
-	clients, err := connect(given.address, given.connections)
+	targets, err := targetsOf(given)
 	if err != nil {
 		return err
 	}
-	requests := requestsOf(given.address, given.bodies)
-	if given.warmUp > 0 {
-		if warm := send(clients, requests, given.warmUp, 0); warm.Errors > 0 {
-			return fmt.Errorf("warming up failed: %s", warm.FirstError)
+	for _, each := range targets {
+		if given.warmUp == 0 {
+			break
+		}
+		warm := &round{}
+		each.turn(warm, given.warmUp)
+		if found := warm.result(); found.Errors > 0 {
+			return fmt.Errorf("warming up failed: %s", found.FirstError)
 		}
 	}
-	var side *stream
-	if given.sideBody != nil {
-		side, err = startStream(given.address, given.sideBody, given.sideEvery)
-		if err != nil {
-			return err
+	printed := [][]*result{}
+	for range given.rounds {
+		rounds := make([]round, len(targets))
+		for range given.slices {
+			for i, each := range targets {
+				each.turn(&rounds[i], given.calls/given.slices)
+			}
 		}
+		results := make([]*result, len(targets))
+		for i := range rounds {
+			results[i] = rounds[i].result()
+		}
+		printed = append(printed, results)
 	}
-	found := send(clients, requests, given.calls, given.duration)
-	if side != nil {
-		found.Side = side.stop()
-	}
-	return json.NewEncoder(os.Stdout).Encode(found)
+	return json.NewEncoder(os.Stdout).Encode(printed)
 }

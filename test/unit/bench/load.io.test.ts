@@ -32,16 +32,34 @@ skipIf(!hasGo && !isRequired)('the load generator', () => {
     await using opened = await openContext(true);
     await using empty = await startEmptyServer(opened.context, 100);
     const bodies = ['{}', 'x'.repeat(100_000)];
-    const load = { port: empty.port, bodies, connections: 7, calls: 100, warmUp: 10 };
-    const { requests, statuses, errors, answerBytes, p50, p99 } = await runLoad(opened.context, load);
-    expect({ requests, statuses, errors, answerBytes }).toEqual({
-      requests: 100,
-      statuses: { 200: 100 },
-      errors: 0,
-      answerBytes: 100,
-    });
-    expect(p50).toBeGreaterThan(0);
-    expect(p99).toBeGreaterThanOrEqual(p50);
+    const load = { servers: [empty], bodies, connections: 7, calls: 100, warmUp: 10 };
+    const [[result] = []] = await runLoad(opened.context, load);
+    expect(result).toMatchObject({ requests: 100, statuses: { 200: 100 }, errors: 0, answerBytes: 100 });
+    expect(result?.p50).toBeGreaterThan(0);
+    expect(result?.p99).toBeGreaterThanOrEqual(result?.p50 ?? Number.NaN);
+  });
+
+  test('each round has a result for each server, in the order of the servers', async () => {
+    await using opened = await openContext(true);
+    await using short = await startEmptyServer(opened.context, 100);
+    await using long = await startEmptyServer(opened.context, 200);
+    const load = { servers: [short, long], bodies: ['{}'], connections: 3, calls: 20, slices: 4, rounds: 2 };
+    const rounds = await runLoad(opened.context, load);
+    const counted = rounds.map((results) => results.map((each) => [each.requests, each.answerBytes]));
+    const one = [
+      [20, 100],
+      [20, 200],
+    ];
+    expect(counted).toEqual([one, one]);
+  });
+
+  test('the second stream goes to the first server', async () => {
+    await using opened = await openContext(true);
+    await using empty = await startEmptyServer(opened.context, 100);
+    const load = { servers: [empty, empty], bodies: ['{}'], calls: 5, sideBody: 'x' };
+    const [[first, second] = []] = await runLoad(opened.context, load);
+    expect(first?.side?.requests).toBeGreaterThan(0);
+    expect(second?.side).toBeUndefined();
   });
 
   test.for([
@@ -51,7 +69,7 @@ skipIf(!hasGo && !isRequired)('the load generator', () => {
     await using opened = await openContext(true);
     const server = await serverThatAnswers(status, headers);
     try {
-      const load = { port: portOf(server), bodies: ['{}'], calls: 5 };
+      const load = { servers: [{ port: portOf(server) }], bodies: ['{}'], calls: 5 };
       await expect(runLoad(opened.context, load)).rejects.toThrow(message);
     } finally {
       server.close();

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { pageWithPeers, peersTable, type PeerResults } from '../../bench/peers/peers-table.ts';
+import { againstOthers, pageWithPeers, peersTable, type PeerResults } from '../../bench/peers/peers-table.ts';
 
 const results: PeerResults = {
   versions: { gatekeeper: 'v3.1.0', kyverno: 'v1.2.0' },
@@ -20,6 +20,18 @@ test('the table has a column for each program, and a dash where nothing was meas
     '| reviews a second | 27,120 requests/s | 9,001 requests/s | 8,000 requests/s | - |',
     '| idle memory | - | 61.3 MiB | - | - |',
   ]);
+});
+
+test.each([
+  [1.2, 'in the same round: 1.2x, so it is met.'],
+  [0.9, 'in the same round: 0.9x, so it is missed.'],
+])('a line below the table judges %dx of the reviews of Gatekeeper', (gatekeeper, line) => {
+  const rows = [{ title: againstOthers, unit: 'x', gatekeeper } as const];
+  expect(
+    peersTable({ ...results, rows })
+      .split('\n')
+      .at(-1),
+  ).toContain(line);
 });
 
 test('the table replaces what is between its markers, and nothing else', () => {

@@ -2,10 +2,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { chosenMeasurements, completedBy } from '../../bench/bench.ts';
 import { benchRows } from '../../bench/goals.ts';
 import { measurements } from '../../bench/measurements.ts';
-import { figureOf, isMet, isWorse, merged, type Results } from '../../bench/results.ts';
-import { inTurn, type Goal, type Row } from '../../bench/row.ts';
+import { figureOf, isMet, isWorse, merged, parsedResults, type Results } from '../../bench/results.ts';
+import { inTurn, type Goal, type Measurement, type Row } from '../../bench/row.ts';
 
 function row(goal: Goal, threshold = { ratio: 1.2, absolute: 0.1 }): Row {
   return { id: 'some', title: 'some row', unit: 'ms', goal, threshold };
@@ -85,6 +86,22 @@ test('saving drops figures of another machine', () => {
   expect(Object.keys(merged(saved, { ...machine, cores: 4 }, { two: figure }).rows)).toEqual(['two']);
 });
 
+test('a saved file gives the same results again', () => {
+  expect(parsedResults(JSON.stringify(saved), 'some.json')).toEqual(saved);
+});
+
+test.each([
+  '',
+  '{',
+  'null',
+  '[]',
+  '{}',
+  '{"machine": {}}',
+  '{"machine": {}, "rows": {"one": {"figure": "1"}}}',
+])('the file %j is no file of results', (text) => {
+  expect(() => parsedResults(text, 'some.json')).toThrow('some.json does not hold results of the bench');
+});
+
 test('Reeve and the baseline take turns, and the first round does not count', async () => {
   const order: string[] = [];
   const step = (name: string) => (round: number) => {
@@ -93,12 +110,54 @@ test('Reeve and the baseline take turns, and the first round does not count', as
   };
   expect(await inTurn(2, step('a'), step('b'))).toEqual({ ours: [1, 2], baseline: [1, 2] });
   expect(order).toEqual(['a0', 'b0', 'a1', 'b1', 'a2', 'b2']);
+  expect(await inTurn(2, step('a'), step('b'), 0)).toEqual({ ours: [0, 1], baseline: [0, 1] });
 });
 
-test('each measured row has a goal and one measurement', () => {
+test('each row is measured, and each measured row has a goal', () => {
   const measured = measurements.flatMap(({ rows }) => rows);
-  expect(measured.filter((id) => !benchRows.some((each) => each.id === id))).toEqual([]);
-  expect(measured.toSorted()).toEqual([...new Set(measured)].toSorted());
+  expect([...new Set(measured)].toSorted()).toEqual(benchRows.map(({ id }) => id).toSorted());
+});
+
+test('--quick measures a row completely or not at all', () => {
+  const of = (isQuick: boolean): readonly string[] =>
+    measurements.filter((each) => each.isQuick === isQuick).flatMap(({ rows }) => rows);
+  expect(of(true).filter((id) => of(false).includes(id))).toEqual([]);
+});
+
+const measure = () => Promise.resolve({});
+const choices: readonly Measurement[] = [
+  { rows: ['one', 'two'], isQuick: true, measure },
+  { rows: ['three'], isQuick: false, measure },
+  { rows: ['three', 'four'], isQuick: false, measure },
+];
+
+test.each([
+  [{ isQuick: false, only: [] }, [0, 1, 2]],
+  [{ isQuick: true, only: [] }, [0]],
+  [{ isQuick: false, only: ['two'] }, [0]],
+  [{ isQuick: false, only: ['three'] }, [1, 2]],
+  [{ isQuick: false, only: ['four', 'one'] }, [0, 2]],
+])('with %j, every measurement of a chosen row is made', (options, expected) => {
+  expect(chosenMeasurements(choices, options).map((each) => choices.indexOf(each))).toEqual(expected);
+});
+
+test.each([
+  [
+    [0, 1, 2],
+    [['one', 'two'], [], ['three', 'four']],
+  ],
+  [[1], [[]]],
+  [[2], [['four']]],
+])('of the measurements %j, a row is complete after its last one', (indexes, expected) => {
+  const chosen = choices.filter((_, index) => indexes.includes(index));
+  expect(chosen.map((each) => completedBy(each, chosen, choices))).toEqual(expected);
+});
+
+test.each([
+  [{ isQuick: false, only: ['five'] }, 'there is no row five; rows: one, two, three, four'],
+  [{ isQuick: true, only: ['one', 'three'] }, 'there is no row three with --quick; rows: one, two'],
+])('%j names the rows that there are', (options, message) => {
+  expect(() => chosenMeasurements(choices, options)).toThrow(message);
 });
 
 test('ids and titles of rows are unique', () => {

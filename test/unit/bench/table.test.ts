@@ -32,6 +32,12 @@ test('a row shows the medians, the figure, the noise and the goal', () => {
   );
 });
 
+test('a row of one round has no noise', () => {
+  expect(tableOf({ fast: { ...found, noise: 0, rounds: 1 } })).toContain(
+    '| 1.23x        | 1 round | at most',
+  );
+});
+
 test('a row that is missing in the results says so', () => {
   expect(tableOf({})).toContain(
     '| a slow thing | -     | -        | not measured | -     | at most 2 ms | -   |',
