@@ -1,5 +1,5 @@
 // The rules of the code: the linter's own, which folder may import which, and the one door of every library.
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { defineConfig } from 'oxlint';
 import type { ImportTables } from './test/checks/import-fault.ts';
@@ -22,6 +22,9 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   observe: ['base', 'api'],
   registration: ['base', 'api', 'policy', 'state'],
   sandbox: ['base', 'cel', 'api'],
+  // Commands on files must not load the client of the API server.
+  inspect: ['base', 'cel', 'api', 'policy', 'state', 'admission', 'reconcile'],
+  importers: ['base', 'cel', 'api', 'policy', 'state', 'inspect'],
   check: rooms,
   uninstall: rooms,
   app: rooms,
@@ -31,6 +34,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
 /** Inside these rooms each folder imports only itself and the folders to its left. */
 const ordered: Readonly<Record<string, readonly string[]>> = {
   policy: ['terms', 'rules', 'intents', 'compile', 'desired', 'decide', 'plan', 'authors', 'status'],
+  inspect: ['output-schemas', 'input', 'plan', 'checks', 'explain', 'report', 'suites', 'actions'],
 };
 
 /** Only the edges talk to the world: the pure folders have these of the built-in modules, and no clock and no chance. */
@@ -38,6 +42,7 @@ const mayUse: Readonly<Record<string, readonly string[]>> = {
   cel: [],
   api: [],
   policy: ['node:crypto', 'node:util'],
+  importers: [],
 };
 
 /** The only file of src that imports each library; null while there is none. */
@@ -56,18 +61,10 @@ const entrances: Readonly<Record<string, readonly string[]>> = {
   'src/cel': ['src/cel/expression.ts', 'src/cel/regex.ts'],
 };
 
-function dependencies(): readonly string[] {
-  const text = readFileSync(join(import.meta.dirname, 'package.json'), 'utf8');
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- npm would not have installed us with another form
-  return Object.keys((JSON.parse(text) as { dependencies: object }).dependencies);
-}
-
-/** A folder or a library that nobody has thought about must not go unjudged. */
+/** A folder that nobody has thought about must not go unjudged. A library without a door may not be imported at all. */
 function checkedTables(): ImportTables {
   const room = rooms.find((name) => !Object.hasOwn(mayImport, name));
   if (room !== undefined) throw new Error(`mayImport has no row for src/${room}`);
-  const library = dependencies().find((name) => !Object.hasOwn(doors, name));
-  if (library !== undefined) throw new Error(`doors has no row for ${library}`);
   return { mayImport, ordered, mayUse, doors, entrances };
 }
 

@@ -42,6 +42,7 @@ const onOwnPlanes = [
   'backup',
   'chart',
   'chart-releases',
+  'command-line-page',
   'fan-out',
   'faults',
   'install',
@@ -51,6 +52,7 @@ const onOwnPlanes = [
   'intents-scans',
   'one-identity',
   'recipes',
+  'report',
   'secret-names',
   'tracing',
 ].map((name) => `test/e2e/${name}.test.ts`);

@@ -24,6 +24,9 @@ export const sbomFile = 'sbom.cdx.json';
 
 const upPath = join(root, 'src/cli/up.ts');
 const upLeftOut = join(root, 'src/cli/up-left-out.ts');
+/** Express loads its parsers of bodies and its sender of files at once: 6 MB and 40 ms that the webhook never uses. */
+const expressPath = join(root, 'node_modules/express/index.js');
+const routerOfExpress = `exports.Router = require('router');`;
 
 /** Returns the files with code. */
 export async function bundleProgram({ out, forImage }: BundleOptions): Promise<readonly OutputChunk[]> {
@@ -41,6 +44,7 @@ export async function bundleProgram({ out, forImage }: BundleOptions): Promise<r
         load: (id) =>
           forImage && id === upPath ? `export { runUp } from ${JSON.stringify(upLeftOut)};` : null,
       },
+      { name: 'keep-the-router-of-express', load: (id) => (id === expressPath ? routerOfExpress : null) },
     ],
     onLog: (_level, { message }) => {
       throw new Error(message);

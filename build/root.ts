@@ -98,7 +98,10 @@ function copyProgram(out: string, packages: readonly DebianPackage[]): void {
   );
 }
 
-/** V8 only reads a cache of its own platform. An image for another platform starts without one. */
+/**
+ * V8 only reads a cache of its own platform, and writing one would need emulation here. An image for another platform starts
+ * without one: a Pod that makes its own at the first start would need a folder of code that it can write.
+ */
 function copyCompileCache(base: string, out: string): void {
   const [here, there] = [process.execPath, join(base, node)].map(
     (path) => elfNeeds(readFileSync(path)).loader,

@@ -44,11 +44,18 @@ function reproducible(document: JsonObject, bundled: ReadonlySet<string>): JsonO
   };
 }
 
-/** With `--omit dev`, npm leaves out packages that the program needs too, so the bundle decides. */
+/**
+ * To npm all packages are for development, because the npm package installs none of them. The program contains those of the
+ * bundle, so scanners must not pass over them as optional.
+ */
 function bundledIn(components: readonly JsonObject[], bundled: ReadonlySet<string>): readonly JsonObject[] {
   const found = components.filter((each) => bundled.has(String(each['bom-ref'])));
   if (found.length !== bundled.size) throw new Error('npm sbom does not list every package of the bundle');
-  return found;
+  return found.map(({ properties, ...component }) => ({
+    ...component,
+    scope: 'required',
+    properties: listOf(properties).filter(({ name }) => name !== 'cdx:npm:package:development'),
+  }));
 }
 
 /** Adds what no package manager has installed: Node, and the libraries of its system. */

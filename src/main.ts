@@ -2,18 +2,48 @@
 // The program `reeve`: runs the command of its arguments and sets the exit code.
 import { createInterface } from 'node:readline';
 import { systemClock } from './base/clock.ts';
+import { errorCode } from './base/error-code.ts';
 import type { RunningIo } from './cli/running.ts';
 import { readCommand, type Command } from './cli/command-line.ts';
 import { nodeVersionProblem } from './cli/node-version.ts';
+import { BatchedOutput } from './observe/batched-output.ts';
 import { traceOf } from './observe/error-frames.ts';
 
-const stdout = (text: string): void => void process.stdout.write(text);
+const { stdout, flushed } = standardOutput();
 const stderr = (text: string): void => void process.stderr.write(text);
+
+const stderrFd = 2;
+const logOutput = new BatchedOutput(stderrFd);
 
 const processMs = (): number => {
   const { user, system } = process.cpuUsage();
   return Math.round((user + system) / 1000);
 };
+
+/** `flushed` waits until all is written, and returns the first error: Node.js forgets it when it opens the stream again. */
+function standardOutput(): {
+  readonly stdout: (text: string) => void;
+  readonly flushed: () => Promise<Error | undefined>;
+} {
+  let lost: Error | undefined;
+  const write = (text: string, then?: () => void): void =>
+    void process.stdout.write(text, (error) => {
+      lost ??= error ?? undefined;
+      then?.();
+    });
+  return {
+    stdout: (text) => write(text),
+    flushed: () => new Promise((resolve) => write('', () => resolve(lost))),
+  };
+}
+
+/** Returns all of standard input. */
+async function stdin(): Promise<string> {
+  process.stdin.setEncoding('utf8');
+  let text = '';
+  for await (const part of process.stdin) text += String(part);
+  return text;
+}
 
 /** Starts to read standard input at the first call. */
 function lineReader(): () => Promise<string> {
@@ -42,7 +72,7 @@ const io: RunningIo = {
   onSignal: (listener) => {
     for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => listener(signal));
   },
-  endAtOnce: () => process.kill(process.pid, 'SIGKILL'),
+  logOutput,
   clock: systemClock,
 };
 
@@ -64,34 +94,40 @@ async function run(command: Command): Promise<number> {
       const { runServe } = await import('./cli/serve.ts');
       return await runServe(command.settings, io);
     }
-    case 'certs': {
-      const { runCerts } = await import('./cli/certs.ts');
-      return await runCerts(command.settings, { stdout, stderr, clock: systemClock });
-    }
-    case 'check': {
-      const { runCheck } = await import('./cli/check.ts');
-      return await runCheck(command.settings, command.environment, { stdout, stderr, clock: systemClock });
-    }
-    case 'uninstall': {
-      const { runUninstall } = await import('./cli/uninstall.ts');
-      return await runUninstall(command.settings, command.environment, { stdout, stderr, ask: asking() });
-    }
     case 'help':
       stdout(`${command.text}\n`);
-      return 0;
+      return await printed(0);
     case 'wrong':
       for (const problem of command.problems) stderr(`${problem}\n`);
       stderr(`see ${command.hint}\n`);
-      return 2;
-    default:
-      return command satisfies never;
+      return command.code;
+    default: {
+      const { runTool } = await import('./cli/tools.ts');
+      const [isTerminal, showsProgress] = [process.stdout.isTTY, process.stderr.isTTY];
+      const toolIo = { stdout, stderr, stdin, ask: asking(), clock: systemClock, isTerminal, showsProgress };
+      return await printed(await runTool(command, toolIo));
+    }
   }
+}
+
+/**
+ * Returns the exit code of a command whose result is what it prints, once a pipe has taken all of it: the end of the process
+ * would cut it off. A closed pipe, such as that of `head`, wants no more.
+ */
+async function printed(code: number): Promise<number> {
+  const lost = await flushed();
+  if (lost === undefined || errorCode(lost) === 'EPIPE') return code;
+  stderr(`cannot write to standard output: ${errorCode(lost) ?? lost.name}\n`);
+  return code === 0 ? 1 : code;
 }
 
 /** After such an error the state is unknown, so the process ends and its supervisor starts another one. */
 function fail(error: unknown): never {
   const { error: name, frames } = traceOf(error);
-  stderr(`reeve exits after an internal error: ${name}\n${frames.map((frame) => `  ${frame}\n`).join('')}`);
+  // The text follows the lines that led to the error, and cannot divide a line that a full pipe has taken in part.
+  logOutput.write(
+    `reeve exits after an internal error: ${name}\n${frames.map((frame) => `  ${frame}\n`).join('')}`,
+  );
   process.exit(1);
 }
 
@@ -108,4 +144,6 @@ if (problem !== undefined) {
 }
 
 // Not awaited: the bundle is CommonJS, which starts faster, and has no await outside of functions.
-run(readCommand()).then((code) => process.exit(code), fail);
+readCommand()
+  .then(run)
+  .then((code) => process.exit(code), fail);

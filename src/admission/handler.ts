@@ -1,5 +1,6 @@
 // Handles one HTTP request to one endpoint: reads, decodes, judges, responds, and catches every error.
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ClusterSnapshot } from '../policy/compile/snapshot.ts';
 import { allowed, failedInside, malformed, type Answer, renderReview } from './answer.ts';
 import { isProviderReview, type AnyReview } from '../policy/terms/review.ts';
@@ -12,8 +13,8 @@ import { serverError, notReady, timedOut, tooManyBytes, type HttpRefusal } from 
 import { judgeReview, type JudgePorts, type Judging } from './judge-review.ts';
 import { LongDecisions } from './long-decisions.ts';
 import type { AdmissionObserver, Endpoint, SnapshotSource } from './ports.ts';
-import { readHead, readReviewBody } from './http/read-request.ts';
-import { sendRefusal } from './http/send.ts';
+import { arrivedBody, readHead, readReviewBody } from './http/read-request.ts';
+import { sendJson, sendRefusal } from './http/send.ts';
 import type { ServerLimits } from './http/server-limits.ts';
 import type { RequestSummary } from './decode/request-summary.ts';
 
@@ -48,27 +49,38 @@ class WebhookHandler {
   readonly #ports: HandlerPorts & Judging;
   readonly #limits: ServerLimits;
   readonly #bytes: ByteBudget;
-  readonly #answers = new AnswerQueue();
+  readonly #answers: AnswerQueue;
 
   constructor(endpoint: Endpoint, ports: HandlerPorts, limits: ServerLimits, bytes: ByteBudget) {
     this.#endpoint = endpoint;
     this.#ports = { ...ports, longDecisions: new LongDecisions(ports.clock) };
+    this.#answers = new AnswerQueue(ports.clock);
     this.#limits = limits;
     this.#bytes = bytes;
   }
 
   async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { observer, clock } = this.#ports;
+    const failed = (error: unknown): void => {
+      observer.failed(error);
+      sendRefusal(request, response, serverError);
+    };
     const began = clock.monotonic();
     const lease = this.#bytes.open();
     observer.began();
     try {
       const handled = await this.#handled(request, response, lease);
-      this.#respond(request, response, handled);
-      this.#observe(handled, clock.monotonic() - began);
+      // Until Node has noticed the end of the body, a refusal would close the connection.
+      if (handled.kind === 'refused') await nextTurn();
+      const respond = this.#respond(request, response, handled);
+      const sent = (): void => this.#observe(handled, clock.monotonic() - began);
+      if (handled.kind === 'answered') this.#answers.add({ send: respond, sent, failed });
+      else {
+        respond();
+        sent();
+      }
     } catch (error) {
-      observer.failed(error);
-      sendRefusal(request, response, serverError);
+      failed(error);
     } finally {
       lease.close();
       observer.ended();
@@ -82,9 +94,13 @@ class WebhookHandler {
     if (snapshot === undefined) return refused(notReady);
     if (!this.#bytes.hasRoomFor(head.contentLength ?? 0)) return refused(tooManyBytes);
     const deadline = new Deadline(this.#ports.clock, head.timeoutMs * timeoutShare);
-    // A client with `Expect: 100-continue` sends its body only now, after the headers were accepted.
-    if (request.headers.expect !== undefined) response.writeContinue();
-    const received = await readReviewBody(request, lease, this.#limits.bodyBytes, deadline);
+    // A client with `Expect: 100-continue` sends its body only now, after the headers were accepted. RFC 9110, section 10.1.1,
+    // ignores the header of an HTTP/1.0 client, which knows no interim answer.
+    if (request.headers.expect !== undefined && request.httpVersion === '1.1') response.writeContinue();
+    await Promise.resolve(); // See `arrivedBody`.
+    const received =
+      arrivedBody(request, head.contentLength, lease) ??
+      (await readReviewBody(request, lease, this.#limits.bodyBytes, deadline));
     if (received.kind !== 'body') return received;
     if (deadline.isOver) return refused(timedOut);
     return this.#answerTo(decodeReview(received.bytes, this.#endpoint), snapshot, deadline);
@@ -131,17 +147,27 @@ class WebhookHandler {
 
   #answerOf(review: AnyReview, snapshot: ClusterSnapshot, deadline: Deadline): Answer | Promise<Answer> {
     const [endpoint, ports] = [this.#endpoint, this.#ports];
-    return endpoint === 'validate' && isProviderReview(review)
-      ? withNamedIntents(review, snapshot, ports.snapshot).then((current) =>
+    // Without a cluster the snapshot comes from files, so no watch can report an intent.
+    return endpoint === 'validate' && ports.ownAccount !== undefined && isProviderReview(review)
+      ? withNamedIntents(review, snapshot, ports.snapshot, deadline).then((current) =>
           judgeReview(endpoint, review, current, ports, deadline),
         )
       : judgeReview(endpoint, review, snapshot, ports, deadline);
   }
 
-  #respond(request: IncomingMessage, response: ServerResponse, handled: Handled): void {
-    if (handled.kind === 'refused') sendRefusal(request, response, handled.refusal);
-    else if (handled.kind === 'answered') {
-      this.#answers.send(response, renderReview(handled.summary, handled.answer));
+  /** Returns what sends the response. */
+  #respond(request: IncomingMessage, response: ServerResponse, handled: Handled): () => void {
+    switch (handled.kind) {
+      case 'gone':
+        return () => undefined;
+      case 'refused':
+        return () => sendRefusal(request, response, handled.refusal);
+      case 'answered': {
+        const body = renderReview(handled.summary, handled.answer);
+        return () => sendJson(response, body);
+      }
+      default:
+        return handled satisfies never;
     }
   }
 

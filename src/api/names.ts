@@ -3,6 +3,8 @@
 export const group = 'reeve.dev';
 export const version = 'v1alpha1';
 export const apiVersion = `${group}/${version}`;
+/** The version of the JSON that commands print, and of the suites of `reeve test`. The API server never sees it. */
+export const cliApiVersion = `cli.${group}/v1`;
 /** The name of both webhook configurations. */
 export const configurationName = 'reeve';
 /** `kubectl get reeve` lists all our kinds. */
@@ -60,6 +62,8 @@ export const readyCondition = `${group}/Ready`;
 export const fieldManager = 'reeve';
 /** The field manager of labels and annotations that an adopted object keeps when Reeve deletes it and creates it again. */
 export const keptFieldManager = `${fieldManager}-kept`;
+/** The field manager of what commands write for a person. */
+export const cliFieldManager = `${fieldManager}-cli`;
 /**
  * The field manager of what Reeve adds to ServiceAccounts of other owners. The name of an entry in managedFields goes on with
  * `/` and a mark for each field: see src/policy/plan/account.ts.

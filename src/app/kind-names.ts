@@ -1,5 +1,6 @@
-// Knows the resource name of each kind without waiting for the API server, and parses kinds in settings.
-import { type Discovery, guessedPlural } from '../kube/discovery.ts';
+// Knows the resource name of each kind without waiting for the API server.
+import { guessedPlural } from '../base/plural.ts';
+import type { Discovery } from '../kube/discovery.ts';
 import type { ObjectType } from '../policy/terms/object-key.ts';
 
 /** Returns a guess until the API server has answered. Asks at once for the allowed kinds. */
@@ -20,12 +21,6 @@ export function namesOfKinds(
   };
   for (const type of allowed) nameOf(type);
   return nameOf;
-}
-
-/** `v1/ResourceQuota`, `networking.k8s.io/v1/NetworkPolicy` */
-export function objectTypeOf(text: string): ObjectType {
-  const slash = text.lastIndexOf('/');
-  return { apiVersion: text.slice(0, slash), kind: text.slice(slash + 1) };
 }
 
 /** The names of Secrets that shares may create; undefined allows every name. */

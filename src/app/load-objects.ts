@@ -3,7 +3,7 @@ import { isJsonObject } from '../base/json.ts';
 import { KubeError } from '../base/kube-error.ts';
 import type { KubeObject } from '../base/kube-object.ts';
 import { renderFileProblem } from '../state/file-problem.ts';
-import { ownProblems } from '../state/policy-files.ts';
+import { isForTools, ownProblems } from '../state/definitions.ts';
 import { readYamlFiles } from '../state/yaml-files.ts';
 import { readObjects, type LocatedObject } from '../state/yaml-objects.ts';
 import type { ClusterConnection } from './cluster-connection.ts';
@@ -17,7 +17,8 @@ export async function loadObjects(
 ): Promise<readonly KubeObject[]> {
   const { files, problems: unreadable } = await readYamlFiles(path);
   const read = files.map(readObjects);
-  const located = read.flatMap(({ objects }) => objects);
+  const all = read.flatMap(({ objects }) => objects);
+  const located = all.filter(({ value }) => !isForTools(value));
   const problems = [...unreadable, ...read.flatMap((file) => file.problems), ...located.flatMap(ownProblems)];
   if (problems.length > 0) throw new StartError(problems.map(renderFileProblem).join('\n'));
   const created: KubeObject[] = [];

@@ -8,7 +8,7 @@ import { CollectionReader } from '../kube/watch/collection-reader.ts';
 import { pagedObjects } from '../kube/watch/list-pages.ts';
 import type { WatchTarget } from '../kube/watch/watch-target.ts';
 import { roleType } from '../policy/terms/object-key.ts';
-import { kindOfProvider, nameOfProvider } from '../policy/terms/provider-id.ts';
+import { kindOfProvider, nameOfProvider, namespaceOfProvider } from '../policy/terms/provider-id.ts';
 import type { ReconcilerOptions } from '../reconcile/controller.ts';
 import type { AuditReader, OwnedReader, OwnSecrets } from '../reconcile/ports.ts';
 import type { ClusterConnection } from './cluster-connection.ts';
@@ -37,8 +37,14 @@ export function ownedReaderOf(
 ): OwnedReader {
   return {
     listOwned: (provider, { type, name }, signal) => {
+      const namespace = namespaceOfProvider(provider);
       const target = {
-        path: resourcePath({ apiVersion: type.apiVersion, plural: resourceOf(type) }),
+        path: resourcePath({
+          apiVersion: type.apiVersion,
+          plural: resourceOf(type),
+          // A binding of a tenant has objects in its own namespace alone.
+          ...(namespace === undefined ? {} : { namespace }),
+        }),
         labelSelector: `${managedByLabel}=${managedByReeve},${providerLabels[kindOfProvider(provider)]}=${nameOfProvider(provider)}`,
         metadataOnly: true,
         ...(name === '' ? {} : { fieldSelector: `metadata.name=${name}` }),
@@ -74,7 +80,7 @@ export function auditReaderOf({ client }: ClusterConnection): AuditReader {
         ...(namespace === undefined ? {} : { namespace }),
       });
       const options = { page: auditedPages[resource], signal };
-      // They are read once by a leader, and an audit may be as slow as its pages are.
+      // With managedFields: a leader reads them once, and again before the finalizer of a policy with fields of accounts goes.
       return resource === 'serviceaccounts'
         ? streamed(client, { path, keepsManagers: true }, options)
         : pagedObjects(client, { path }, options);

@@ -16,7 +16,8 @@ import { providerResources } from '../policy/terms/provider-id.ts';
 import type { LiveCluster } from '../state/live-cluster.ts';
 import type { ClusterConnection } from './cluster-connection.ts';
 import { elect, type Election } from './election.ts';
-import { namesOfKinds, namesOrAny, objectTypeOf } from './kind-names.ts';
+import { namesOfKinds, namesOrAny } from './kind-names.ts';
+import { objectTypeOf } from '../policy/terms/object-key.ts';
 import { systemClock } from '../base/clock.ts';
 import { auditReaderOf, ownedReaderOf, ownSecretsOf } from './object-readers.ts';
 import { startWantedWatches } from './wanted-watches.ts';
@@ -82,7 +83,7 @@ export function startReconciler(
     namespaces: () => roles.reconciler?.numbers()?.namespaces,
     now: () => systemClock.now(),
   });
-  const events = eventsOf(connection, log, () => roles.reconciler?.isBusy ?? false);
+  const events = eventsOf(connection, log);
   const observer = reconcileObserver(log, metrics, activity);
   const reconciler = reconcilerOf(settings, { connection, cluster, events, observer, traced: tracing.queue });
   roles.reconciler = reconciler;
@@ -172,12 +173,11 @@ function kindProbeOf({ writer }: ClusterConnection): KindProbe {
   };
 }
 
-function eventsOf({ client }: ClusterConnection, log: Log, isBusy: () => boolean): EventRecorder {
+function eventsOf({ client }: ClusterConnection, log: Log): EventRecorder {
   return createEventRecorder(client, {
     clock: systemClock,
     component: 'reeve',
     instance: hostname(),
-    isBusy,
     onDrop: (reason) => log.debug('event dropped', { reason }),
   });
 }

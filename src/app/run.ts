@@ -4,6 +4,7 @@ import { serverLimits } from '../admission/http/server-limits.ts';
 import type { ApiServer } from '../kube/auth/credentials.ts';
 import { AdmissionMetrics } from '../observe/admission-metrics.ts';
 import type { Log } from '../observe/log.ts';
+import { countDroppedLines } from '../observe/log-metrics.ts';
 import { createProbes } from '../observe/probes.ts';
 import { MetricsRegistry } from '../observe/registry.ts';
 import { connect } from './cluster-connection.ts';
@@ -66,6 +67,7 @@ export async function startProgram(
   };
   try {
     const registry = new MetricsRegistry();
+    countDroppedLines(registry, log);
     const tracing = await openTracing(settings.traceEndpoint, log, registry);
     endings.push((_graceMs, signal) => tracing.close(signal));
     const context = { log, registry, tracing, activity, starting };

@@ -6,6 +6,7 @@ import type { Log } from '../observe/log.ts';
 import { AdmissionMetrics } from '../observe/admission-metrics.ts';
 import { CertificateMetrics } from '../observe/certificate-metrics.ts';
 import { MetricsRegistry } from '../observe/registry.ts';
+import { countDroppedLines } from '../observe/log-metrics.ts';
 import { createProbes } from '../observe/probes.ts';
 import type { ObjectType } from '../policy/terms/object-key.ts';
 import type { ClusterSnapshot } from '../policy/compile/snapshot.ts';
@@ -14,7 +15,7 @@ import { listen, urlOf } from './listen.ts';
 import { makePair, openGivenPair, type PairSettings } from '../certs/files/pair-files.ts';
 import { loadCluster, type ClusterSettings, type LoadedCluster } from '../state/file-cluster.ts';
 import { noActivity } from './observers.ts';
-import { guessedPlural } from '../kube/discovery.ts';
+import { guessedPlural } from '../base/plural.ts';
 import { certificateObserver } from './observers.ts';
 import { openTracing } from './tracing.ts';
 
@@ -43,6 +44,7 @@ export async function startWebhook(
   };
   const registry = new MetricsRegistry();
   const metrics = new AdmissionMetrics(registry);
+  countDroppedLines(registry, log);
   const probes = createProbes({ isReady: () => state.isReady(), metrics: registry });
   const probesPort = await listen(probes, settings.probesPort, settings.host);
   const sources = {

@@ -1,5 +1,5 @@
 // Starts each watch of the reconciler as soon as the API server serves its kind.
-import { guessedPlural } from '../kube/discovery.ts';
+import { guessedPlural } from '../base/plural.ts';
 import { resourcePath } from '../kube/http/resource-paths.ts';
 import type { Log } from '../observe/log.ts';
 import type { WantedWatch } from '../reconcile/live/watches.ts';

@@ -9,6 +9,15 @@ export function nearest(given: string, known: readonly string[], maxDistance: nu
   return best?.word;
 }
 
+/** Comparing two words takes microseconds, and a cluster can have thousands of names. */
+const maxCompared = 1000;
+
+/** Returns a word that differs by case, or by a letter or two where the given word is long enough for that. */
+export function nearestWord(given: string, known: Iterable<string>): string | undefined {
+  const letters = given.length < 4 ? Math.max(0, given.length - 2) : 2;
+  return nearest(given, [...known].slice(0, maxCompared), letters);
+}
+
 /** The Levenshtein distance, one row at a time. Swapping two neighbors counts as two changes. */
 function editDistance(from: string, to: string): number {
   let row = Array.from({ length: to.length + 1 }, (_, index) => index);

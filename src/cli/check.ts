@@ -1,13 +1,12 @@
 // The command `reeve check`: prints what works and what does not, once or until everything works.
-import { connect } from '../app/cluster-connection.ts';
 import { readProgramVersion } from '../app/shipped-files.ts';
 import type { Clock } from '../base/clock.ts';
-import { KubeError } from '../base/kube-error.ts';
-import { StartError } from '../base/start-error.ts';
+import { cliApiVersion } from '../api/names.ts';
 import { checkInstall, serverPart, type Finding } from '../check/check-install.ts';
-import { CredentialError } from '../kube/auth/credentials.ts';
-import { findApiServer, type ApiServerChoice } from '../kube/auth/find-api-server.ts';
-import type { CheckFlags } from './command-settings.ts';
+import type { ApiServerChoice } from '../kube/auth/find-api-server.ts';
+import type { CheckFlags } from './flags/check-settings.ts';
+import { onCluster } from './input/on-cluster.ts';
+import { jsonText } from './output/json-text.ts';
 
 export interface CheckIo {
   readonly stdout: (text: string) => void;
@@ -15,39 +14,28 @@ export interface CheckIo {
   readonly clock: Pick<Clock, 'now' | 'monotonic' | 'sleep'>;
 }
 
-const concurrency = 8;
 const pollMs = 2000;
 
 /** Returns the exit code: 0 if everything that this account may look at works, otherwise 1. */
 export async function runCheck(
-  { kubeconfig, namespace, wait, output }: CheckFlags,
+  flags: CheckFlags,
   environment: ApiServerChoice['environment'],
   { stdout, stderr, clock }: CheckIo,
 ): Promise<number> {
-  try {
-    const connection = await connect(() => findApiServer({ kubeconfig, environment }), concurrency);
-    try {
-      const version = await readProgramVersion();
-      const look = async (): Promise<readonly Finding[]> =>
-        await checkInstall({ namespace, version, now: clock.now() }, connection);
-      const deadline = clock.monotonic() + wait;
-      let findings = await look();
-      while (!isFine(findings) && clock.monotonic() < deadline) {
-        await clock.sleep(pollMs);
-        findings = await look();
-      }
-      stdout(output === 'json' ? checkJson(findings) : checkText(findings));
-      return isFine(findings) ? 0 : 1;
-    } finally {
-      connection.client.close();
+  const { namespace, wait, output } = flags;
+  return await onCluster(flags, environment, stderr, async (connection) => {
+    const version = await readProgramVersion();
+    const look = async (): Promise<readonly Finding[]> =>
+      await checkInstall({ namespace, version, now: clock.now() }, connection);
+    const deadline = clock.monotonic() + wait;
+    let findings = await look();
+    while (!isFine(findings) && clock.monotonic() < deadline) {
+      await clock.sleep(pollMs);
+      findings = await look();
     }
-  } catch (error) {
-    const isForOperator =
-      error instanceof StartError || error instanceof CredentialError || error instanceof KubeError;
-    if (!isForOperator) throw error;
-    stderr(`${error.message}\n`);
-    return 1;
-  }
+    stdout(output === 'json' ? checkJson(findings) : checkText(findings));
+    return isFine(findings) ? 0 : 1;
+  });
 }
 
 /** An account that sees only the API server has not seen Reeve work. */
@@ -72,5 +60,10 @@ function lastLine(findings: readonly Finding[]): string {
 }
 
 function checkJson(findings: readonly Finding[]): string {
-  return `${JSON.stringify({ works: isFine(findings), parts: findings }, undefined, 2)}\n`;
+  return jsonText({
+    apiVersion: cliApiVersion,
+    kind: 'CheckResults',
+    works: isFine(findings),
+    parts: findings,
+  });
 }

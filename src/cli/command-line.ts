@@ -1,195 +1,226 @@
 // Reads the command and its settings. Only this file reads the arguments and environment of the process.
-import type { ApiServerChoice } from '../kube/auth/find-api-server.ts';
-import { runSettings, type RunFlags } from './run-settings.ts';
 import {
-  certsSettings,
-  type CertsFlags,
-  checkSettings,
-  type CheckFlags,
-  upSettings,
-  type UpFlags,
-  serveSettings,
-  type ServeFlags,
-  uninstallDetails,
-  uninstallSettings,
-  type UninstallFlags,
-} from './command-settings.ts';
-import {
-  likelyMeant,
-  readSettings,
-  type Environment,
-  type ParsedSettings,
-  type Settings,
-  type Values,
-  helpOf,
-  overviewOf,
-} from './settings.ts';
-
-/** The variables that kubectl and Pods use to find their cluster. */
-type ClusterEnvironment = ApiServerChoice['environment'];
+  row,
+  unknownCommand,
+  wrongArguments,
+  type ClusterEnvironment,
+  type Row,
+  type SaidCommand,
+} from './command-row.ts';
+import type { AdoptFlags } from './flags/adopt-settings.ts';
+import type { CertsFlags } from './flags/certs-settings.ts';
+import type { CheckFlags } from './flags/check-settings.ts';
+import type { ExplainFlags } from './flags/explain-settings.ts';
+import type { ConfirmFlags } from './flags/confirm-settings.ts';
+import type { GrantFlags } from './flags/grant-settings.ts';
+import { overviewOf } from './flags/help-text.ts';
+import type { PlanFlags } from './flags/plan-settings.ts';
+import type { ReportFlags } from './flags/report-settings.ts';
+import type { ImportCall } from './flags/import-settings.ts';
+import type { RunFlags } from './flags/run-settings.ts';
+import type { ServeFlags } from './flags/serve-settings.ts';
+import type { CommandTable, Environment } from './flags/settings.ts';
+import type { TestFlags } from './flags/test-settings.ts';
+import type { UninstallFlags } from './flags/uninstall-settings.ts';
+import type { UpFlags } from './flags/up-settings.ts';
 
 export type Command =
-  | {
-      readonly kind: 'up';
-      readonly settings: UpFlags;
-      readonly mayColor: boolean;
-    }
+  | { readonly kind: 'up'; readonly settings: UpFlags; readonly mayColor: boolean }
   | { readonly kind: 'run'; readonly settings: RunFlags; readonly environment: ClusterEnvironment }
   | { readonly kind: 'serve'; readonly settings: ServeFlags }
   | { readonly kind: 'certs'; readonly settings: CertsFlags }
   | { readonly kind: 'check'; readonly settings: CheckFlags; readonly environment: ClusterEnvironment }
   | {
+      readonly kind: 'explain';
+      readonly settings: ExplainFlags;
+      readonly target: string;
+      readonly environment: ClusterEnvironment;
+      readonly mayColor: boolean;
+    }
+  | {
+      readonly kind: 'adopt';
+      readonly settings: AdoptFlags;
+      readonly environment: ClusterEnvironment;
+      readonly mayColor: boolean;
+    }
+  | {
+      readonly kind: 'confirm';
+      readonly settings: ConfirmFlags;
+      /** The policy, share or binding. */
+      readonly words: readonly string[];
+      readonly environment: ClusterEnvironment;
+    }
+  | {
+      readonly kind: 'grant';
+      readonly settings: GrantFlags;
+      /** The right, and the policy, share or binding. */
+      readonly words: readonly string[];
+      readonly environment: ClusterEnvironment;
+    }
+  | {
+      readonly kind: 'plan';
+      readonly settings: PlanFlags;
+      readonly environment: ClusterEnvironment;
+      readonly mayColor: boolean;
+    }
+  | {
+      readonly kind: 'report';
+      readonly settings: ReportFlags;
+      readonly environment: ClusterEnvironment;
+      readonly mayColor: boolean;
+    }
+  | {
+      readonly kind: 'test';
+      readonly settings: TestFlags;
+      readonly paths: readonly string[];
+      readonly mayColor: boolean;
+    }
+  | {
       readonly kind: 'uninstall';
       readonly settings: UninstallFlags;
       readonly environment: ClusterEnvironment;
     }
-  | { readonly kind: 'help'; readonly text: string }
-  | { readonly kind: 'wrong'; readonly problems: readonly string[]; readonly hint: string };
+  | { readonly kind: 'import'; readonly settings: ImportCall; readonly environment: ClusterEnvironment }
+  | SaidCommand;
 
-const summaries = {
-  up: 'Try Reeve on a sandbox in this process, with a feed of its decisions and writes.',
-  run: 'Run on a cluster: answer admission reviews, and create and keep the contents of namespaces.',
-  serve: 'Answer admission reviews for a folder of policies, without a cluster.',
-  certs: 'Create a certificate authority and a serving certificate, and print the caBundle.',
-  check: 'Look at an install on a cluster, and print what does not work. Needs rights to read.',
-  uninstall: 'Remove Reeve from a cluster, so that nothing of it blocks requests.',
-} as const;
+const commands = {
+  up: row(
+    'Try Reeve on a sandbox in this process, with a feed of its decisions and writes.',
+    async () => (await import('./flags/up-settings.ts')).upForm,
+    (settings, { mayColor }) => ({ kind: 'up', settings, mayColor }),
+  ),
+  run: row(
+    'Run on a cluster: answer admission reviews, and create and keep the contents of namespaces.',
+    async () => (await import('./flags/run-settings.ts')).runForm,
+    (settings, { environment }) => ({ kind: 'run', settings, environment }),
+  ),
+  serve: row(
+    'Answer admission reviews for a folder of policies, without a cluster.',
+    async () => (await import('./flags/serve-settings.ts')).serveForm,
+    (settings) => ({ kind: 'serve', settings }),
+  ),
+  certs: row(
+    'Create a certificate authority and a serving certificate, and print the caBundle.',
+    async () => (await import('./flags/certs-settings.ts')).certsForm,
+    (settings) => ({ kind: 'certs', settings }),
+  ),
+  check: row(
+    'Find what is wrong with policies in files, or what of an install on a cluster does not work.',
+    async () => (await import('./flags/check-settings.ts')).checkForm,
+    (settings, { environment }) => ({ kind: 'check', settings, environment }),
+  ),
+  explain: row(
+    'Say why a namespace, an object or a policy is as it is, or why a request is refused.',
+    async () => (await import('./flags/explain-settings.ts')).explainForm,
+    (settings, { positionals: [target = ''], ...given }) => ({ kind: 'explain', settings, target, ...given }),
+  ),
+  adopt: row(
+    'Mark existing objects for adoption by a policy or share, after showing them.',
+    async () => (await import('./flags/adopt-settings.ts')).adoptForm,
+    (settings, { environment, mayColor }) => ({ kind: 'adopt', settings, environment, mayColor }),
+  ),
+  confirm: row(
+    'Confirm deletions that a policy, share or binding holds back, after showing them.',
+    async () => (await import('./flags/confirm-settings.ts')).confirmForm,
+    (settings, { positionals: words, environment }) => ({ kind: 'confirm', settings, words, environment }),
+  ),
+  grant: row(
+    'Make the objects that let users bring namespaces under a policy, share or binding.',
+    async () => (await import('./flags/grant-settings.ts')).grantForm,
+    (settings, { positionals: words, environment }) => ({ kind: 'grant', settings, words, environment }),
+  ),
+  plan: row(
+    'Show what applying policies would change: objects created, updated, deleted or in conflict.',
+    async () => (await import('./flags/plan-settings.ts')).planForm,
+    (settings, { environment, mayColor }) => ({ kind: 'plan', settings, environment, mayColor }),
+  ),
+  report: row(
+    'List everything that is not as policies want it, and everything that ends.',
+    async () => (await import('./flags/report-settings.ts')).reportForm,
+    (settings, { environment, mayColor }) => ({ kind: 'report', settings, environment, mayColor }),
+  ),
+  import: row(
+    'Print the setup of an older tool as objects of Reeve, with the steps of the move.',
+    async () => (await import('./flags/import-settings.ts')).importForm,
+    (settings, { environment, positionals: [source = ''] }) => ({
+      kind: 'import',
+      settings: { ...settings, source },
+      environment,
+    }),
+  ),
+  test: row(
+    'Test policies with suites of requests and expected answers.',
+    async () => (await import('./flags/test-settings.ts')).testForm,
+    (settings, { positionals, mayColor }) => ({ kind: 'test', settings, paths: positionals, mayColor }),
+  ),
+  uninstall: row(
+    'Remove Reeve from a cluster, so that nothing of it blocks requests.',
+    async () => (await import('./flags/uninstall-settings.ts')).uninstallForm,
+    (settings, { environment }) => ({ kind: 'uninstall', settings, environment }),
+  ),
+  completion: row(
+    'Print the script with which a shell completes commands and flags.',
+    async () => (await import('./flags/completion-settings.ts')).completionForm,
+    async (_settings, { positionals: [shell = ''] }) => {
+      const { completionScript } = await import('./flags/completion-settings.ts');
+      return { kind: 'help', text: completionScript(shell) };
+    },
+  ),
+} satisfies Readonly<Record<string, Row<Command>>>;
 
-/** More help for commands whose flags do not explain enough. */
-const details: Partial<Record<keyof typeof summaries, string>> = { uninstall: uninstallDetails };
-
-export function readCommand(
+export async function readCommand(
   args: readonly string[] = process.argv.slice(2),
   env: Environment = process.env,
-): Command {
+  program: string = programOf(process.argv[1]),
+): Promise<Command> {
   const [name, ...rest] = args;
-  switch (name) {
-    case 'up':
-      return commandOf(name, upSettings, rest, env, checkedUp, (settings) => ({
-        kind: 'up',
-        settings,
-        // https://no-color.org: any value turns colors off, except an empty one.
-        mayColor: (env['NO_COLOR'] ?? '') === '' && env['TERM'] !== 'dumb',
-      }));
-    case 'run':
-      return commandOf(name, runSettings, rest, env, checkedRun, (settings) => ({
-        kind: 'run',
-        settings,
-        environment: clusterOf(env),
-      }));
-    case 'serve':
-      return commandOf(name, serveSettings, rest, env, checkedTls, (settings) => ({
-        kind: 'serve',
-        settings,
-      }));
-    case 'certs':
-      return commandOf(name, certsSettings, rest, env, asRead, (settings) => ({ kind: 'certs', settings }));
-    case 'check':
-      return commandOf(name, checkSettings, rest.map(longForm), env, asRead, (settings) => ({
-        kind: 'check',
-        settings,
-        environment: clusterOf(env),
-      }));
-    case 'uninstall':
-      return commandOf(name, uninstallSettings, rest, env, asRead, (settings) => ({
-        kind: 'uninstall',
-        settings,
-        environment: clusterOf(env),
-      }));
-    case 'help':
-    case '--help':
-    case '-h':
-      return { kind: 'help', text: overviewOf(summaries) };
-    default:
-      return { kind: 'wrong', problems: [unknownCommand(name)], hint: 'reeve --help' };
-  }
+  if (program === completer) return await completed(args);
+  if (name === '__complete') return await completed(rest);
+  const known = Object.entries<Row<Command>>(commands);
+  const found = known.find(([each]) => each === name);
+  if (found !== undefined) return await found[1].read(found[0], { program, args: rest, env });
+  if (name === 'help' || name === '--help' || name === '-h')
+    return {
+      kind: 'help',
+      text: overviewOf(
+        program,
+        known.map(([each, { summary }]) => [each, summary]),
+      ),
+    };
+  const problems = [
+    unknownCommand(
+      name,
+      known.map(([each]) => each),
+    ),
+  ];
+  return { kind: 'wrong', problems, hint: `${program} --help`, code: wrongArguments };
 }
 
-// oxlint-disable-next-line max-params -- the arguments are one row of the table above
-function commandOf<S extends Settings>(
-  name: keyof typeof summaries,
-  settings: S,
-  args: readonly string[],
-  env: Environment,
-  check: (values: Values<S>) => readonly string[],
-  make: (values: Values<S>) => Command,
-): Command {
-  if (args.some((arg) => arg === '--help' || arg === '-h')) {
-    return { kind: 'help', text: helpOf(name, summaries[name], settings, details[name]) };
-  }
-  const reading: ParsedSettings<Values<S>> = readSettings(settings, args, env);
-  const problems = reading.ok ? check(reading.values) : reading.problems;
-  if (reading.ok && problems.length === 0) return make(reading.values);
-  return { kind: 'wrong', problems, hint: `reeve ${name} --help` };
+/** Scripts of shells call this, so the help does not name it. */
+async function completed(words: readonly string[]): Promise<Command> {
+  const { completionsOf, completionsText } = await import('./flags/completions.ts');
+  return { kind: 'help', text: completionsText(completionsOf(words, await describedCommands())) };
 }
 
-interface TlsSettings {
-  readonly tlsCert: string | undefined;
-  readonly tlsKey: string | undefined;
-  readonly certsDir: string | undefined;
+export interface DescribedCommand {
+  readonly name: string;
+  readonly summary: string;
+  readonly form: CommandTable;
 }
 
-/** Checks settings that depend on each other. */
-function checkedTls({ tlsCert, tlsKey, certsDir }: TlsSettings): readonly string[] {
-  const problems: string[] = [];
-  if ((tlsCert === undefined) !== (tlsKey === undefined))
-    problems.push('--tls-cert and --tls-key go together');
-  if (certsDir !== undefined && (tlsCert ?? tlsKey) !== undefined) {
-    problems.push('--certs-dir replaces --tls-cert and --tls-key: give one of them');
-  }
-  return problems;
+/** Returns the tables of all commands, for the reference page and completion. */
+export async function describedCommands(): Promise<readonly DescribedCommand[]> {
+  const rows = Object.entries<Row<Command>>(commands);
+  return await Promise.all(
+    rows.map(async ([name, { summary, load }]) => ({ name, summary, form: await load() })),
+  );
 }
 
-function checkedUp({ demo, step, policies }: UpFlags): readonly string[] {
-  if (!demo) return step ? ['--step goes with --demo'] : [];
-  return policies === upSettings.policies.fallback?.value
-    ? []
-    : ['--demo uses policies of its own: leave out --policies'];
-}
+/** kubectl calls a file of this name for the plugin `kubectl reeve`. */
+const completer = 'kubectl_complete-reeve';
 
-function checkedRun(settings: RunFlags): readonly string[] {
-  const { role, tlsCert, tlsCa, certsDir } = settings;
-  const problems = [...checkedTls(settings)];
-  if (tlsCa !== undefined && tlsCert === undefined) problems.push('--tls-ca goes with --tls-cert');
-  const hasFiles = tlsCert !== undefined || certsDir !== undefined;
-  return role === 'reconciler' || hasFiles ? problems : [...problems, ...checkedAuthority(settings)];
-}
-
-/** Checks the settings of the authority that the replicas create and share. */
-function checkedAuthority(settings: RunFlags): readonly string[] {
-  const { manageWebhooks, caLifetime, certLifetime, caSettling } = settings;
-  const problems: string[] = [];
-  if (!manageWebhooks) {
-    problems.push(
-      '--manage-webhooks=false requires --tls-cert and --tls-key, or --certs-dir: API servers learn of an authority of Reeve only from the webhook configurations that Reeve writes',
-    );
-  }
-  if (caLifetime < 3 * certLifetime) {
-    problems.push(
-      '--ca-lifetime must be at least three times --cert-lifetime: the last certificate of an authority must expire before the authority',
-    );
-  }
-  if (caSettling > certLifetime / 6) {
-    problems.push(
-      '--ca-settling must be at most a sixth of --cert-lifetime: after the loss of an authority no certificate is signed for that time, and a certificate is renewed when a third of its lifetime is left',
-    );
-  }
-  return problems;
-}
-
-/** `-o` is the form that people know from kubectl. */
-const longForm = (arg: string): string => (arg === '-o' ? '--output' : arg);
-
-const asRead = (): readonly string[] => [];
-
-function clusterOf(env: Environment): ClusterEnvironment {
-  const { KUBECONFIG, HOME, KUBERNETES_SERVICE_HOST, KUBERNETES_SERVICE_PORT } = env;
-  return { KUBECONFIG, HOME, KUBERNETES_SERVICE_HOST, KUBERNETES_SERVICE_PORT };
-}
-
-function unknownCommand(name: string | undefined): string {
-  const known = Object.keys(summaries);
-  if (name === undefined) return `a command is missing; accepted: ${known.join(', ')}`;
-  const near = likelyMeant(name, known);
-  return `unknown command ${JSON.stringify(name)}${near === undefined ? '' : `; did you mean ${near}?`}`;
+/** kubectl starts a plugin by the name of its file. https://kubernetes.io/docs/tasks/extend-kubectl/kubectl-plugins/ */
+function programOf(path = ''): string {
+  if (path.endsWith(completer)) return completer;
+  return /(?:^|[/\\])kubectl-reeve(?:\.[a-z]+)?$/.test(path) ? 'kubectl reeve' : 'reeve';
 }

@@ -1,5 +1,6 @@
 // Runs a command until a signal stops it, and writes the log to its end.
 import type { Clock } from '../base/clock.ts';
+import type { BatchedOutput } from '../observe/batched-output.ts';
 import { createLog, type Log } from '../observe/log.ts';
 import type { LogLevel } from '../observe/log-level.ts';
 import { UnreadablePathError } from '../state/file-problem.ts';
@@ -13,8 +14,8 @@ export interface RunningIo {
   readonly stdout: (text: string) => void;
   readonly stderr: (text: string) => void;
   readonly onSignal: (listener: (signal: StopSignal) => void) => void;
-  /** Ends the process immediately. */
-  readonly endAtOnce: () => void;
+  /** Receives the lines of the log. */
+  readonly logOutput: BatchedOutput;
   readonly clock: Pick<Clock, 'now' | 'monotonic'>;
 }
 
@@ -33,7 +34,6 @@ export interface Running {
   stop(graceMs: number, signal: AbortSignal): Promise<void>;
 }
 
-const stderrFd = 2;
 /** A terminal signals the whole process group and npm forwards its signal, so two signals within this time are one. */
 const echoMs = 500;
 
@@ -57,7 +57,7 @@ export async function runUntilStopped(
     stopped.resolve(signal);
     starting.abort();
   });
-  const log = createLog(options.logLevel, stderrFd);
+  const log = createLog(options.logLevel, io.logOutput);
   // A start that hangs and ignores its signal cannot be stopped gracefully.
   const beginning = started(start(log, starting.signal), starting.signal, io);
   const running = await Promise.race([beginning, aborted(hurry.signal)]);
@@ -74,8 +74,7 @@ export async function runUntilStopped(
   log.info('stopping', { ending });
   await running.stop(ending === 'SIGTERM' ? options.drainGrace : 0, hurry.signal);
   log.info('stopped');
-  // A write that hangs in the kernel would keep the process alive, and it must end.
-  if (!(await log.close())) io.endAtOnce();
+  await log.close();
   if (hurry.signal.aborted) return 1;
   return typeof ending === 'number' ? ending : 0;
 }

@@ -1,22 +1,16 @@
 // The command `reeve uninstall`: prints its plan, asks, removes Reeve from the cluster, and prints what is left.
-import { KubeError } from '../base/kube-error.ts';
-import { CredentialError } from '../kube/auth/credentials.ts';
-import { findApiServer, type ApiServerChoice } from '../kube/auth/find-api-server.ts';
-import { connect, type ClusterConnection } from '../app/cluster-connection.ts';
-import { StartError } from '../base/start-error.ts';
+import type { ApiServerChoice } from '../kube/auth/find-api-server.ts';
+import type { ClusterConnection } from '../app/cluster-connection.ts';
 import { removeWebhooks, Uninstall, type UninstallResult } from '../uninstall/uninstall.ts';
 import { counted } from '../policy/terms/wording.ts';
 import { countOf, type ContentsPlan, type ProviderPlan } from '../uninstall/plan.ts';
-import type { UninstallFlags } from './command-settings.ts';
+import type { UninstallFlags } from './flags/uninstall-settings.ts';
+import { isAgreed, notConfirmed, type AgreementIo } from './commands/agreement.ts';
+import { onCluster } from './input/on-cluster.ts';
 
-export interface UninstallIo {
+export interface UninstallIo extends AgreementIo {
   readonly stdout: (text: string) => void;
-  readonly stderr: (text: string) => void;
-  /** Returns the line that the user types. Undefined without a terminal. */
-  readonly ask: ((question: string) => Promise<string>) | undefined;
 }
-
-const concurrency = 16;
 
 /** Returns the exit code: 0 nothing is left; 1 something is left, or it did not start; 2 not confirmed. */
 export async function runUninstall(
@@ -24,21 +18,9 @@ export async function runUninstall(
   environment: ApiServerChoice['environment'],
   io: UninstallIo,
 ): Promise<number> {
-  try {
-    const { kubeconfig } = settings;
-    const connection = await connect(() => findApiServer({ kubeconfig, environment }), concurrency);
-    try {
-      return await uninstalled(settings, connection, io);
-    } finally {
-      connection.client.close();
-    }
-  } catch (error) {
-    const isForOperator =
-      error instanceof StartError || error instanceof CredentialError || error instanceof KubeError;
-    if (!isForOperator) throw error;
-    io.stderr(`${error.message}\n`);
-    return 1;
-  }
+  return await onCluster(settings, environment, io.stderr, (connection) =>
+    uninstalled(settings, connection, io),
+  );
 }
 
 async function uninstalled(
@@ -49,7 +31,7 @@ async function uninstalled(
   if (settings.onlyWebhooks) return await withoutWebhooks(settings, connection, io);
   const uninstall = new Uninstall(settings, connection, (line) => io.stdout(`${line}\n`));
   io.stdout(planText(await uninstall.plan(), { ...settings, description: connection.description }));
-  if (!settings.yes && !(await isAgreed(io))) return aborted(io);
+  if (!(await isAgreed(io, { yes: settings.yes, word: 'uninstall' }))) return notConfirmed;
   const outcome = await uninstall.run();
   io.stdout(outcomeText(outcome));
   return outcome.problems.length === 0 && outcome.left.length === 0 ? 0 : 1;
@@ -61,19 +43,10 @@ async function withoutWebhooks(
   io: UninstallIo,
 ): Promise<number> {
   io.stdout(`The webhook configurations of Reeve will be deleted from ${connection.description}.\n`);
-  if (!yes && !(await isAgreed(io))) return aborted(io);
+  if (!(await isAgreed(io, { yes, word: 'uninstall' }))) return notConfirmed;
   const problems = await removeWebhooks(connection, timeout, (line) => io.stdout(`${line}\n`));
   for (const problem of problems) io.stdout(`not done: ${problem}\n`);
   return problems.length === 0 ? 0 : 1;
-}
-
-function aborted(io: UninstallIo): number {
-  io.stderr('aborted, nothing was changed (--yes skips the question)\n');
-  return 2;
-}
-
-async function isAgreed({ ask }: UninstallIo): Promise<boolean> {
-  return ask !== undefined && (await ask('Type "uninstall" to go on: ')).trim() === 'uninstall';
 }
 
 export interface Intent {

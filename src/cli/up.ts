@@ -7,10 +7,10 @@ import type { Log } from '../observe/log.ts';
 import { playDemo, jsonPrinter, textPrinter } from './demo/demo.ts';
 import { observerFor, type Listener } from './feed.ts';
 import { colored, jsonFeed, plain, textFeed, type Paint } from './feed-text.ts';
-import { runSettings, type RunFlags } from './run-settings.ts';
+import { runSettings, type RunFlags } from './flags/run-settings.ts';
 import { runUntilStopped, type Running, type RunningIo } from './running.ts';
-import { readSettings } from './settings.ts';
-import { upSettings, type UpFlags } from './command-settings.ts';
+import { readSettings } from './flags/settings.ts';
+import { upSettings, type UpFlags } from './flags/up-settings.ts';
 import { readyJson, readyText, type UpFacts } from './up-text.ts';
 
 export interface UpIo extends RunningIo {

@@ -77,7 +77,7 @@ async function kindsOf(client: KubeClient, apiVersion: string): Promise<Kinds> {
  * The list also has subresources, some with kinds of their own: `pods/eviction`. An answer without a list is no answer: it must
  * not count as one that kinds have gone.
  */
-function kindsIn(list: JsonObject): Kinds {
+export function kindsIn(list: JsonObject): Kinds {
   // Go writes an empty list as null: https://pkg.go.dev/k8s.io/apimachinery/pkg/apis/meta/v1#APIResourceList
   const resources = ownMember(list, 'resources') === null ? [] : ownMember(list, 'resources');
   if (!Array.isArray(resources)) throw malformedAnswer();
@@ -89,15 +89,4 @@ function kindsIn(list: JsonObject): Kinds {
     if (!kinds.has(kind)) kinds.set(kind, { plural, namespaced: ownMember(resource, 'namespaced') === true });
   }
   return kinds;
-}
-
-/**
- * Guesses the resource name of a kind without discovery.
- * https://pkg.go.dev/k8s.io/apimachinery/pkg/api/meta#UnsafeGuessKindToResource
- */
-export function guessedPlural(kind: string): string {
-  const singular = kind.toLowerCase();
-  if (singular.endsWith('endpoints')) return singular;
-  if (singular.endsWith('s')) return `${singular}es`;
-  return singular.endsWith('y') ? `${singular.slice(0, -1)}ies` : `${singular}s`;
 }

@@ -1,4 +1,4 @@
-// Reads, writes and deletes single objects. Every write uses Reeve's field manager.
+// Reads, writes and deletes single objects. Writes use Reeve's field manager unless another is named.
 import { fieldManager } from '../api/names.ts';
 import type { JsonObject } from '../base/json.ts';
 import { KubeError } from '../base/kube-error.ts';
@@ -16,13 +16,13 @@ interface WriteOptions extends CallOptions {
   /** Asks for the result without changing anything. */
   readonly dryRun?: boolean;
   readonly subresource?: 'status';
+  /** The field manager, if it is not that of Reeve. */
+  readonly manager?: string;
 }
 
 export interface ApplyOptions extends WriteOptions {
   /** Takes over fields from other field managers. */
   readonly force: boolean;
-  /** The field manager, if it is not that of Reeve. */
-  readonly manager?: string;
 }
 
 export interface Preconditions {
@@ -81,7 +81,7 @@ class DiscoveringWriter implements ObjectWriter {
 
   async mergePatch(ref: ObjectRef, patch: JsonObject, options: WriteOptions = {}): Promise<KubeObject> {
     const path = await this.#pathOf({ ...ref, subresource: options.subresource }, options.signal);
-    const query = { fieldManager, ...dryRunQuery(options) };
+    const query = { fieldManager: options.manager ?? fieldManager, ...dryRunQuery(options) };
     const contentType = 'application/merge-patch+json';
     return await this.#object({ method: 'PATCH', path, query, contentType, body: patch }, options.signal);
   }

@@ -29,7 +29,7 @@ export class AdmissionMetrics {
   readonly #errors;
   readonly #overBudget;
   readonly #unjudged;
-  #inFlight = 0;
+  readonly #inFlight;
   readonly #policies;
 
   constructor(registry: MetricsRegistry) {
@@ -65,7 +65,7 @@ export class AdmissionMetrics {
       'Reviews that left out a policy with Warn or Audit because evaluating took too long.',
       ['policy'],
     );
-    registry.measured('reeve_admission_in_flight', 'Requests being answered now.', () => this.#inFlight);
+    this.#inFlight = registry.gauge('reeve_admission_in_flight', 'Requests being answered now.', []);
     this.#policies = registry.gauge('reeve_policies', 'Policies, shares and bindings by state.', ['state']);
     // Alerts need a counter that exists before its first increase.
     this.#errors.inc(0);
@@ -97,11 +97,11 @@ export class AdmissionMetrics {
   }
 
   began(): void {
-    this.#inFlight += 1;
+    this.#inFlight.inc();
   }
 
   ended(): void {
-    this.#inFlight -= 1;
+    this.#inFlight.dec();
   }
 
   /** `stale`: an older version is in force, because the newest one has problems. */

@@ -3,32 +3,25 @@ import type { Install } from '../policy/compile/install.ts';
 import type { HookMode } from '../policy/compile/applicable-rules.ts';
 import { orphanedText } from '../policy/plan/fuse.ts';
 import type { ProviderId } from '../policy/terms/provider-id.ts';
-import { providesFields } from '../policy/compile/load-provider.ts';
 import type { LiveCluster } from '../state/live-cluster.ts';
 import type { Clock } from '../base/clock.ts';
 import { createAudit, type AuditPartsOptions } from './audit/audit-parts.ts';
 import { Dispatcher } from './dispatcher.ts';
 import { EventAnnouncer } from './events.ts';
 import { Finalizers } from './finalizers.ts';
-import { Fuse, type FuseOptions } from './fuse/fuse.ts';
-import { UndesiredCounts } from './fuse/undesired-counts.ts';
+import type { FuseOptions } from './fuse/fuse.ts';
 import { InitialSync } from './initial-sync.ts';
 import { ProviderLedger } from './ledger.ts';
-import { ObservedAccounts } from './live/observed-accounts.ts';
-import { ObservedObjects } from './live/observed-objects.ts';
-import { Sources } from './live/sources.ts';
 import { WatchSync } from './live/watch-sync.ts';
-import { accountsWatch, wantedWatches, type ProvidedScope } from './live/watches.ts';
+import { accountsWatch, type ProvidedScope } from './live/watches.ts';
 import { AccountKeeper } from './namespace/account-keeper.ts';
-import { Audits } from './namespace/audits.ts';
-import { DesiredCache } from './namespace/desired-cache.ts';
 import { NamespaceConditions } from './namespace/namespace-conditions.ts';
-import { NamespacePlanner } from './namespace/namespace-planner.ts';
 import { NamespaceWorker } from './namespace/namespace-worker.ts';
 import { DefaultsRepairer } from './namespace/defaults-repairer.ts';
 import { StepExecutor } from './namespace/step-executor.ts';
+import { assemblePlanning } from './planning.ts';
 import type {
-  EventRecorder,
+  YieldingEvents,
   KindProbe,
   ObjectWriter,
   OwnedReader,
@@ -56,7 +49,7 @@ export interface AssemblyOptions
   readonly whereToAdd: ProviderBlockersOptions['whereToAdd'];
   /** How writes of Secrets, Roles and RoleBindings are reviewed. Default: Ignore. */
   readonly secretsRbacFailurePolicy?: HookMode;
-  readonly events: EventRecorder;
+  readonly events: YieldingEvents;
   readonly observer: ReconcileObserver;
   readonly clock: Clock;
   /** How many namespaces are reconciled at once. Default: 16. */
@@ -72,6 +65,7 @@ const conditionConcurrency = 8;
 export function assembleReconciler(options: AssemblyOptions) {
   const { cluster, clock, observer } = options;
   const queues = createQueues(options);
+  options.events.waitWhile(() => queues.namespaceQueue.isBusy);
   const state = createState(options, queues);
   const reports = createReports(options, queues);
   const { namespaceQueue, providerQueue } = queues;
@@ -128,27 +122,15 @@ function createQueues(options: AssemblyOptions) {
 type State = ReturnType<typeof createState>;
 
 function createState(options: AssemblyOptions, { providerQueue }: Queues) {
-  const { cluster, writer, kinds, selfReviewer, resourceOf, clock, sourceNamespaces } = options;
-  const { events, observer } = options;
-  // Observed state: live objects and sources. Policies, shares and Namespaces come with `cluster`.
-  const objects = new ObservedObjects();
-  const accounts = new ObservedAccounts();
-  cluster.subscribe((change) => {
-    if (change.kind === 'provider' && providesFields(change.after?.definition)) accounts.need();
-  });
-  const sources = new Sources({ sourceNamespaces, writer, cluster });
-  const watches = wantedWatches(scopeOf(options), objects, sources);
-  const watchSync = new WatchSync({ watches, cluster, objects, sources, selfReviewer, resourceOf, clock });
-  // Derived state: desired objects, undesired objects, and the verdict of the deletion fuse.
-  const desiredCache = new DesiredCache({ cluster, clock });
-  const undesired = new UndesiredCounts({ cluster, objects, desiredCache });
+  const { cluster, selfReviewer, resourceOf, clock, events, observer } = options;
   const announcer = new EventAnnouncer({ events, cluster, clock, providerQueue });
   const orphaned: FuseOptions['orphaned'] = (provider, why, count) => {
     observer.orphaned(provider, why, count);
     announcer.provider(provider, 'Orphaned', orphanedText(why, count, provider));
   };
-  const fuse = new Fuse({ cluster, undesired, kinds, clock, orphaned });
-  return { objects, accounts, sources, watches, watchSync, desiredCache, undesired, announcer, fuse };
+  const planning = assemblePlanning({ ...options, orphaned });
+  const watchSync = new WatchSync({ ...planning, cluster, selfReviewer, resourceOf, clock });
+  return { ...planning, watchSync, announcer };
 }
 
 type Reports = ReturnType<typeof createReports>;
@@ -178,10 +160,9 @@ interface Parts extends Queues, State, Reports, ReturnType<typeof createAudit> {
 
 /** Handles the keys of the namespace queue. */
 function createNamespaceWorker(options: AssemblyOptions, parts: Parts): NamespaceWorker {
-  const given = { ...options, ...parts, audits: new Audits(options) };
+  const given = { ...options, ...parts };
   return new NamespaceWorker({
     ...given,
-    planner: new NamespacePlanner({ ...given, ...scopeOf(options) }),
     executor: new StepExecutor(given),
     accountKeeper: new AccountKeeper(given),
     repairer: new DefaultsRepairer(given),
@@ -195,7 +176,7 @@ function createProviderWorker(options: AssemblyOptions, parts: Parts): ProviderW
   const { objects, accounts, sources, fuse, ledger, statuses, finalizers, announcer, objectAudit } = parts;
   const { initialSync, dispatcher, providerQueue } = parts;
   const scope = scopeOf(options);
-  const { auditSecrets, auditReader, ownedReader } = options;
+  const { auditSecrets, auditReader, ownedReader, writer } = options;
   const check = { ...scope, auditSecrets, resourceOf, selfReviewer, clock, providerQueue, dispatcher };
   const selfCheck = new SelfCheck(check);
   const blockers = new ProviderBlockers({
@@ -225,6 +206,7 @@ function createProviderWorker(options: AssemblyOptions, parts: Parts): ProviderW
     objectAudit,
     auditReader,
     ownedReader,
+    writer,
     observer,
     clock,
     initialSync,

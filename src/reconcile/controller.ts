@@ -50,8 +50,6 @@ export interface Reconciler {
    */
   run(signal: AbortSignal): Promise<void>;
   health(): ReconcilerHealth;
-  /** True while many namespaces are being reconciled. */
-  readonly isBusy: boolean;
   /** What the statuses say, as numbers; undefined before the first statuses are written. */
   numbers(): ReconcilerNumbers | undefined;
 }
@@ -75,10 +73,6 @@ class Controller implements Reconciler {
 
   get watches(): readonly WantedWatch[] {
     return this.#parts.watches;
-  }
-
-  get isBusy(): boolean {
-    return this.#parts.namespaceQueue.isBusy();
   }
 
   async run(signal: AbortSignal): Promise<void> {

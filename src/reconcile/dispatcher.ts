@@ -28,6 +28,9 @@ export interface DispatcherOptions {
 /** The status of a policy that matches nothing is renewed once per second at most, however many namespaces change. */
 const unmatchedDelayMs = 1000;
 
+/** A provider of so few namespaces, such as a binding of a tenant, does not wait behind a Secret that goes to all. */
+const fewNames = 16;
+
 /** Enqueues nothing until `begin`, because only the leader works. It hears changes last: work may read any cache. */
 export class Dispatcher {
   readonly #options: DispatcherOptions;
@@ -90,7 +93,8 @@ export class Dispatcher {
     const { ledger, namespaceQueue, providerQueue } = this.#options;
     const names = affectedNamespaces(id, this.#options);
     ledger.expect(id, names);
-    for (const name of names) namespaceQueue.add(name, 'bulk');
+    const urgency = names.size > fewNames ? 'bulk' : 'now';
+    for (const name of names) namespaceQueue.add(name, urgency);
     providerQueue.add(id);
   }
 

@@ -100,6 +100,11 @@ export interface EventRecorder {
   record(event: RecordedEvent): void;
 }
 
+/** The events of the reconciler give way to its writes. */
+export interface YieldingEvents extends EventRecorder {
+  waitWhile(isBusy: () => boolean): void;
+}
+
 /** Names an object of a provider. */
 export interface Place {
   readonly namespace: string;

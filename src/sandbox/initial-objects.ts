@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import type { KubeObject, StringMap } from '../base/kube-object.ts';
 import type { Kinds, Resource } from './resource.ts';
 import { timestamp } from './write/context.ts';
-import { clusterAdminRules, rbacApiGroup } from './access/rules.ts';
+import { clusterAdminRules, rbacApiGroup } from '../base/rbac-rules.ts';
 
 const namespaces = ['default', 'kube-node-lease', 'kube-public', 'kube-system'];
 

@@ -19,12 +19,15 @@ interface TextFiles {
 const maxBytes = 32 * 1024 * 1024;
 const extension = /\.(ya?ml|json)$/i;
 
-/** A file that is named is read whatever its extension; of a folder, all YAML and JSON files, those below included. */
-export async function readYamlFiles(path: string): Promise<TextFiles> {
+/**
+ * A file that is named is read whatever its extension; of a folder, all YAML and JSON files, those below included, apart from
+ * folders of the names in `leftOut`.
+ */
+export async function readYamlFiles(path: string, leftOut: readonly string[] = []): Promise<TextFiles> {
   const found = await stat(path).catch((error: unknown) => {
     throw new UnreadablePathError(path, reasonOf(error));
   });
-  const names = found.isDirectory() ? await filesBelow(path, new Set()) : [path];
+  const names = found.isDirectory() ? await filesBelow(path, leftOut, new Set()) : [path];
   const outcomes: (TextFile | FileProblem)[] = [];
   // One after the other: a folder may hold more files than a process may open.
   for (const name of names) outcomes.push(await readText(name));
@@ -38,17 +41,21 @@ export async function readYamlFiles(path: string): Promise<TextFiles> {
  * By name, each folder once however many links lead to it. Links are followed, because a mounted ConfigMap consists of
  * links into a hidden folder; hidden names are skipped for the same reason.
  */
-async function filesBelow(folder: string, visited: Set<string>): Promise<readonly string[]> {
+async function filesBelow(
+  folder: string,
+  leftOut: readonly string[],
+  visited: Set<string>,
+): Promise<readonly string[]> {
   const real = await realpath(folder);
   if (visited.has(real)) return [];
   visited.add(real);
   const entries = (await readFolder(folder))
-    .filter(({ name }) => !name.startsWith('.'))
+    .filter(({ name }) => !name.startsWith('.') && !leftOut.includes(name))
     .sort((a, b) => (a.name < b.name ? -1 : 1));
   const files: string[] = [];
   for (const entry of entries) {
     const path = join(folder, entry.name);
-    if (await isFolder(entry, path)) files.push(...(await filesBelow(path, visited)));
+    if (await isFolder(entry, path)) files.push(...(await filesBelow(path, leftOut, visited)));
     else if (extension.test(entry.name)) files.push(path);
   }
   return files;

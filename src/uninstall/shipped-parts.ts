@@ -23,8 +23,8 @@ export interface ShippedParts {
   readonly rest: readonly ObjectRef[];
 }
 
-/** The folders of manifests/ that hold no objects of an install, or hold them once more. */
-const otherFolders: readonly string[] = ['samples', 'chart', 'overlays'];
+/** The folders of manifests/ that hold no objects of an install, or hold them once more. The ConfigMap of `argocd` is that of Argo CD. */
+const otherFolders: readonly string[] = ['samples', 'chart', 'overlays', 'argocd'];
 const shippedNamespace = 'reeve-system';
 const hooksOwnerName = 'reeve-webhook';
 /** Secrets that the webhooks or an administrator create after the install. */

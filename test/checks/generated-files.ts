@@ -1,4 +1,4 @@
-// Compares generated files (CRDs, docs/reference, the table of the bench, what the chart renders) with their source, or writes them (`--write`).
+// Compares generated files (CRDs, docs/reference, schemas, the table of the bench, what the chart renders) with their source, or writes them (`--write`).
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -8,14 +8,15 @@ import { findHelm } from '../cluster/helm/helm.ts';
 import { chartFiles } from './chart/chart-files.ts';
 import { installedFiles, installedFolders } from './chart/installed-files.ts';
 import { referencePages } from './reference/reference-pages.ts';
+import { schemaFiles } from './schema-files.ts';
 
 const repository = join(dirname(fileURLToPath(import.meta.url)), '..', '..');
 /** These hold generated files and nothing else: `kubectl apply -f` must not apply a kind that no longer exists. */
-const generatedFolders = ['manifests/crds', 'manifests/chart/files/crds', 'docs/reference'];
+const generatedFolders = ['manifests/crds', 'manifests/chart/files/crds', 'docs/reference', 'schemas'];
 
 /** All but the files that Helm renders. */
 export function generatedFiles(): readonly GeneratedFile[] {
-  return [...generatedCrds(), ...chartFiles(), ...referencePages(), performancePageFile()];
+  return [...generatedCrds(), ...chartFiles(), ...referencePages(), ...schemaFiles(), performancePageFile()];
 }
 
 /** The paths of files that are missing, differ from their definition, or are not generated at all. */

@@ -170,6 +170,7 @@ onEachBackend('admission policies', (backend) => {
     ['reeve.dev/securityintentbinding', (namespace: string) => `SecurityIntentBinding/${namespace}/registry`],
   ] as const)('the label %s', (key, ownerIn) => {
     const named = { labels: { [key]: 'registry' } };
+    const byHelm = { 'app.kubernetes.io/managed-by': 'Helm' };
 
     it('is refused on objects without the mark, for Reeve too', async () => {
       const { ns } = await kept();
@@ -179,6 +180,10 @@ onEachBackend('admission policies', (backend) => {
       );
       const replies = [
         guarded().create(at('configmaps', ns), configMap('b', {}, named)),
+        guarded().create(
+          at('configmaps', ns),
+          configMap('b', {}, { labels: { ...byHelm, ...named.labels } }),
+        ),
         guarded().patch(at('configmaps', ns, 'own'), 'merge', { metadata: named }),
         guarded().apply(at('configmaps', ns, 'own'), configMap('own', {}, named), 'fieldManager=me'),
         guarded().patch(at('namespaces', '', ns), 'merge', { metadata: named }),
@@ -194,6 +199,19 @@ onEachBackend('admission policies', (backend) => {
       expect(status).toBe(403);
       // The jail refuses it as well, where an earlier test has left it.
       expect(body.message).toMatch(/ValidatingAdmissionPolicy 'reeve-(guard-names|jail)'/);
+    });
+
+    it('is refused in the write that removes the mark, for Reeve too', async () => {
+      const ns = await backend.namespace();
+      const reeve = backend.as(reconciler, 'system:masters');
+      const marks = { ...marked, annotations: { 'reeve.dev/owner': ownerIn(ns) } };
+      await backend.api.must(reeve.create(at('configmaps', ns), configMap('a', {}, marks)));
+      const labels = { 'app.kubernetes.io/managed-by': null, [key]: 'registry' };
+      const { status, body } = await reeve.patch(at('configmaps', ns, 'a'), 'merge', {
+        metadata: { labels },
+      });
+      expect(status).toBe(403);
+      expect(body.message).toContain("ValidatingAdmissionPolicy 'reeve-guard-names'");
     });
 
     it('is held on objects with the mark', async () => {

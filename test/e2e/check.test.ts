@@ -67,6 +67,17 @@ describeControllers('a check', () => {
     expect(await check(...args)).toMatchObject({ code: 0, stdout: `${works.join('\n')}\n`, stderr: '' });
   });
 
+  it('policies in files are checked with the namespaces, roles and flags of the cluster', async () => {
+    const policy = 'test/fixtures/checks/on-cluster/policy.yaml';
+    await mustKubectl(['create', 'namespace', 'check-red'], cluster);
+    await mustKubectl(['label', 'namespace', 'check-red', 'check-team=orange'], cluster);
+    await using process = new ReeveProcess(['check', '-f', policy, '--kubeconfig', kubeconfig]);
+    const { code, stdout, stderr } = await process.ended();
+    await mustKubectl(['delete', 'namespace', 'check-red', '--wait=false'], cluster);
+    expect({ code, stderr }).toEqual({ code: 1, stderr: '' });
+    await expect(stdout).toMatchFileSnapshot('../fixtures/checks/on-cluster/expected.text');
+  });
+
   it('a guard that no longer denies is a problem, and the check says what to do', async () => {
     await mustKubectl(['delete', 'validatingadmissionpolicybinding', 'reeve-guard'], cluster);
     const { code, stdout } = await check('check');

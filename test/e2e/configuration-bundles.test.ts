@@ -87,7 +87,8 @@ describeControllers('the authorities in the webhook configurations', () => {
       info: () => undefined,
       warn: (message) => warnings.push(message),
       error: (message) => warnings.push(message),
-      close: () => Promise.resolve(true),
+      close: () => Promise.resolve(),
+      dropped: () => 0,
     };
     const fail = (error: unknown): void => void warnings.push(String(error));
     watches = new Watches(connection.client, log, registry, fail);

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { readSettings } from '../../src/cli/settings.ts';
+import { readSettings } from '../../src/cli/flags/settings.ts';
 import { runUninstall } from '../../src/cli/uninstall.ts';
 import { startControlPlane, type ControlPlane } from '../cluster/control-plane.ts';
 import { blocksOf } from '../samples/markdown.ts';
@@ -11,7 +11,7 @@ import { describeControllers } from '../support/shared-cluster.ts';
 import { until } from '../support/until.ts';
 import { runLine } from './support/shell.ts';
 import { UninstallScene } from './support/uninstall-scene.ts';
-import { uninstallSettings } from '../../src/cli/command-settings.ts';
+import { uninstallSettings } from '../../src/cli/flags/uninstall-settings.ts';
 
 const clean = 'Reeve is removed. Nothing is left that could block a request.\n';
 

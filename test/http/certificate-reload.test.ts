@@ -7,6 +7,7 @@ import type { TLSSocket } from 'node:tls';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { issueAuthority, issueServing } from '../../src/certs/issue/issue.ts';
 import { servingNames } from '../../src/certs/issue/names.ts';
+import { BatchedOutput } from '../../src/observe/batched-output.ts';
 import { createLog } from '../../src/observe/log.ts';
 import { startWebhook, type RunningWebhook } from '../../src/app/serve.ts';
 import { HttpsClient } from '../support/https-client.ts';
@@ -39,7 +40,7 @@ beforeAll(async () => {
       evaluationBudget: 60_000,
       traceEndpoint: undefined,
     },
-    createLog('silent', 2),
+    createLog('silent', new BatchedOutput(2)),
   );
   client = new HttpsClient(Number(new URL(running.url).port));
 });

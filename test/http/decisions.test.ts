@@ -91,6 +91,21 @@ describe('a namespace that the snapshot does not know', () => {
     });
   });
 
+  test('no rule is judged when the time is over after a lookup', async () => {
+    const clock = { time: 0, now: () => new Date(), monotonic: () => clock.time };
+    const { observer } = await start(snapshotOf({ 'secret-rules': secretRules }), {
+      clock,
+      namespaces: {
+        find: (name) => {
+          clock.time += 60_000;
+          return Promise.resolve(knownNamespace(name, { tier: 'team' }));
+        },
+      },
+    });
+    expect((await ask('/validate', secret)).status).toMatchObject({ code: 504, reason: 'Timeout' });
+    expect(observer.decisions).toMatchObject([{ overBudget: false }]);
+  });
+
   test('an excluded namespace and a namespace without rules need no lookup', async () => {
     await start(snapshotOf({ 'secret-rules': secretRules }), {
       namespaces: { find: () => Promise.reject(new Error('asked')) },
@@ -183,6 +198,22 @@ describe('internal errors', () => {
     }
     expect(observer.errors).toHaveLength(2);
     expect(observer.decisions).toMatchObject([{ decision: 'error' }, { decision: 'error' }]);
+  });
+
+  test('an internal error after a lookup refuses inside the review, too', async () => {
+    const found = knownNamespace('team-a', { tier: 'team' });
+    const unreadable = Object.defineProperty({ ...found }, 'metadata', {
+      get: () => {
+        throw new TypeError('c4n4ry');
+      },
+    });
+    const { observer } = await start(snapshotOf({ 'secret-rules': secretRules }), {
+      namespaces: { find: () => Promise.resolve(unreadable) },
+    });
+    const response = await ask('/validate', secret);
+    expect(response).toMatchObject({ allowed: false, status: { code: 500, reason: 'InternalError' } });
+    expect(JSON.stringify(response)).not.toContain('c4n4ry');
+    expect(observer.errors).toHaveLength(1);
   });
 
   test('an internal error before a review is decoded gets 500, is counted, and quotes nothing', async () => {

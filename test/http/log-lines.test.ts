@@ -54,8 +54,19 @@ test.each([
   expect(output.code).toBe(exitCode);
 });
 
+test('an error that nothing catches is printed after all lines that led to it', async () => {
+  const server = await busyServer('throw new Error()');
+  server.kill('SIGUSR2');
+  const lines = (await server.ended()).stderr.split('\n').filter((line) => !line.startsWith('  '));
+  expect(lines.slice(-3)).toEqual([
+    expect.stringContaining('"msg":"decision"'),
+    'reeve exits after an internal error: Error',
+    '',
+  ]);
+});
+
 test.each([
-  ['SIGTERM', 'SIGTERM', null],
+  ['SIGTERM', 'SIGTERM', 0],
   ['an error that nothing catches', 'SIGUSR2', 1],
 ] as const)('a log that is not read does not keep the process alive after %s', async (_end, signal, code) => {
   await using pipe = fullPipe();

@@ -224,7 +224,7 @@ describe('ending', () => {
     for (let call = 0; call < 1000; call++) expect((await client.post('/validate', review)).code).toBe(200);
     client.close();
     child.kill('SIGTERM');
-    await exited;
+    expect(await exited).toEqual([0, null]);
   });
 
   test('a signal that arrives twice, from the terminal and from npm, counts once', async () => {

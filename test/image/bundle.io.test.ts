@@ -112,6 +112,12 @@ test('each role loads only its own code', () => {
   expect(reconciler.join(' ')).not.toMatch(/node_modules\/(?:express|node-forge|@kubernetes)\//);
 });
 
+test('of express, the webhook loads the router alone', () => {
+  const packages = loadedWith('webhook-role.cjs', image).join(' ');
+  expect(packages).toMatch(/node_modules\/router\//);
+  expect(packages).not.toMatch(/node_modules\/(?:body-parser|send|qs)\//);
+});
+
 test('without --trace-endpoint, no code for traces is loaded', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'reeve-untraced-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
@@ -131,6 +137,38 @@ test('without --trace-endpoint, no code for traces is loaded', async () => {
 
 test('a help text is printed without loading a library', () => {
   expect(loadedWith('main.cjs', image).filter((id) => packagePath.test(id))).toEqual([]);
+});
+
+test.each(['check-files.cjs', 'explain.cjs', 'plan.cjs', 'report.cjs', 'import.cjs', 'test.cjs'])(
+  '%s loads neither the cluster client nor what only servers need',
+  (file) => {
+    const loaded = loadedWith(file, image);
+    expect(roomsIn(loaded)).toContain('src/inspect');
+    // The flags of an install name its levels of logs.
+    const others = loaded.filter((id) => !id.endsWith('src/observe/log-level.ts'));
+    expect(others.filter((id) => /^src\/(?:kube|certs|observe|sandbox|registration|app)\//.test(id))).toEqual(
+      [],
+    );
+    const packages = new Set(
+      loaded.flatMap((id) => packagePath.exec(id)?.[0].replace(/.*node_modules\//, '') ?? []),
+    );
+    expect([...packages].sort()).toEqual(['re2js', 'yaml']);
+  },
+);
+
+test('reeve check reads files, with the file of the cluster client removed', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'reeve-files-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  cpSync(image.folder, folder, { recursive: true });
+  const needed = new Set(['main.cjs', 'tools.cjs', 'check-files.cjs', 'check-settings.cjs']);
+  for (const each of needed)
+    for (const next of fileCalled(each, image.files)?.imports ?? []) needed.add(next);
+  for (const { fileName } of image.files)
+    if (!needed.has(fileName)) rmSync(join(folder, 'dist/bin', fileName));
+  const samples = join(folder, 'manifests/samples/policies');
+  const { status, stdout, stderr } = reeve({ folder, files: image.files }, 'check', '-f', samples);
+  expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+  expect(stdout).toMatch(/documents: /);
 });
 
 test('the licenses name exactly the packages whose code is in the bundle, and give their texts', () => {
@@ -196,7 +234,17 @@ test('a process that reads the compile cache has a hash seed of its own', () => 
 });
 
 test('each command of the bundle explains itself', () => {
-  for (const command of ['run', 'serve', 'certs', 'check', 'uninstall', 'up']) {
+  for (const command of [
+    'run',
+    'serve',
+    'certs',
+    'check',
+    'explain',
+    'report',
+    'import',
+    'uninstall',
+    'up',
+  ]) {
     expect(reeve(image, command, '--help'), command).toMatchObject({ status: 0, stderr: '' });
   }
 });
@@ -240,18 +288,62 @@ test('reeve check finds that Reeve works on the sandbox', async () => {
     'unseen: Deployments: the API server answered 501 (NotImplemented)',
   ]);
   expect(status).toBe(0);
+  const bad = join(image.folder, 'bad.yaml');
+  const meta = { name: 'lost' };
+  const spec = { match: { names: ['nowhere'] } };
+  writeFileSync(
+    bad,
+    JSON.stringify({ apiVersion: 'reeve.dev/v1alpha1', kind: 'NamespacePolicy', metadata: meta, spec }),
+  );
+  const onFiles = reeve(image, 'check', '-f', bad, '--kubeconfig', kubeconfig);
+  expect(onFiles.stderr).toBe('');
+  expect(onFiles.stdout).toContain(
+    'warning: policy lost: no namespace matches now, because there is no namespace nowhere',
+  );
+  const noContext = reeve(image, 'check', '-f', bad, '--kubeconfig', kubeconfig, '--context', 'other');
+  expect(noContext).toMatchObject({ status: 1, stdout: '' });
+  expect(noContext.stderr).toContain('context "other" is missing');
 });
 
-test('a kubeconfig is read by the bundled library', () => {
+/** The path of a kubeconfig for a server that refuses every connection. */
+function writtenKubeconfig(): string {
   const kubeconfig = join(image.folder, 'kubeconfig');
   const clusters = [{ name: 'c', cluster: { server: 'https://127.0.0.1:1' } }];
   const contexts = [{ name: 'c', context: { cluster: 'c', user: 'u' } }];
   const users = [{ name: 'u', user: { token: 'none' } }];
-  const text = JSON.stringify({ clusters, contexts, users, 'current-context': 'c' });
-  writeFileSync(kubeconfig, text);
-  const { status, stderr } = reeve(image, 'uninstall', '--kubeconfig', kubeconfig, '--yes');
+  writeFileSync(kubeconfig, JSON.stringify({ clusters, contexts, users, 'current-context': 'c' }));
+  return kubeconfig;
+}
+
+test('a kubeconfig is read by the bundled library', () => {
+  const { status, stderr } = reeve(image, 'uninstall', '--kubeconfig', writtenKubeconfig(), '--yes');
   expect(stderr).toContain('ECONNREFUSED');
   expect(status).toBe(1);
+});
+
+test('V8 accepts the compile cache of each file that both roles load, but for the library that no Pod needs', async () => {
+  const dist = join(image.folder, 'dist');
+  writeCompileCache(dist, flags, process.getuid?.() ?? 0);
+  const command = [...flags, main(image), 'run', '--kubeconfig', writtenKubeconfig()];
+  const env = { ...compileCacheVariables(dist), NODE_DEBUG_NATIVE: 'COMPILE_CACHE' };
+  const running = spawn(process.execPath, command, { env });
+  onTestFinished(() => void running.kill('SIGKILL'));
+  let output = '';
+  for (const part of [running.stdout, running.stderr]) part.on('data', (text) => (output += String(text)));
+  // Both roles have begun.
+  await eventually(() => output).toContain('certificate authority not checked');
+  await eventually(() => output).toContain('lease not renewed');
+  const filesIn = (pattern: RegExp): readonly string[] =>
+    [...output.matchAll(pattern)].map(([, path = '']) => path.split('/').at(-1) ?? '');
+  const loaded = filesIn(/reading cache from .* for CommonJS (\S+?)\.\.\./g);
+  const accepted = new Set(filesIn(/V8 code cache for CommonJS (\S+) was accepted/g));
+  expect(loaded).toEqual(expect.arrayContaining(['webhook-role.cjs', 'reconciler-role.cjs']));
+  const packages = loaded
+    .filter((name) => !accepted.has(name))
+    .flatMap((name) => Object.keys(fileCalled(name, image.files)?.modules ?? {}))
+    .map((id) => packagePath.exec(id)?.[0].split('node_modules/')[1]);
+  expect(packages).toContain('@kubernetes/client-node');
+  expect(accepted.size).toBe(loaded.length - 1);
 });
 
 test('reeve run names a kubeconfig that does not exist', () => {

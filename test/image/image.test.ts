@@ -135,9 +135,10 @@ describeImage('the running image', () => {
 
   test('V8 accepts the compile cache of each file that a command loads', () => {
     // https://github.com/nodejs/node/blob/main/src/compile_cache.cc
-    const { stderr } = container.run(['run', '--help'], ['NODE_DEBUG_NATIVE=COMPILE_CACHE']);
+    // Without a cluster, the command ends after it has loaded what both roles share (bundle.io.test.ts loads the roles).
+    const { stderr } = container.run(['run'], ['NODE_DEBUG_NATIVE=COMPILE_CACHE']);
     const attempts = stderr.match(/reading cache from .*/g) ?? [];
-    expect(attempts).not.toEqual([]);
+    expect(attempts.length).toBeGreaterThan(20);
     expect(stderr.match(/V8 code cache for CommonJS \S+ was accepted/g)).toHaveLength(attempts.length);
   });
 

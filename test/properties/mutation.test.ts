@@ -5,6 +5,7 @@ import { expect, test } from 'vitest';
 import { decide } from '../../src/policy/decide/decide.ts';
 import { mutate } from '../../src/policy/decide/mutate.ts';
 import type { KubeObject } from '../../src/base/kube-object.ts';
+import { patchedBy } from '../../src/policy/terms/patch.ts';
 import type { Review } from '../../src/policy/terms/review.ts';
 import type { ClusterSnapshot } from '../../src/policy/compile/snapshot.ts';
 import { aNamespace, aPolicy, aReview, aSnapshot, circumstances, problemsOf } from '../support/engine.ts';
@@ -91,6 +92,17 @@ test('the patch applies cleanly, only adds keys, and mutating again changes noth
       const mutated = patched(review, snapshot);
       expect(mutated.object).toMatchObject(review.object ?? {});
       expect(mutate(mutated, snapshot, circumstances).patch).toEqual([]);
+    }),
+    { numRuns: propertyRuns(1000) },
+  );
+});
+
+test('a patch that Reeve applies by itself gives the object that RFC 6902 gives', () => {
+  fc.assert(
+    fc.property(reviews, ({ review, snapshot }) => {
+      const { object = aNamespace({}) } = review;
+      const { patch } = mutate(review, snapshot, circumstances);
+      expect(patchedBy(object, patch)).toEqual(patched(review, snapshot).object);
     }),
     { numRuns: propertyRuns(1000) },
   );

@@ -59,8 +59,8 @@ export const expectations: readonly Expectation[] = [
     endpoint: 'validate',
     answer: 'refused',
     causes: [
-      'team-namespaces, namespaces.required: metadata.labels["env"]',
       'team-namespaces, namespaces.required: metadata.labels["cost-center"]',
+      'team-namespaces, namespaces.required: metadata.labels["env"]',
       'team-namespaces, namespaces.required: metadata.annotations["contact"]',
     ],
   },

@@ -1,7 +1,7 @@
 // The samples of intents in the sandbox of `reeve up`: they are accepted, kept where Kubernetes alone can keep them, and reported elsewhere.
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { runSettings } from '../../src/cli/run-settings.ts';
-import { readSettings } from '../../src/cli/settings.ts';
+import { runSettings } from '../../src/cli/flags/run-settings.ts';
+import { readSettings } from '../../src/cli/flags/settings.ts';
 import { startUp, type RunningUp } from '../../src/app/up.ts';
 import { noActivity } from '../../src/app/observers.ts';
 import { ownMember } from '../../src/base/json.ts';
@@ -28,7 +28,14 @@ beforeAll(async () => {
   const defaults = readSettings(runSettings, [], {});
   if (!defaults.ok) throw new Error('no defaults');
   const run = { ...defaults.values, host: '127.0.0.1', port: 0, probesPort: 0 };
-  const log = { info() {}, warn() {}, error() {}, debug() {}, close: () => Promise.resolve(true) };
+  const log = {
+    info() {},
+    warn() {},
+    error() {},
+    debug() {},
+    close: () => Promise.resolve(),
+    dropped: () => 0,
+  };
   up = await startUp({ apiPort: 0, policies: folder.path, namespace: run.namespace, run }, log, noActivity);
   client = await up.clientFor(admin);
   for (const name of ['shop', 'payments', 'tls-scans']) {

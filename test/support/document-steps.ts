@@ -13,27 +13,39 @@ export interface Step {
   readonly shown: string;
 }
 
+/** Where a reader types: the current folder, and a folder with more programs. */
+export interface ShellPlace {
+  readonly folder: string;
+  readonly programs?: string;
+}
+
 /** A command that only reads is repeated until it prints the output shown. A command that writes runs once. */
-export async function expectShown(step: Step, kubeconfig: string): Promise<void> {
+export async function expectShown(step: Step, kubeconfig: string, place?: ShellPlace): Promise<void> {
   const { command, shown } = step;
-  const run = (): string => comparable(runInShell(command, kubeconfig));
+  const run = (): string => comparable(runInShell(command, kubeconfig, place));
   if (readsOnly(step)) await eventually(run).toBe(comparable(shown));
   else expect(run()).toBe(comparable(shown));
 }
 
 export function readsOnly({ command }: Step): boolean {
-  return /^kubectl (get|auth)[^\n]*$/.test(command);
+  return /^(kubectl (get|auth)|reeve (plan|report|explain))[^\n]*$/.test(command);
 }
 
-export function runInShell(command: string, kubeconfig: string): string {
+export function runInShell(
+  command: string,
+  kubeconfig: string,
+  { folder, programs }: ShellPlace = { folder: root },
+): string {
   const env = kubectlEnvironment(kubeconfig);
+  const PATH = programs === undefined ? env['PATH'] : `${programs}:${env['PATH']}`;
+  const options = { cwd: folder, env: { ...env, PATH }, encoding: 'utf8' } as const;
   // Merges both streams in the order of a terminal.
-  return spawnSync('sh', ['-c', `exec 2>&1\n${command}`], { cwd: root, env, encoding: 'utf8' }).stdout;
+  return spawnSync('sh', ['-c', `exec 2>&1\n${command}`], options).stdout;
 }
 
 /**
- * Removes ages, which also change the width of columns, times, and the warning of an old kubectl. Removes what a quota has in use:
- * only a cluster with the quota controller says that, a moment later.
+ * Removes ages, which also change the width of columns, times, the address of the cluster, and the warning of an old
+ * kubectl. Removes what a quota has in use: only a cluster with the quota controller says that, a moment later.
  */
 export function comparable(output: string): string {
   return output
@@ -43,6 +55,7 @@ export function comparable(output: string): string {
       line
         .replaceAll(/\b\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'TIME')
         .replaceAll(/\b\d+[smh]\b/g, 'AGE')
+        .replaceAll(/https:\/\/\S+ \(the kubeconfig [^)]*\)/g, 'CLUSTER')
         .replaceAll(/\bpods: \d+\/\d+ +/g, '')
         .replaceAll(/ +/g, ' ')
         .trim(),

@@ -37,7 +37,7 @@ const contents = fc.record({
   pods: fc.constantFrom('5', '6', ''),
 });
 
-const policySpec = fc
+export const policySpec = fc
   .record({ match, contents })
   .map(({ match: term, contents: { role: roleName, group, pods } }) => ({
     match: term,
@@ -58,7 +58,7 @@ const policySpec = fc
     },
   }));
 
-const shareSpec = fc
+export const shareSpec = fc
   .record({
     targets: match,
     name: fc.constantFrom('copy', 'other'),

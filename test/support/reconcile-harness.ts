@@ -88,7 +88,7 @@ export class Harness {
       selfReviewer: { mayDo: (right) => this.#mayDo(right) },
       resourceOf: ({ kind }) => `${kind.toLowerCase()}s`,
       whereToAdd,
-      events: { record: (event) => this.told.events.push(event) },
+      events: { record: (event) => this.told.events.push(event), waitWhile: () => undefined },
       observer: this.#observer(),
       clock: this.clock,
       sourceNamespaces: ['reeve-shared'],

@@ -32,13 +32,13 @@ interface GroupVersionKind {
   readonly kind: string;
 }
 
-interface JudgedResource extends GroupVersionKind {
+export interface JudgedResource extends GroupVersionKind {
   readonly resource: AnyReview['resource'];
   readonly subresources: readonly Subresource[];
 }
 
 const rbacGroup = 'rbac.authorization.k8s.io';
-const judgedResources: readonly JudgedResource[] = [
+export const judgedResources: readonly JudgedResource[] = [
   {
     resource: 'namespaces',
     group: '',

@@ -54,7 +54,8 @@ export function answerOnSocket(
   // Later bytes are discarded for a moment: closing at once could reset the connection before the client reads the answer.
   socket.on('error', () => socket.destroy());
   socket.end(rawResponse(refusal));
-  socket.resume();
+  // Node's listener must not get bytes while its parser is paused: an assertion would end the process.
+  socket.removeAllListeners('data').resume();
   setTimeout(() => socket.destroy(), lingerMs).unref();
 }
 

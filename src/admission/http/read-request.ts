@@ -58,20 +58,13 @@ function isPlain(coding: string | undefined): boolean {
 const jsonInUtf8 = /^application\/json[ \t]*(;[ \t]*charset=("utf-8"|utf-8)[ \t]*)?$/i;
 
 function isJsonInUtf8(contentType: string | undefined): boolean {
-  return (
-    contentType === 'application/json' || (contentType !== undefined && jsonInUtf8.test(contentType.trim()))
-  );
+  return contentType !== undefined && jsonInUtf8.test(contentType.trim());
 }
-
-const shortTimeout = /^[^?]*\?timeout=([1-9]\d{0,2})s$/;
 
 /** Reads the timeout that the API server states: `?timeout=10s`. Undefined when it is not a positive duration. */
 function timeoutOf(url: string, maxMs: number): number | undefined {
   const start = url.indexOf('?');
   if (start === -1) return maxMs;
-  // The form that the API server uses needs no query parser.
-  const [, seconds] = shortTimeout.exec(url) ?? [];
-  if (seconds !== undefined) return Math.min(Number(seconds) * 1000, maxMs);
   const values = new URLSearchParams(url.slice(start + 1)).getAll('timeout');
   const [value] = values;
   if (value === undefined) return maxMs;
@@ -85,6 +78,24 @@ type Received =
   /** The client disconnected, so there is no answer to send. */
   | { readonly kind: 'gone' };
 
+/**
+ * Returns a body that has arrived together with its head, as nearly every body does. Waiting for the events of a stream
+ * would take 5 % of the time of an answer. The caller lets one turn of the microtasks pass after the head: then Node has read
+ * the rest of the same packet.
+ */
+export function arrivedBody(
+  request: IncomingMessage,
+  contentLength: number | undefined,
+  lease: ByteLease,
+): Received | undefined {
+  if (request.readableLength === 0 || request.readableLength !== contentLength) return undefined;
+  if (!lease.take(contentLength)) return { kind: 'refused', refusal: tooManyBytes };
+  const bytes: unknown = request.read();
+  // Node frees a request only after its end, and notices the end only while something reads.
+  request.resume();
+  return Buffer.isBuffer(bytes) ? { kind: 'body', bytes } : undefined;
+}
+
 export function readReviewBody(
   request: IncomingMessage,
   lease: ByteLease,
@@ -93,12 +104,8 @@ export function readReviewBody(
 ): Promise<Received> {
   const { promise, resolve } = Promise.withResolvers<Received>();
   const chunks: Buffer[] = [];
-  const stopWaiting = (): void => {
-    clearImmediate(arming);
-    clearTimeout(timer);
-  };
   const refuse = (refusal: HttpRefusal): void => {
-    stopWaiting();
+    clearTimeout(timer);
     request.off('data', onData).off('end', onEnd).off('close', onGone);
     resolve({ kind: 'refused', refusal });
   };
@@ -108,19 +115,15 @@ export function readReviewBody(
     else refuse(tooManyBytes);
   };
   const onEnd = (): void => {
-    stopWaiting();
+    clearTimeout(timer);
     resolve({ kind: 'body', bytes: joined(chunks) });
   };
   // Follows 'end' too, and then changes nothing.
   const onGone = (): void => {
-    stopWaiting();
+    clearTimeout(timer);
     resolve({ kind: 'gone' });
   };
-  let timer: NodeJS.Timeout | undefined;
-  // Nearly every body arrives together with its head. A timer for each would take 2 % of the time of an answer.
-  const arming = setImmediate(() => {
-    timer = setTimeout(refuse, deadline.remaining, timedOut);
-  });
+  const timer = setTimeout(refuse, deadline.remaining, timedOut);
   // An interrupted request emits an error before it closes. Without a listener, that error would end the process.
   request.on('error', ignore).on('data', onData).on('end', onEnd).on('close', onGone);
   return promise;

@@ -28,6 +28,9 @@ export class WebhookServer {
   readonly #current = new WeakMap<Duplex, ServerResponse>();
   #inFlight = 0;
   #isLeaving = false;
+  readonly #answered = (): void => {
+    this.#inFlight -= 1;
+  };
 
   constructor(pair: TlsPair, app: RequestListener, limits: ServerLimits, observer: AdmissionObserver) {
     this.#app = app;
@@ -67,10 +70,10 @@ export class WebhookServer {
     );
   }
 
-  /** Returns whether a complete request before the broken bytes still waits for its answer. Then that answer is the last one. */
+  /** Returns whether the answer to a complete request before the broken bytes is still to be sent. Then it is the last one. */
   #isBusy(socket: Duplex): boolean {
     const response = this.#current.get(socket);
-    if (response === undefined || response.writableEnded || !response.req.complete) return false;
+    if (response === undefined || response.writableFinished || !response.req.complete) return false;
     response.shouldKeepAlive = false;
     response.once('finish', () => socket.end());
     return true;
@@ -91,9 +94,9 @@ export class WebhookServer {
 
   #serve(request: IncomingMessage, response: ServerResponse): void {
     this.#inFlight += 1;
-    response.once('close', () => {
-      this.#inFlight -= 1;
-    });
+    response.on('close', this.#answered);
+    const earlier = this.#current.get(request.socket);
+    if (earlier?.writableFinished === false) readThroughStream(request.socket);
     this.#current.set(request.socket, response);
     if (this.#isLeaving) response.shouldKeepAlive = false;
     if (!hasOneHost(request)) {
@@ -112,6 +115,22 @@ export class WebhookServer {
     this.#observer.refusedTransport(refusal.code, refusal.reason);
     answerOnSocket(socket, refusal, this.#current.get(socket));
   }
+}
+
+/**
+ * For a client that sends requests before it has its answers. When too many answers wait, Node pauses its parser, but TLS still
+ * delivers what it has decrypted, which the paused parser takes for broken HTTP. With a listener for 'data' these bytes wait in
+ * the stream of the socket. https://github.com/nodejs/node/blob/v24.x/lib/_http_server.js, `unconsume`.
+ */
+function readThroughStream(socket: Duplex): void {
+  if (socket.listenerCount('data', ignoreBytes) > 0) return;
+  socket.on('data', ignoreBytes);
+  // The stream believes that it is reading. Without this, a socket that is already paused would never read again.
+  socket.push('');
+}
+
+function ignoreBytes(): void {
+  // The listener of Node gives them to its parser.
 }
 
 /** RFC 9112, section 3.2: exactly one Host header; only HTTP/1.0 may omit it. */

@@ -15,6 +15,8 @@ interface PodEnvironment {
 export interface ApiServerChoice {
   /** Takes precedence over the environment. */
   readonly kubeconfig?: string | undefined;
+  /** The context of the kubeconfig. Undefined: the current one. */
+  readonly context?: string | undefined;
   readonly environment: PodEnvironment & {
     /** One path, or several as in PATH. */
     readonly KUBECONFIG?: string | undefined;
@@ -32,16 +34,19 @@ export async function findApiServer(choice: ApiServerChoice): Promise<ApiServer>
 /** Uses the order of client-go: https://pkg.go.dev/k8s.io/client-go/tools/clientcmd#BuildConfigFromFlags */
 async function sourceOf({
   kubeconfig,
+  context,
   environment,
   serviceAccountFolder,
 }: ApiServerChoice): Promise<CredentialSource> {
-  if (kubeconfig !== undefined) return await kubeconfigSource([kubeconfig]);
+  if (kubeconfig !== undefined) return await kubeconfigSource([kubeconfig], context);
   const named = (environment.KUBECONFIG ?? '').split(delimiter).filter((path) => path !== '');
-  if (named.length > 0) return await kubeconfigSource(named);
-  const inPod = await serviceAccountSource(environment, serviceAccountFolder);
+  if (named.length > 0) return await kubeconfigSource(named, context);
+  // A context is one of a kubeconfig.
+  const inPod =
+    context === undefined ? await serviceAccountSource(environment, serviceAccountFolder) : undefined;
   if (inPod !== undefined) return inPod;
   const inHome = environment.HOME === undefined ? undefined : join(environment.HOME, '.kube', 'config');
-  if (inHome !== undefined && (await exists(inHome))) return await kubeconfigSource([inHome]);
+  if (inHome !== undefined && (await exists(inHome))) return await kubeconfigSource([inHome], context);
   throw new CredentialError(
     'no API server found: --kubeconfig and KUBECONFIG are not set, this is not a Pod with a service account, ' +
       'and ~/.kube/config does not exist',

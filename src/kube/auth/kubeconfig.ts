@@ -13,8 +13,11 @@ import { readKubeconfigs, type ChosenContext } from './kubeconfig-files.ts';
 const maxPluginMs = 60_000;
 
 /** Rejects with a CredentialError. Keeps the current context even when the kubeconfig switches to another later. */
-export async function kubeconfigSource(paths: readonly string[]): Promise<CredentialSource> {
-  const chosen = await readKubeconfigs(paths);
+export async function kubeconfigSource(
+  paths: readonly string[],
+  context?: string,
+): Promise<CredentialSource> {
+  const chosen = await readKubeconfigs(paths, context);
   const session = new KubeconfigSession(paths, chosen, await loaded(chosen));
   return { server: chosen.server, description: chosen.description, read: (how) => session.read(how) };
 }

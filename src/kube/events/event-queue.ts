@@ -66,8 +66,8 @@ export class EventQueue {
     return [...this.#places.values()].map(({ entry }) => entry);
   }
 
+  /** Call it only for an event that is not in the queue. */
   add(entry: QueuedEvent, since: number): void {
-    this.delete(entry.key);
     this.#places.set(entry.key, { entry, since });
     this.#count(entry, 1);
   }

@@ -14,8 +14,6 @@ import type { DropReason, QueuedEvent } from './event-queue.ts';
 interface EventRecorderOptions extends EventSource {
   readonly clock: Clock;
   onDrop?(reason: DropReason): void;
-  /** Returns whether more important requests are being sent. Events wait for them for a while. */
-  readonly isBusy?: () => boolean;
 }
 
 export interface EventRecorder {
@@ -23,6 +21,8 @@ export interface EventRecorder {
   record(event: RecordedEvent): void;
   /** Writes everything in the queue, each Event once. Resolves soon even when the API server does not answer. */
   flush(): Promise<void>;
+  /** Events wait for a while as long as `isBusy` returns true: more important requests are being sent. */
+  waitWhile(isBusy: () => boolean): void;
 }
 
 export function createEventRecorder(client: KubeClient, options: EventRecorderOptions): EventRecorder {
@@ -52,6 +52,7 @@ class Recorder implements EventRecorder {
   #flushing = new AbortController();
   #working: Promise<void> | undefined;
   #named = 0;
+  #isBusy = (): boolean => false;
 
   constructor(client: KubeClient, options: EventRecorderOptions) {
     this.#client = client;
@@ -72,6 +73,10 @@ class Recorder implements EventRecorder {
     // The next write of a queued entry includes this repeat.
     if (queued === undefined) this.#enqueue(entry);
     this.#working ??= this.#work();
+  }
+
+  waitWhile(isBusy: () => boolean): void {
+    this.#isBusy = isBusy;
   }
 
   async flush(): Promise<void> {
@@ -117,8 +122,7 @@ class Recorder implements EventRecorder {
   }
 
   #busyWaitMs(since: number): number {
-    const { clock, isBusy } = this.#options;
-    return isBusy?.() === true && clock.monotonic() - since < maxBusyMs ? busyPollMs : 0;
+    return this.#isBusy() && this.#options.clock.monotonic() - since < maxBusyMs ? busyPollMs : 0;
   }
 
   async #write(entry: QueuedEvent, since: number): Promise<void> {

@@ -4,6 +4,7 @@ import type { KubeObject } from '../../base/kube-object.ts';
 import { kubeErrorOf, noAnswer } from '../http/answers.ts';
 import type { KubeClient, KubeRequest } from '../http/client.ts';
 import { listAll, pagedObjects, type ListedState } from './list-pages.ts';
+import { StateEnd } from './state-end.ts';
 import { unrelatedCodes } from './watch-end.ts';
 import type { WatchEvent } from './watch-events.ts';
 import { watchStream } from './watch-stream.ts';
@@ -28,6 +29,8 @@ export interface ReaderOptions extends ReadOptions {
   readonly signal: AbortSignal;
   /** Called for each page, and each event of the first state. */
   readonly onHeard?: () => void;
+  /** Called when the server does not end the first state of a watch, so that pages are read from now on. */
+  readonly onUnmarked?: () => void;
 }
 
 export interface FirstState extends ListedState {
@@ -74,44 +77,64 @@ export class CollectionReader {
 
   /** Returns undefined when pages are worth a try: the server does not stream, or a proxy holds the stream back. */
   async #streamed(): Promise<FirstState | undefined> {
-    const events = this.#events(initialRequest(this.#target, this.#seconds()), () => undefined);
+    const { clock, signal, onHeard } = this.#options;
+    const end = new StateEnd(clock, signal);
+    const events = this.#initialEvents(end);
     try {
-      return { ...(await initialState(events, () => this.#options.onHeard?.())), rest: events };
+      return { ...(await initialState(events, end, () => onHeard?.())), rest: events };
     } catch (error) {
       await events.return(undefined);
-      this.#orPages(error);
+      this.#orPages(error, end);
       return undefined;
+    } finally {
+      end.over();
     }
   }
 
   /** Yields the objects of the first state as they arrive. Some come twice when a stream ends early. */
   async *objects(): AsyncGenerator<KubeObject, void, undefined> {
-    const { page = 500, signal } = this.#options;
+    const { page = 500, clock, signal } = this.#options;
+    const end = new StateEnd(clock, signal);
     try {
-      if (this.#mayStream && (yield* this.#streamedObjects())) return;
+      if (this.#mayStream && (yield* this.#streamedObjects(end))) return;
+      this.#checkMark(end);
     } catch (error) {
-      this.#orPages(error);
+      this.#orPages(error, end);
+    } finally {
+      end.over();
     }
-    signal.throwIfAborted();
     yield* pagedObjects(this.#client, this.#target, { page, signal });
   }
 
   /** Returns whether these were all objects. */
-  async *#streamedObjects(): AsyncGenerator<KubeObject, boolean, undefined> {
-    const events = this.#events(initialRequest(this.#target, this.#seconds()), () => undefined);
-    for await (const event of events) {
+  async *#streamedObjects(end: StateEnd): AsyncGenerator<KubeObject, boolean, undefined> {
+    for await (const event of this.#initialEvents(end)) {
       if (event.kind === 'failed') throw event.error;
-      if (event.kind === 'changed') yield event.object;
-      else if (event.kind === 'bookmark' && event.endsInitialState) return true;
+      if (event.kind === 'changed') {
+        end.hold();
+        yield event.object;
+        end.heard();
+      } else if (event.kind === 'bookmark' && event.endsInitialState) return true;
     }
     return false;
   }
 
   /** Throws the error unless pages are worth a try. */
-  #orPages(error: unknown): void {
+  #orPages(error: unknown, end: StateEnd): void {
     const { code } = kubeErrorOf(error);
     if (unrelatedCodes.has(code) || this.#options.signal.aborted) throw error;
     this.#mayStream = !refusals.has(code);
+    this.#checkMark(end);
+  }
+
+  #checkMark({ missing }: StateEnd): void {
+    if (!missing.aborted) return;
+    this.#mayStream = false;
+    this.#options.onUnmarked?.();
+  }
+
+  #initialEvents({ missing }: StateEnd): AsyncGenerator<WatchEvent> {
+    return this.#events(initialRequest(this.#target, this.#seconds()), () => undefined, missing);
   }
 
   #seconds(): number {
@@ -119,8 +142,9 @@ export class CollectionReader {
     return Math.floor(min + clock.random() * (max - min));
   }
 
-  #events(request: KubeRequest, onOpen: () => void): AsyncGenerator<WatchEvent> {
-    const { clock, stallMs = defaultStallMs, signal } = this.#options;
+  #events(request: KubeRequest, onOpen: () => void, until?: AbortSignal): AsyncGenerator<WatchEvent> {
+    const { clock, stallMs = defaultStallMs, signal: stopped } = this.#options;
+    const signal = until === undefined ? stopped : AbortSignal.any([stopped, until]);
     const { keepsManagers = false } = this.#target;
     return watchStream(this.#client, request, { clock, stallMs, signal, keepsManagers, onOpen });
   }
@@ -130,7 +154,11 @@ export class CollectionReader {
  * Reads the first state, and leaves the rest of the events to the caller. Rejects with a KubeError when they end before.
  * https://kubernetes.io/docs/reference/using-api/api-concepts/#streaming-lists
  */
-async function initialState(events: AsyncGenerator<WatchEvent>, onEvent: () => void): Promise<ListedState> {
+async function initialState(
+  events: AsyncGenerator<WatchEvent>,
+  end: StateEnd,
+  onEvent: () => void,
+): Promise<ListedState> {
   // By UID: an object may change while the server still sends the others.
   const objects = new Map<string | undefined, KubeObject>();
   for (;;) {
@@ -142,7 +170,10 @@ async function initialState(events: AsyncGenerator<WatchEvent>, onEvent: () => v
     if (event.kind === 'bookmark') {
       if (event.endsInitialState)
         return { objects: [...objects.values()], resourceVersion: event.resourceVersion };
-    } else if (event.kind === 'changed') objects.set(event.object.metadata.uid, event.object);
+      continue;
+    }
+    end.heard();
+    if (event.kind === 'changed') objects.set(event.object.metadata.uid, event.object);
     else objects.delete(event.object.metadata.uid);
   }
 }

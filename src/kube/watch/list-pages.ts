@@ -17,8 +17,8 @@ export interface ListOptions {
   /** How many objects one page may have. */
   readonly page: number;
   readonly signal: AbortSignal;
-  /** Called for each page. */
-  onPage(): void;
+  /** Called with the number of objects of each page. */
+  onPage(objects: number): void;
 }
 
 /** Rejects with a KubeError. */
@@ -73,7 +73,7 @@ async function getPage(
   const page = readPage(list, target);
   // Leaving out an object that cannot be read would look like its deletion.
   if (page === undefined) throw malformedAnswer();
-  options.onPage?.();
+  options.onPage?.(page.objects.length);
   return page;
 }
 

@@ -74,7 +74,15 @@ class ListWatch implements WatchHealth {
 
   constructor(client: KubeClient, target: WatchTarget, sink: WatchSink, options: ListWatchOptions) {
     const { signal } = this.#stop;
-    this.#reader = new CollectionReader(client, target, { ...options, signal, onHeard: () => this.#heard() });
+    this.#reader = new CollectionReader(client, target, {
+      ...options,
+      signal,
+      onHeard: () => this.#heard(),
+      onUnmarked: () => {
+        const { code, reason } = noAnswer('Stalled');
+        options.onInterruption?.({ phase: 'list', error: { code, reason }, retryInMs: 0 });
+      },
+    });
     this.#sink = sink;
     this.#options = options;
     this.#listBackoff = new Backoff(options.clock);

@@ -13,7 +13,12 @@ import { impactOf, type Impact } from './impact.ts';
 import { cascadeViolation, denies, finalizerViolation, fuseViolation, unmatchedViolation } from './guards.ts';
 import { misspelledRoles } from './meant-role.ts';
 import { notKeptText } from './intent-notices.ts';
-import { partsWithoutEffect, uncountedNamespaces, unreachedIntents } from './no-effect.ts';
+import {
+  partsWithoutEffect,
+  uncountedNamespaces,
+  unreachedIntents,
+  type PartWithoutEffect,
+} from './no-effect.ts';
 import { noticesOf, unknownNotice } from './notices.ts';
 
 /** A write that leaves the spec alone is allowed, so that finalizers can always be removed. */
@@ -62,7 +67,7 @@ export function decisionOn(
       ...(isUnknown ? [unknownNotice(write)] : []),
       ...noticesOf(write, toReport, circumstances.install),
       ...withoutEffect(write, impact, snapshot, circumstances),
-      ...misspelledRoles(write, snapshot),
+      ...misspelledRoles(write, snapshot).map(({ message }) => message),
     ],
     // The reconciler counts deletions again, by live objects. Only a policy with Deny could do harm where it is not known.
     overBudget: impact.isCutShort && denies(write.after),
@@ -80,8 +85,9 @@ function withoutEffect(
   const isBlind = managed === 0 && !isKnown(id, snapshot);
   const reach = { matched: isBlind ? 1 : matched + tooSlow.length, errors: unmatched.length };
   const unreached = isBlind ? [] : unreachedIntents(after, snapshot).map(notKeptText);
-  const parts = partsWithoutEffect(after, reach, snapshot, now);
-  return [...parts, ...unreached, ...uncountedNamespaces(after, snapshot)].map((part) => `${id}: ${part}`);
+  const parts = partsWithoutEffect(after, reach, snapshot, now).map(textOf);
+  const uncounted = uncountedNamespaces(after, snapshot).map(textOf);
+  return [...parts, ...unreached, ...uncounted].map((part) => `${id}: ${part}`);
 }
 
 export function specViolation({ path, found, accepted, message, offset }: Problem): JudgedViolation {
@@ -96,6 +102,10 @@ export function specViolation({ path, found, accepted, message, offset }: Proble
     ...(message === undefined ? {} : { message: `${renderPath(path)}: ${message}${where}` }),
   } as const;
   return { violation, actions: ['Deny'] };
+}
+
+function textOf({ message }: PartWithoutEffect): string {
+  return message;
 }
 
 /** True for a tenant's binding whose namespace is known. */

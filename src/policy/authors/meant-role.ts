@@ -6,24 +6,29 @@ import type { ProviderId } from '../terms/provider-id.ts';
 import type { ProviderWrite } from './provider-write.ts';
 
 /** https://kubernetes.io/docs/reference/access-authn-authz/rbac/#user-facing-roles */
-const userFacing = ['view', 'edit', 'admin', 'cluster-admin'];
+export const userFacingRoles: readonly string[] = ['view', 'edit', 'admin', 'cluster-admin'];
 /** Comparing two words takes microseconds. */
 const maxCompared = 1000;
 /** In shorter names, a second letter makes another word. */
 const minLength = 6;
 
+/** A ClusterRole that another one resembles. */
+export interface MisspelledRole {
+  readonly name: string;
+  readonly message: string;
+}
+
 /** Warns of ClusterRoles that the write newly binds, and that another name resembles. */
 export function misspelledRoles(
-  { id, before, after }: ProviderWrite,
+  { id, before, after }: Pick<ProviderWrite, 'id' | 'before' | 'after'>,
   snapshot: ClusterSnapshot,
-): readonly string[] {
+): readonly MisspelledRole[] {
   const known = new Set(roleNames(before));
   return roleNames(after).flatMap((name) => {
     const meant = known.has(name) ? undefined : meantRole(name, id, snapshot);
     if (meant === undefined) return [];
-    return [
-      `${id} binds ClusterRole ${clipped(name)}, which no other policy binds; did you mean ${clipped(meant)}?`,
-    ];
+    const message = `${id} binds ClusterRole ${clipped(name)}, which no other policy binds; did you mean ${clipped(meant)}?`;
+    return [{ name, message }];
   });
 }
 
@@ -35,8 +40,8 @@ export function meantRole(
 ): string | undefined {
   const others = policies.policies.filter(({ id }) => id !== provider);
   const bound = new Set(others.flatMap((policy) => policy.roleNames));
-  if (userFacing.includes(name) || bound.has(name)) return undefined;
-  const known = [...userFacing, ...[...bound].filter((each) => !isSibling(name, each))];
+  if (userFacingRoles.includes(name) || bound.has(name)) return undefined;
+  const known = [...userFacingRoles, ...[...bound].filter((each) => !isSibling(name, each))];
   return nearest(
     name,
     known.slice(0, maxCompared).filter((each) => resembles(name, each)),

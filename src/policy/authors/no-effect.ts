@@ -1,8 +1,7 @@
 // Finds what in a provider has no effect: a match of no namespace, times in the past, conditions that fail on new namespaces.
-import type { LabelSelector, MatchSpec } from '../../api/namespace-policy/namespace-policy.ts';
+import type { MatchSpec } from '../../api/namespace-policy/namespace-policy.ts';
 import type { KubeObject } from '../../base/kube-object.ts';
-import { labelsOf, nameOf } from '../../base/metadata.ts';
-import { nearest } from '../../base/nearest.ts';
+import type { Path } from '../../base/problem.ts';
 import { clipped } from '../../base/text.ts';
 import type { CompiledPolicy } from '../compile/compile-policy.ts';
 import type { ProviderDefinition } from '../compile/load-provider.ts';
@@ -13,6 +12,7 @@ import type { UnsupportedIntent } from '../intents/compile-binding.ts';
 import { matchNamespace } from '../terms/match.ts';
 import { namespaceOfProvider } from '../terms/provider-id.ts';
 import { listed } from '../terms/wording.ts';
+import { neededLabels, unknownWord } from './unknown-words.ts';
 
 /** The numbers of namespaces that a provider matches, and for which its match has an error. */
 export interface Reach {
@@ -20,25 +20,35 @@ export interface Reach {
   readonly errors: number;
 }
 
-/** Returns one text for each such part. An error of the match is reported elsewhere, with its namespaces. */
+/** A part of a provider, and why it has no effect. */
+export interface PartWithoutEffect {
+  readonly path: Path;
+  readonly message: string;
+}
+
+/** An error of the match is reported elsewhere, with its namespaces. */
 export function partsWithoutEffect(
   definition: ProviderDefinition,
   { matched, errors }: Reach,
   snapshot: ClusterSnapshot,
   now: Date,
-): readonly string[] {
+): readonly PartWithoutEffect[] {
   return [
-    ...(matched + errors === 0 ? [noMatchText(definition, snapshot)] : []),
+    ...(matched + errors === 0 ? [noMatch(definition, snapshot)] : []),
     ...(errors === 0 ? bareNamespaceProblem(definition) : []),
     ...pastTimes(definition, now),
   ];
 }
 
 /** Names the term of the match that keeps all namespaces away, if one does, and the word that was probably meant. */
-function noMatchText(definition: ProviderDefinition, snapshot: ClusterSnapshot): string {
+function noMatch(definition: ProviderDefinition, snapshot: ClusterSnapshot): PartWithoutEffect {
   const { path, match } = matchOf(definition);
-  const why = neverMatched(definition, match, path, snapshot) ?? unknownWord(match, snapshot);
-  return why === undefined ? 'no namespace matches now' : `no namespace matches now, because ${why}`;
+  const start = path.split('.');
+  const never = neverMatched(definition, match, path, snapshot);
+  const why = never === undefined ? unknownWord(match, snapshot) : { path: [], message: never };
+  if (why === undefined) return { path: start, message: 'no namespace matches now' };
+  const message = `no namespace matches now, because ${why.message}`;
+  return { path: path === 'metadata.namespace' ? start : [...start, ...why.path], message };
 }
 
 /** Returns the intents whose only namespace the binding does not match now: nothing keeps them. An error is reported elsewhere. */
@@ -94,75 +104,8 @@ function neverMatched(
   return undefined;
 }
 
-/** Returns the first label or name that no namespace has. */
-function unknownWord(
-  { namespaceSelector, names = [] }: MatchSpec,
-  snapshot: ClusterSnapshot,
-): string | undefined {
-  const known = knownWords(snapshot);
-  for (const { key, values } of neededLabels(namespaceSelector)) {
-    const knownValues = known.labels.get(key);
-    if (knownValues === undefined)
-      return `no namespace has the label ${key}${suggestion(key, known.labels.keys())}`;
-    const [value] = values;
-    if (value !== undefined && !values.some((each) => knownValues.has(each)))
-      return `no namespace has the label ${key}=${value}${suggestion(value, knownValues, `${key}=`)}`;
-  }
-  const [name] = names;
-  const isNamed = name !== undefined && !names.some((each) => each.includes('*') || known.names.has(each));
-  return isNamed ? `there is no namespace ${name}${suggestion(name, known.names)}` : undefined;
-}
-
-interface NeededLabel {
-  readonly key: string;
-  /** One of these. Empty: any value. */
-  readonly values: readonly string[];
-}
-
-function neededLabels({
-  matchLabels = {},
-  matchExpressions = [],
-}: LabelSelector = {}): readonly NeededLabel[] {
-  return [
-    ...Object.entries(matchLabels).map(([key, value]) => ({ key, values: [value] })),
-    ...matchExpressions
-      .filter(({ operator }) => operator === 'In' || operator === 'Exists')
-      .map(({ key, values = [] }) => ({ key, values })),
-  ];
-}
-
-interface KnownWords {
-  readonly names: ReadonlySet<string>;
-  readonly labels: ReadonlyMap<string, ReadonlySet<string>>;
-}
-
-function knownWords(snapshot: ClusterSnapshot): KnownWords {
-  const names = new Set<string>();
-  const labels = new Map<string, Set<string>>();
-  for (const namespaceObject of snapshot.namespaces()) {
-    if (!isManaged(namespaceObject, snapshot)) continue;
-    names.add(nameOf(namespaceObject));
-    for (const [key, value] of Object.entries(labelsOf(namespaceObject))) {
-      const values = labels.get(key);
-      if (values === undefined) labels.set(key, new Set([value]));
-      else values.add(value);
-    }
-  }
-  return { names, labels };
-}
-
-/** Comparing two words takes microseconds, and a cluster can have thousands of names. */
-const maxCompared = 1000;
-
-/** Suggests a word that differs by case, or by a letter or two where the word is long enough for that. */
-function suggestion(word: string, known: Iterable<string>, prefix = ''): string {
-  const letters = word.length < 4 ? Math.max(0, word.length - 2) : 2;
-  const near = nearest(word, [...known].slice(0, maxCompared), letters);
-  return near === undefined ? '' : ` (did you mean ${prefix}${clipped(near)}?)`;
-}
-
 /** A new namespace has neither labels nor annotations, apart from those that the selector requires. */
-function bareNamespaceProblem(definition: ProviderDefinition): readonly string[] {
+function bareNamespaceProblem(definition: ProviderDefinition): readonly PartWithoutEffect[] {
   const { path, match } = matchOf(definition);
   const name = match.names?.find((each) => !each.includes('*')) ?? 'new';
   const bare = bareNamespace(name, { metadata: {} });
@@ -175,10 +118,10 @@ function bareNamespaceProblem(definition: ProviderDefinition): readonly string[]
   };
   const result = matchNamespace({ ...definition.compiled.match, names: undefined }, namespaceObject);
   if (result.kind !== 'error') return [];
-  return [
+  const message =
     `${path}.matchConditions: condition ${result.condition} has an error for a namespace without other labels and annotations ` +
-      `(${result.message}); use has() or .? for what may be missing`,
-  ];
+    `(${result.message}); use has() or .? for what may be missing`;
+  return [{ path: [...path.split('.'), 'matchConditions'], message }];
 }
 
 /** Returns when the next part of the policy loses its effect, in milliseconds since the epoch. */
@@ -196,7 +139,7 @@ export function nextPastTime({ kind, object }: ProviderDefinition, now: Date): n
 export function uncountedNamespaces(
   definition: ProviderDefinition,
   { policies }: ClusterSnapshot,
-): readonly string[] {
+): readonly PartWithoutEffect[] {
   if (definition.kind !== 'NamespacePolicy') return [];
   const { compiled, object } = definition;
   const label = object.spec.namespaces?.quota?.label;
@@ -206,13 +149,13 @@ export function uncountedNamespaces(
   const isNeeded = neededLabels(object.spec.match?.namespaceSelector).some(({ key }) => key === label);
   const others = policies.policies.filter(({ id }) => id !== compiled.id);
   if (isNeeded || demands(compiled) || others.some(demands)) return [];
-  return [
+  const message =
     `spec.namespaces.quota counts by the label ${label}, and no policy requires that label: a namespace without it is not ` +
-      'counted; add the label to spec.namespaces.required.labels',
-  ];
+    'counted; add the label to spec.namespaces.required.labels';
+  return [{ path: ['spec', 'namespaces', 'quota', 'label'], message }];
 }
 
-function pastTimes({ kind, object }: ProviderDefinition, now: Date): readonly string[] {
+function pastTimes({ kind, object }: ProviderDefinition, now: Date): readonly PartWithoutEffect[] {
   if (kind !== 'NamespacePolicy') return [];
   const { contents, exceptions = [] } = object.spec;
   const isPast = (time: string | undefined): time is string =>
@@ -221,13 +164,21 @@ function pastTimes({ kind, object }: ProviderDefinition, now: Date): readonly st
     ...(contents?.roleBindings ?? []).flatMap(({ name, expiresAt }, index) =>
       isPast(expiresAt)
         ? [
-            `spec.contents.roleBindings[${index}] expired at ${expiresAt}, so RoleBinding ${clipped(name)} is not provided`,
+            {
+              path: ['spec', 'contents', 'roleBindings', index, 'expiresAt'],
+              message: `spec.contents.roleBindings[${index}] expired at ${expiresAt}, so RoleBinding ${clipped(name)} is not provided`,
+            },
           ]
         : [],
     ),
     ...exceptions.flatMap(({ expiresAt }, index) =>
       isPast(expiresAt)
-        ? [`spec.exceptions[${index}] expired at ${expiresAt}, so the rules apply to its namespaces again`]
+        ? [
+            {
+              path: ['spec', 'exceptions', index, 'expiresAt'],
+              message: `spec.exceptions[${index}] expired at ${expiresAt}, so the rules apply to its namespaces again`,
+            },
+          ]
         : [],
     ),
   ];

@@ -60,7 +60,7 @@ function violationsOf(
   policy: CompiledPolicy,
   review: Review,
   namespaceObject: KubeObject,
-  { now, budget }: Circumstances,
+  { now, budget, trace }: Circumstances,
 ): readonly Violation[] {
   const violations: JudgedViolation[] = [];
   const context = {
@@ -74,6 +74,7 @@ function violationsOf(
     countOthers: () => 0,
     // An audit asks only whether a defaulted key exists; its value is free.
     ownsDefault: () => false,
+    trace,
   };
   judge(policy, rulesFor(policy, review).filter(isAuditable), context, violations);
   return withoutConsequences(violations).map(({ violation }) => violation);

@@ -149,7 +149,7 @@ function contextOf(
   { policy, before, after }: PolicyMatch,
   review: Review,
   snapshot: ClusterSnapshot,
-  { now, budget }: Circumstances,
+  { now, budget, trace }: Circumstances,
 ): Omit<StepContext, 'ownsDefault'> | undefined {
   const namespaceObject = review.object ?? review.oldObject;
   if (namespaceObject === undefined || (before.kind === 'no' && after.kind === 'no')) return undefined;
@@ -157,6 +157,7 @@ function contextOf(
     review,
     now,
     budget,
+    trace,
     namespaceObject,
     matchesNew: after.kind === 'yes',
     matchedOld: before.kind === 'yes',
@@ -188,7 +189,12 @@ function judgeOne(
   }
   // An error hides whether the policy matched the old namespace. That matters only if a match would lead to a violation.
   const ifMatched: JudgedViolation[] = [];
-  const isComplete = judge(policy, policy.namespaceRules, { ...context, matchedOld: true }, ifMatched);
+  const isComplete = judge(
+    policy,
+    policy.namespaceRules,
+    { ...context, matchedOld: true, trace: undefined },
+    ifMatched,
+  );
   if (ifMatched.length > 0) violations.push(matchErrorViolation(policy, before));
   return isComplete;
 }

@@ -22,7 +22,7 @@ export function decide(review: Review, snapshot: ClusterSnapshot, circumstances:
 function decideNamespaced(
   review: Review,
   snapshot: ClusterSnapshot,
-  { now, budget }: Circumstances,
+  { now, budget, trace }: Circumstances,
 ): Decision {
   const namespaceObject = snapshot.namespace(review.namespace);
   if (review.operation === 'DELETE' || namespaceObject === undefined) return nothingToDecide;
@@ -42,6 +42,7 @@ function decideNamespaced(
       actions: policy.actions,
       countOthers: () => 0,
       ownsDefault: ownerOf(policy),
+      trace,
     };
     return judge(policy, rulesFor(policy, review), context, found);
   };

@@ -5,6 +5,7 @@ import type { CompiledPolicy } from '../compile/compile-policy.ts';
 import { isExcepted } from '../terms/exceptions.ts';
 import type { MatchResult } from '../terms/match.ts';
 import type { RuleViolation, Rule, StateRule, StepContext } from '../rules/rule.ts';
+import type { RuleOutcome } from '../terms/trace.ts';
 import type { JudgedViolation } from '../terms/verdict.ts';
 
 /** One object can violate one rule in tens of thousands of places, more than a person reads. */
@@ -19,14 +20,19 @@ export function judge(
 ): boolean {
   context.budget.charge?.(policy.name);
   const reasons: Reason[] = [];
+  const reports = policy.actions.filter(isReport);
   const isComplete = rules.every((rule) => {
     if (context.budget.isSpent()) return false;
-    if (isExcepted(policy.exceptions, rule.id, context.review.namespace, context.now)) return true;
-    const { fresh, old } = violationsOf(rule, context, policy.actions);
-    const reports = policy.actions.filter(isReport);
-    for (const violation of bounded(fresh))
+    if (isExcepted(policy.exceptions, rule.id, context.review.namespace, context.now)) {
+      context.trace?.(outcomeOf(policy, rule, 'excepted', noViolations));
+      return true;
+    }
+    const found = violationsOf(rule, context, policy.actions);
+    context.trace?.(outcomeOf(policy, rule, isAsked(rule, context) ? 'judged' : 'unasked', found));
+    for (const violation of bounded(found.fresh))
       reasons.push({ rule: rule.id, violation, actions: policy.actions });
-    for (const violation of bounded(old)) reasons.push({ rule: rule.id, violation, actions: reports });
+    for (const violation of reports.length === 0 ? [] : bounded(found.old))
+      reasons.push({ rule: rule.id, violation, actions: reports });
     return true;
   });
   for (const { rule, violation, actions } of onePerKey(reasons))
@@ -122,17 +128,31 @@ interface Violations {
   readonly old: readonly RuleViolation[];
 }
 
+const noViolations: Violations = { fresh: [], old: [] };
+
 const isReport = (action: ValidationAction): boolean => action !== 'Deny';
+
+/** A rule about the state of an object applies only if the policy matches the new object. */
+function isAsked(rule: Rule, { review, matchesNew }: StepContext): boolean {
+  return rule.shape === 'step' || (review.object !== undefined && matchesNew);
+}
+
+function outcomeOf(
+  { name, actions }: CompiledPolicy,
+  { id }: Rule,
+  kind: RuleOutcome['kind'],
+  { fresh, old }: Violations,
+): RuleOutcome {
+  return { policy: name, rule: id, kind, fresh, old, actions };
+}
 
 function violationsOf(rule: Rule, context: StepContext, actions: readonly ValidationAction[]): Violations {
   if (rule.shape === 'step') return { fresh: rule.judge(context), old: [] };
   const { object } = context.review;
-  // A rule about the state of an object applies only if the policy matches the new object.
   const violations = object === undefined || !context.matchesNew ? [] : rule.judge(object, context);
   // Warn and Audit report every violation, so without Deny the old object makes no difference.
   if (violations.length === 0 || !actions.includes('Deny')) return { fresh: violations, old: [] };
-  const { fresh, old } = separated(rule, violations, context);
-  return { fresh, old: actions.some(isReport) ? old : [] };
+  return separated(rule, violations, context);
 }
 
 /** Separates what the old object already violated under the same policy. */

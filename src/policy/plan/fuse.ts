@@ -83,7 +83,11 @@ const causes: Readonly<Record<ReleaseReason, string>> = {
 };
 
 /** A used confirmation does not count again, except at a deletion, where the annotation must be set before. */
-function confirmedCount({ confirmation, confirmationUsed, isDeleting }: ProviderState): number {
+export function confirmedCount({
+  confirmation,
+  confirmationUsed,
+  isDeleting,
+}: Pick<ProviderState, 'confirmation' | 'confirmationUsed' | 'isDeleting'>): number {
   const isSpent = confirmation === confirmationUsed && !isDeleting;
   return isSpent ? -1 : (parseConfirmation(confirmation) ?? -1);
 }

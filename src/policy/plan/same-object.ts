@@ -8,8 +8,11 @@ import type { CopyPayload } from './copy.ts';
 import { desiredObject, unnamed } from './desired-object.ts';
 import type { PlanInput } from './plan-input.ts';
 
+/** What a comparison of claims needs to know of a namespace. */
+type ComparedIn = Pick<PlanInput, 'namespaceObject' | 'snapshot' | 'copyStateOf' | 'now'>;
+
 /** Returns the fields in which the claims differ, in the words of the status. Empty if one object satisfies both. */
-export function differingFields(a: Claim, b: Claim, input: PlanInput): readonly string[] {
+export function differingFields(a: Claim, b: Claim, input: ComparedIn): readonly string[] {
   const [one, other] = [wantedBy(a, b, input), wantedBy(b, a, input)];
   // Two sources with the same data now can differ later.
   if (!isDeepStrictEqual(one['source'], other['source'])) return ['source'];
@@ -18,7 +21,7 @@ export function differingFields(a: Claim, b: Claim, input: PlanInput): readonly 
 }
 
 /** Copies are compared by what the shares say of them while one of them cannot be made. */
-function wantedBy(claim: Claim, other: Claim, input: PlanInput): JsonObject {
+function wantedBy(claim: Claim, other: Claim, input: ComparedIn): JsonObject {
   const { content, expiresAt: expiry } = claim;
   const share = content.kind === 'copy' ? content.share : undefined;
   const payload = payloadOf(claim, input);
@@ -33,7 +36,7 @@ function wantedBy(claim: Claim, other: Claim, input: PlanInput): JsonObject {
   return { ...fields, labels: labelsOf(object), annotations, expiry, source: share?.source };
 }
 
-function payloadOf({ content }: Claim, { copyStateOf }: PlanInput): CopyPayload | undefined {
+function payloadOf({ content }: Claim, { copyStateOf }: ComparedIn): CopyPayload | undefined {
   const copy = content.kind === 'copy' ? copyStateOf(content.share) : undefined;
   return copy?.kind === 'ready' ? copy.payload : undefined;
 }

@@ -26,7 +26,7 @@ export function isRequester(spec: RequestersSpec, requester: Requester): boolean
   );
 }
 
-function describeRequesters(spec: RequestersSpec): string {
+export function describeRequesters(spec: RequestersSpec): string {
   const named = [
     ...(spec.groups ?? []).map((group) => `group ${quoted(group)}`),
     ...(spec.users ?? []).map((user) => `user ${quoted(user)}`),

@@ -5,6 +5,7 @@ import type { MetadataField } from '../../base/metadata.ts';
 import type { KubeObject } from '../../base/kube-object.ts';
 import type { Budget } from '../terms/budget.ts';
 import type { Review } from '../terms/review.ts';
+import type { Trace } from '../terms/trace.ts';
 
 /** One place where an object violates one rule. */
 export interface RuleViolation {
@@ -49,6 +50,7 @@ export interface StepContext extends RuleContext {
   readonly countOthers: (label: string, value: string, enough: number) => number;
   /** True when the policy is the first by name that sets the default. Only the first demands its value. */
   readonly ownsDefault: OwnsDefault;
+  readonly trace: Trace | undefined;
 }
 
 /** Judges a write: from `review.oldObject`, if any, to `review.object`, if any. */

@@ -23,8 +23,7 @@ export function secretTlsRule(spec: TlsRule): Rule {
 function judgePair(spec: TlsRule, secret: KubeObject, now: Date): readonly RuleViolation[] {
   const certificateValue = secretValue(secret, 'tls.crt');
   const certificate = readCertificate(certificateValue);
-  // A hash costs more than the other checks, and only a violation needs it.
-  const identity = (): string => fingerprintOf(certificateValue);
+  const identity = fingerprintOf(certificateValue);
   return [
     ...(certificate === undefined
       ? [unreadable(certificatePath, certificateValue, 'a certificate in PEM form')]
@@ -57,20 +56,20 @@ function judgeRemaining(
   minRemaining: string | undefined,
   certificate: X509Certificate,
   now: Date,
-  identity: () => string,
+  identity: string,
 ): readonly RuleViolation[] {
   if (minRemaining === undefined) return [];
   const notAfter = certificate.validToDate;
   if (notAfter.getTime() - now.getTime() >= (parseDuration(minRemaining) ?? 0)) return [];
   const found = `a certificate that expires at ${notAfter.toISOString()}`;
-  return [{ path: certificatePath, found, accepted: `at least ${minRemaining} left`, identity: identity() }];
+  return [{ path: certificatePath, found, accepted: `at least ${minRemaining} left`, identity }];
 }
 
 /** Checks RSA only: keys of other kinds, such as ECDSA, are strong with far fewer bits. */
 function judgeStrength(
   minRsaBits: number | undefined,
   certificate: X509Certificate,
-  identity: () => string,
+  identity: string,
 ): readonly RuleViolation[] {
   if (minRsaBits === undefined) return [];
   const { asymmetricKeyType, asymmetricKeyDetails } = certificate.publicKey;
@@ -78,7 +77,7 @@ function judgeStrength(
   const bits = asymmetricKeyDetails?.modulusLength ?? 0;
   if (!isRsa || bits >= minRsaBits) return [];
   const found = `an RSA key of ${bits} bits`;
-  return [{ path: certificatePath, found, accepted: `at least ${minRsaBits} bits`, identity: identity() }];
+  return [{ path: certificatePath, found, accepted: `at least ${minRsaBits} bits`, identity }];
 }
 
 function unreadable(path: string, value: SecretValue, accepted: string): RuleViolation {

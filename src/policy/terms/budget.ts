@@ -1,9 +1,12 @@
 // Limits the work of one review. The engine checks the budget between rules, so no policy can block the server.
 
+import type { Trace } from './trace.ts';
+
 /** The inputs of a decision besides the request and the cluster. */
 export interface Circumstances {
   readonly now: Date;
   readonly budget: Budget;
+  readonly trace?: Trace | undefined;
 }
 
 export interface Budget {

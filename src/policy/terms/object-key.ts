@@ -17,6 +17,12 @@ export const serviceAccountType: ObjectType = { apiVersion: 'v1', kind: 'Service
 
 export const secretObjectType: ObjectType = { apiVersion: 'v1', kind: 'Secret' };
 
+/** Reads `v1/ResourceQuota` and `networking.k8s.io/v1/NetworkPolicy`. */
+export function objectTypeOf(text: string): ObjectType {
+  const slash = text.lastIndexOf('/');
+  return { apiVersion: text.slice(0, slash), kind: text.slice(slash + 1) };
+}
+
 export function isSameObjectType(a: ObjectType, b: ObjectType): boolean {
   return a.kind === b.kind && a.apiVersion === b.apiVersion;
 }

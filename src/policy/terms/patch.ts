@@ -1,5 +1,6 @@
-// Builds the smallest JSON Patch that adds labels and annotations to an object.
+// Builds the smallest JSON Patch that adds labels and annotations to an object, and applies it.
 import type { KubeObject, StringMap } from '../../base/kube-object.ts';
+import { withMetadata } from '../../base/metadata.ts';
 
 export interface JsonPatchOperation {
   readonly op: 'add';
@@ -36,7 +37,21 @@ function additionsTo(
   }));
 }
 
+/** Returns the object as the API server has it after the patch. */
+export function patchedBy(object: KubeObject, patch: readonly JsonPatchOperation[]): KubeObject {
+  return patch.reduce((result, { path, value }) => {
+    const [field, key = ''] = path.slice('/metadata/'.length).split('/');
+    const added =
+      typeof value === 'string' ? [[unescapePointer(key), value] as const] : Object.entries(value);
+    return withMetadata(result, field === 'labels' ? field : 'annotations', new Map(added));
+  }, object);
+}
+
 /** RFC 6901, section 3: `~` first, so that the `~` of `~1` is not escaped again. */
 function escapePointer(key: string): string {
   return key.replaceAll('~', '~0').replaceAll('/', '~1');
+}
+
+function unescapePointer(key: string): string {
+  return key.replaceAll('~1', '/').replaceAll('~0', '~');
 }

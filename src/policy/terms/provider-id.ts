@@ -46,8 +46,7 @@ export function parseProviderId(text: string | undefined): ProviderId | undefine
 }
 
 export function kindOfProvider(id: ProviderId): ProviderKind {
-  const first = id.slice(0, id.indexOf('/'));
-  return providerKinds.find((each) => each === first) ?? 'NamespacePolicy';
+  return providerKinds.find((each) => id.startsWith(`${each}/`)) ?? 'NamespacePolicy';
 }
 
 export function isBindingKind(kind: ProviderKind): kind is BindingKind {

@@ -5,6 +5,7 @@ import { nameOf } from '../../base/metadata.ts';
 import type { WatchSink } from '../../base/watch-sink.ts';
 import { auditObject, hasAuditableRules, type AuditedResource } from '../../policy/decide/audit.ts';
 import { isManaged } from '../../policy/desired/desired.ts';
+import type { ClusterSnapshot } from '../../policy/compile/snapshot.ts';
 import type { Violation } from '../../policy/terms/verdict.ts';
 import type { AuditedObjects } from '../../policy/status/violations.ts';
 import { nextExceptionEnd } from '../../policy/terms/exceptions.ts';
@@ -187,23 +188,12 @@ export class ObjectAudit {
     };
   }
 
-  /** Returns the violations of each policy, without policies that the object does not violate. */
   #violationsOf(resource: AuditedResource, object: KubeObject): ReadonlyMap<string, readonly Violation[]> {
     const { cluster, clock } = this.#options;
     const snapshot = cluster.snapshot();
     const { namespace = '' } = object.metadata;
-    const namespaceObject = snapshot.namespace(namespace);
-    const found = new Map<string, readonly Violation[]>();
-    if (namespaceObject === undefined) this.#unknownNamespaces.add(namespace);
-    if (namespaceObject === undefined || !isManaged(namespaceObject, snapshot)) return found;
-    for (const policy of snapshot.policies.candidates(resource, [namespaceObject])) {
-      const violations = auditObject(policy, resource, object, namespaceObject, {
-        now: clock.now(),
-        budget: unlimitedBudget,
-      });
-      if (violations.length > 0) found.set(policy.name, violations);
-    }
-    return found;
+    if (snapshot.namespace(namespace) === undefined) this.#unknownNamespaces.add(namespace);
+    return violationsByPolicy(resource, object, snapshot, clock.now());
   }
 
   #of(policy: string, resource: AuditedResource): Violators {
@@ -217,6 +207,26 @@ export class ObjectAudit {
   #changed(policy: string, resource: AuditedResource): void {
     this.#options.changed(providerId('NamespacePolicy', policy), resource);
   }
+}
+
+/** Returns the violations of each policy by its name, without policies that the object does not violate. */
+export function violationsByPolicy(
+  resource: AuditedResource,
+  object: KubeObject,
+  snapshot: ClusterSnapshot,
+  now: Date,
+): ReadonlyMap<string, readonly Violation[]> {
+  const found = new Map<string, readonly Violation[]>();
+  const namespaceObject = snapshot.namespace(object.metadata.namespace ?? '');
+  if (namespaceObject === undefined || !isManaged(namespaceObject, snapshot)) return found;
+  for (const policy of snapshot.policies.candidates(resource, [namespaceObject])) {
+    const violations = auditObject(policy, resource, object, namespaceObject, {
+      now,
+      budget: unlimitedBudget,
+    });
+    if (violations.length > 0) found.set(policy.name, violations);
+  }
+  return found;
 }
 
 /** Unambiguous, because neither a namespace nor the name of such an object contains a slash. */

@@ -2,33 +2,21 @@
 import type { KubeObject } from '../../base/kube-object.ts';
 import { nameOf } from '../../base/metadata.ts';
 import type { ObservedAccount } from '../../policy/plan/account.ts';
-import {
-  hasFieldsOf,
-  planAccount,
-  type AccountPlan,
-  type AccountStep,
-} from '../../policy/plan/plan-account.ts';
-import type { FieldsFate } from '../../policy/plan/next-account.ts';
+import { hasFieldsOf, type AccountStep } from '../../policy/plan/plan-account.ts';
 import { failedResult, syncedResult, undesiredResult } from '../../policy/plan/object-result.ts';
-import { isFrozen } from '../../policy/plan/precedence.ts';
 import type { Desired } from '../../policy/desired/desired.ts';
 import { serviceAccountType, type ObjectKey } from '../../policy/terms/object-key.ts';
-import { kindOfProvider, type ProviderId } from '../../policy/terms/provider-id.ts';
-import type { LiveCluster } from '../../state/live-cluster.ts';
+import type { ProviderId } from '../../policy/terms/provider-id.ts';
 import type { Clock } from '../../base/clock.ts';
 import { eventSubject, type EventAnnouncer } from '../events.ts';
 import type { Finalizers } from '../finalizers.ts';
-import type { Fuse } from '../fuse/fuse.ts';
-import type { ObservedAccounts } from '../live/observed-accounts.ts';
 import type { ObjectWriter, ReconcileObserver } from '../ports.ts';
+import { AccountsPlanner, type AccountsPlannerOptions } from './accounts-planner.ts';
 import { RewriteLimit } from './rewrite-limit.ts';
 import { creationMs, retrying, type StepResult } from './step-executor.ts';
 import { classifyWriteError, type WriteError } from './write-error.ts';
 
-export interface AccountKeeperOptions {
-  readonly accounts: ObservedAccounts;
-  readonly cluster: Pick<LiveCluster, 'snapshot'>;
-  readonly fuse: Pick<Fuse, 'isPrepared' | 'prepare' | 'verdictOf'>;
+export interface AccountKeeperOptions extends AccountsPlannerOptions {
   readonly finalizers: Pick<Finalizers, 'holding'>;
   readonly writer: Pick<ObjectWriter, 'apply'>;
   readonly announcer: EventAnnouncer;
@@ -38,10 +26,12 @@ export interface AccountKeeperOptions {
 
 export class AccountKeeper {
   readonly #options: AccountKeeperOptions;
+  readonly #planner: AccountsPlanner;
   readonly #rewriteLimit: RewriteLimit;
 
   constructor(options: AccountKeeperOptions) {
     this.#options = options;
+    this.#planner = new AccountsPlanner(options);
     this.#rewriteLimit = new RewriteLimit(options.clock);
   }
 
@@ -52,7 +42,7 @@ export class AccountKeeper {
   ): Promise<readonly StepResult[]> {
     const { accounts } = this.#options;
     const namespace = nameOf(namespaceObject);
-    const keys = new Set([...desired.fields.keys(), ...accounts.markedIn(namespace).map(({ key }) => key)]);
+    const keys = this.#planner.keysIn(namespace, desired);
     if (keys.size === 0) return [];
     if (!accounts.isSynced) return unknownAccounts(desired);
     const results: StepResult[] = [];
@@ -71,8 +61,8 @@ export class AccountKeeper {
   ): Promise<readonly StepResult[]> {
     let step: AccountStep | undefined;
     try {
-      await this.#prepare(signal);
-      const plan = this.#plan(namespace, key, desired);
+      await this.#planner.prepare(signal);
+      const plan = this.#planner.plan(namespace, key, desired);
       step = plan.step;
       const others = plan.results.map((outcome): StepResult => ({
         wrote: false,
@@ -86,37 +76,6 @@ export class AccountKeeper {
       if (signal.aborted) return [{ wrote: false, isOver: true }];
       return this.#failed(step, classifyWriteError(error, 'change'));
     }
-  }
-
-  /** The fuse must know of each policy that is being deleted whether its whole kind is. */
-  async #prepare(signal: AbortSignal): Promise<void> {
-    const { cluster, fuse } = this.#options;
-    const deleting = [...cluster.snapshot().providers.values()].flatMap(({ id, isDeleting }) =>
-      isDeleting && addsFields(id) ? [id] : [],
-    );
-    if (!fuse.isPrepared(deleting)) await fuse.prepare(deleting, signal);
-  }
-
-  #plan(namespace: string, key: ObjectKey, desired: Desired): AccountPlan {
-    const { accounts, cluster } = this.#options;
-    const snapshot = cluster.snapshot();
-    return planAccount({
-      live: accounts.get(namespace, key),
-      claims: desired.fields.get(key) ?? [],
-      whole: desired.claims.get(key)?.[0]?.provider,
-      providers: () => [...snapshot.providers.keys()].filter(addsFields),
-      freezeOf: (provider) => desired.frozen.get(provider),
-      fateOf: (provider) => this.#fateOf(provider, desired),
-    });
-  }
-
-  /** Taking fields back deletes nothing, so the fuse holds nothing back. What it releases stays, as objects do. */
-  #fateOf(provider: ProviderId, desired: Desired): FieldsFate {
-    const { cluster, fuse } = this.#options;
-    if (isFrozen(provider, { snapshot: cluster.snapshot(), desired })) return 'kept';
-    const { kind } = fuse.verdictOf(provider);
-    if (kind === 'unknown') return 'kept';
-    return kind === 'release' ? 'released' : 'removed';
   }
 
   async #carryOut(step: AccountStep, signal: AbortSignal): Promise<readonly StepResult[]> {
@@ -227,12 +186,8 @@ function placeOf({ namespace, name }: ObservedAccount, owner: ProviderId) {
   return { namespace, kind: serviceAccountType.kind, name, owner };
 }
 
-function addsFields(provider: ProviderId): boolean {
-  return kindOfProvider(provider) !== 'SecretShare';
-}
-
 /** The watch has just begun, or our account has no right to it. */
-function unknownAccounts({ fields }: Desired): readonly StepResult[] {
+export function unknownAccounts({ fields }: Desired): readonly StepResult[] {
   const message = 'Reeve cannot watch ServiceAccounts yet: it may have no right to list and watch them';
   return [...fields.values()].flat().map((claim) => ({
     wrote: false,

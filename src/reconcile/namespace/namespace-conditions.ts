@@ -5,6 +5,7 @@ import { readyCondition } from '../../api/names.ts';
 import { conditionOf, isSameCondition, stamped, type Condition } from '../../policy/status/condition.ts';
 import type { StampedCondition } from '../../policy/status/condition.ts';
 import type { Clock } from '../../base/clock.ts';
+import { pause } from '../../base/pause.ts';
 import { isNewerResourceVersion } from '../../base/resource-version.ts';
 import type { LiveCluster, NamespaceChange } from '../../state/live-cluster.ts';
 import { changesOnlyReadiness, wasRestored } from '../changes.ts';
@@ -16,13 +17,14 @@ export interface NamespaceConditionsOptions {
   readonly cluster: Pick<LiveCluster, 'snapshot' | 'subscribe'>;
   readonly writer: Pick<ObjectWriter, 'apply'>;
   readonly observer: Pick<ReconcileObserver, 'wroteOwn' | 'unexpectedError'>;
-  readonly clock: Pick<Clock, 'now' | 'monotonic'>;
-  readonly namespaceQueue: Pick<WorkQueue<string>, 'isBusy'>;
-  readonly conditionQueue: Pick<WorkQueue<string>, 'add' | 'addAfter'>;
+  readonly clock: Pick<Clock, 'now' | 'monotonic' | 'sleep'>;
+  readonly namespaceQueue: Pick<WorkQueue<string>, 'isBusy' | 'calm'>;
+  readonly conditionQueue: Pick<WorkQueue<string>, 'add'>;
 }
 
 interface Wanted {
   readonly condition: Condition;
+  /** Since when the namespace needs another condition than it has. */
   readonly since: number;
 }
 
@@ -33,11 +35,10 @@ interface Written {
 }
 
 /**
- * Conditions wait for the objects of other namespaces, but not longer than this. Otherwise a quarter of the writes of a burst
- * would be conditions, and delay the objects.
+ * Conditions wait while namespaces wait for a place in their queue, but not longer than this. Otherwise a quarter of the writes
+ * of a burst would be conditions, and delay the objects. The first conditions wait in their handlers, the others in the queue.
  */
 const maxDeferMs = 5000;
-const lookMs = 50;
 const retryRefusedMs = 2000;
 
 export class NamespaceConditions {
@@ -48,10 +49,6 @@ export class NamespaceConditions {
   readonly #last = new Map<string, Condition>();
   /** Our own writes, until the watch has reported them. */
   readonly #written = new Map<string, Written>();
-  /** Namespaces whose condition waits for objects. */
-  readonly #deferred = new Set<string>();
-  /** The one of them that looks whether they still have to wait. */
-  #looking: string | undefined;
 
   constructor(options: NamespaceConditionsOptions) {
     this.#options = options;
@@ -66,7 +63,8 @@ export class NamespaceConditions {
       this.#wanted.delete(name);
       return;
     }
-    this.#wanted.set(name, { condition, since: this.#options.clock.monotonic() });
+    const since = this.#wanted.get(name)?.since ?? this.#options.clock.monotonic();
+    this.#wanted.set(name, { condition, since });
     this.#options.conditionQueue.add(name);
   }
 
@@ -85,20 +83,17 @@ export class NamespaceConditions {
 
   /** Forgets what was wanted: this process is no longer the leader. */
   reset(): void {
-    this.#looking = undefined;
-    for (const known of [this.#deferred, this.#last, this.#wanted]) known.clear();
+    for (const known of [this.#last, this.#wanted]) known.clear();
   }
 
   /** Handles one key of the condition queue. */
   async write(name: string, { signal }: Attempt): Promise<Handled> {
     const { clock, writer, observer, conditionQueue, cluster } = this.#options;
+    const waiting = this.#wanted.get(name);
+    if (waiting !== undefined) await this.#objectsFirst(waiting, signal);
     const wanted = this.#wanted.get(name);
     const namespaceObject = cluster.snapshot().namespace(name);
-    if (wanted === undefined || namespaceObject === undefined) {
-      this.#resume(name);
-      return done;
-    }
-    if (this.#mustDefer(name, wanted)) return done;
+    if (wanted === undefined || namespaceObject === undefined || signal.aborted) return done;
     const condition = stamped(wanted.condition, this.#currentOf(name), clock.now());
     try {
       const options = { force: true, subresource: 'status', signal } as const;
@@ -124,26 +119,14 @@ export class NamespaceConditions {
       this.want(name, last);
   }
 
-  #mustDefer(name: string, { since }: Wanted): boolean {
-    const { clock, namespaceQueue, conditionQueue } = this.#options;
+  /** Returns early when the signal aborts. */
+  async #objectsFirst({ since }: Wanted, signal: AbortSignal): Promise<void> {
+    const { clock, namespaceQueue } = this.#options;
     const left = since + maxDeferMs - clock.monotonic();
-    if (left <= 0 || !namespaceQueue.isBusy(name)) {
-      this.#resume(name);
-      return false;
-    }
-    this.#deferred.add(name);
-    this.#looking ??= name;
-    conditionQueue.addAfter(name, this.#looking === name ? Math.min(lookMs, left) : left);
-    return true;
-  }
-
-  /** The condition that looks whether the burst is over resumes the others. */
-  #resume(name: string): void {
-    this.#deferred.delete(name);
-    if (this.#looking !== name) return;
-    this.#looking = undefined;
-    for (const other of this.#deferred) this.#options.conditionQueue.add(other);
-    this.#deferred.clear();
+    if (left <= 0 || !namespaceQueue.isBusy) return;
+    const over = new AbortController();
+    await Promise.race([namespaceQueue.calm(), pause(clock, left, AbortSignal.any([signal, over.signal]))]);
+    over.abort();
   }
 
   #remember(name: string, answer: KubeObject): void {

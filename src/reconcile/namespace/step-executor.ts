@@ -213,7 +213,7 @@ export class StepExecutor {
 export const creationMs = 1000;
 
 /** Reeve creating it first would be a race with Kubernetes, which creates it in every namespace. */
-function notCreatedYet({ claim }: WriteStep): ObjectResult {
+export function notCreatedYet({ claim }: WriteStep): ObjectResult {
   const message =
     'Kubernetes has not created it yet, and Reeve only changes it: check that kube-controller-manager runs its controller serviceaccount';
   return failedResult(claim, 'NotCreatedYet', message);

@@ -79,12 +79,13 @@ function rejection({ code, reason, refusal = { by: 'unknown' } }: KubeError, rol
   return {
     kind: 'permanent',
     reason: lacksRight ? 'InsufficientPermissions' : refusal.by === 'role' ? 'RoleMissing' : 'Rejected',
-    message: sentenceOf(refusal, `${code} ${reason}`, role),
+    message: refusalSentence(refusal, `${code} ${reason}`, role),
     ...(isLasting ? {} : { minDelayMs: permissionMs }),
   };
 }
 
-function sentenceOf({ by, name = '', text }: Refusal, answer: string, role: string): string {
+/** In the words of Reeve's own account. */
+export function refusalSentence({ by, name = '', text }: Refusal, answer: string, role: string): string {
   const why = text === undefined ? '' : `: ${text}`;
   switch (by) {
     case 'rights':

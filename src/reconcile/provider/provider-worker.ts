@@ -31,7 +31,7 @@ import type { HeldObjects } from './held-objects.ts';
 import { classifyWriteError } from '../namespace/write-error.ts';
 
 export interface ProviderWorkerOptions
-  extends ProvidedScope, Pick<UnseenObjectsOptions, 'ownedReader' | 'auditReader'> {
+  extends ProvidedScope, Pick<UnseenObjectsOptions, 'ownedReader' | 'auditReader' | 'writer'> {
   readonly cluster: LiveCluster;
   readonly ledger: ProviderLedger;
   readonly objects: ObservedObjects;
@@ -219,7 +219,7 @@ export class ProviderWorker {
               { matched: tally.matched, errors: 0 },
               cluster.snapshot(),
               clock.now(),
-            ),
+            ).map(({ message }) => message),
       waiting,
       held,
       unknownKinds: this.#unsyncedKindsOf(state),

@@ -3,6 +3,7 @@ import type { KubeObject } from '../../base/kube-object.ts';
 import { KubeError } from '../../base/kube-error.ts';
 import { isTerminating } from '../../base/metadata.ts';
 import { providesFields } from '../../policy/compile/load-provider.ts';
+import { isManaged } from '../../policy/desired/desired.ts';
 import { observeAccount } from '../../policy/plan/account.ts';
 import { ownershipOf } from '../../policy/plan/ownership.ts';
 import { hasFieldsOf } from '../../policy/plan/plan-account.ts';
@@ -10,7 +11,7 @@ import { kindOfProvider, type ProviderId } from '../../policy/terms/provider-id.
 import type { LiveCluster } from '../../state/live-cluster.ts';
 import type { ObservedObjects } from '../live/observed-objects.ts';
 import { providedKinds, type ProvidedScope } from '../live/watches.ts';
-import type { AuditReader, OwnedReader } from '../ports.ts';
+import type { AuditReader, ObjectWriter, OwnedReader } from '../ports.ts';
 import { isManagedNamespace } from './remaining-objects.ts';
 
 export interface UnseenObjectsOptions extends ProvidedScope {
@@ -18,6 +19,7 @@ export interface UnseenObjectsOptions extends ProvidedScope {
   readonly objects: Pick<ObservedObjects, 'isKnown'>;
   readonly ownedReader: OwnedReader;
   readonly auditReader: AuditReader;
+  readonly writer: Pick<ObjectWriter, 'read'>;
 }
 
 /** How often to ask while objects are left that no watch has reported. */
@@ -26,33 +28,55 @@ export const unseenMs = 2000;
 /** Rejects with a KubeError. Objects in namespaces that are excluded or being deleted do not count. */
 export async function hasUnseenObjects(
   id: ProviderId,
-  { cluster, objects, ownedReader, auditReader, ...scope }: UnseenObjectsOptions,
+  options: UnseenObjectsOptions,
   signal: AbortSignal,
 ): Promise<boolean> {
+  const { cluster, objects, ownedReader, auditReader, ...scope } = options;
   const snapshot = cluster.snapshot();
-  const isInManaged = ({ metadata: { namespace = '' } }: KubeObject): boolean =>
-    isManagedNamespace(namespace, snapshot);
+  const isInManaged = managedAsk(options, signal);
   for (const kind of providedKinds(kindOfProvider(id), scope)) {
     // The caller waits for kinds whose watch has not synced.
     if (!objects.isKnown(kind) || !snapshot.isServed(kind.type)) continue;
-    const isLeft = (object: KubeObject): boolean =>
-      ownershipOf(kind.type, object).owner === id && !isTerminating(object) && isInManaged(object);
+    const isLeft = async (object: KubeObject): Promise<boolean> =>
+      ownershipOf(kind.type, object).owner === id && !isTerminating(object) && (await isInManaged(object));
     if (await someOf(ownedReader.listOwned(id, kind, signal), isLeft)) return true;
   }
   if (!providesFields(cluster.provider(id)?.definition)) return false;
   return await someOf(
     auditReader.listExisting('serviceaccounts', undefined, signal),
-    (account) => hasFieldsOf(id, observeAccount(account)) && isInManaged(account),
+    async (account) => hasFieldsOf(id, observeAccount(account)) && (await isInManaged(account)),
   );
+}
+
+/**
+ * Returns whether Reeve acts in the namespace of an object. Asks the API server about namespaces that seem not to exist, or to be
+ * deleted: the watch of Namespaces can be behind, too, and an object in a new namespace would then stay for ever.
+ */
+function managedAsk(
+  { cluster, writer }: Pick<UnseenObjectsOptions, 'cluster' | 'writer'>,
+  signal: AbortSignal,
+): (object: KubeObject) => Promise<boolean> {
+  const snapshot = cluster.snapshot();
+  const asked = new Map<string, Promise<boolean>>();
+  const ask = async (name: string): Promise<boolean> => {
+    const namespaceObject = await writer.read({ apiVersion: 'v1', kind: 'Namespace', name }, signal);
+    return namespaceObject !== undefined && isManaged(namespaceObject, snapshot);
+  };
+  return async ({ metadata: { namespace = '' } }) => {
+    if (isManagedNamespace(namespace, snapshot)) return true;
+    const answer = asked.get(namespace) ?? ask(namespace);
+    asked.set(namespace, answer);
+    return await answer;
+  };
 }
 
 /** What our account may not list, or what is no longer served, cannot hold the finalizer. */
 async function someOf(
   listed: AsyncIterable<KubeObject>,
-  isWanted: (object: KubeObject) => boolean,
+  isWanted: (object: KubeObject) => Promise<boolean>,
 ): Promise<boolean> {
   try {
-    for await (const object of listed) if (isWanted(object)) return true;
+    for await (const object of listed) if (await isWanted(object)) return true;
     return false;
   } catch (error) {
     if (error instanceof KubeError && (error.code === 403 || error.code === 404)) return false;

@@ -27,8 +27,6 @@ export interface QueueOptions<K> {
 
 /** 30 s at most, so that an API server that was away for a minute is used again soon after. */
 const defaultRetryDelay = { minMs: 100, maxMs: 30_000 };
-/** A queue that starts keys more often than this is busy. */
-const calmMs = 50;
 /** After so long without a pause, timers, sockets and probes get their turn. */
 const sliceMs = 10;
 /** Timers of Node end at 2^31 ms and fire at once beyond: https://nodejs.org/api/timers.html#settimeoutcallback-delay-args */
@@ -49,8 +47,7 @@ export class WorkQueue<K> {
   readonly #waitingSince = new Map<K, number>();
   #run: { readonly handle: Handler<K>; readonly signal: AbortSignal; readonly end: () => void } | undefined;
   #sleep: { readonly until: number; readonly abort: AbortController } | undefined;
-  /** The last two keys that were started, and when. */
-  #starts: readonly (readonly [key: K, at: number])[] = [];
+  #calm: PromiseWithResolvers<void> | undefined;
   #sliceBegan = 0;
   #isYielding = false;
 
@@ -67,10 +64,16 @@ export class WorkQueue<K> {
     return this.#running.size;
   }
 
-  /** Keys are ready, or a key other than this one was started a moment ago. A handler that takes long is no sign of that. */
-  isBusy(except?: K): boolean {
-    const since = this.#options.clock.monotonic() - calmMs;
-    return this.queued > 0 || this.#starts.some(([key, at]) => key !== except && at > since);
+  /** True while keys wait for a place. Keys that failed before can wait although places are free. */
+  get isBusy(): boolean {
+    return this.queued > 0 && (this.#isYielding || this.running >= this.#options.concurrency);
+  }
+
+  /** Resolves as soon as the queue is not busy. */
+  async calm(): Promise<void> {
+    if (!this.isBusy) return;
+    this.#calm ??= Promise.withResolvers();
+    await this.#calm.promise;
   }
 
   /** No key is ready or running. Delayed keys may exist. */
@@ -144,6 +147,13 @@ export class WorkQueue<K> {
   }
 
   #startReady(): void {
+    this.#fillPlaces();
+    if (this.isBusy) return;
+    this.#calm?.resolve();
+    this.#calm = undefined;
+  }
+
+  #fillPlaces(): void {
     const { concurrency, clock } = this.#options;
     while (this.#isStarted() && !this.#isYielding && this.#running.size < concurrency) {
       const key = this.#takeReady();
@@ -170,8 +180,6 @@ export class WorkQueue<K> {
     if (hasFailed) this.#retrying.add(key);
     this.#queued.delete(key);
     this.#running.add(key);
-    const others = this.#starts.filter(([other]) => other !== key);
-    this.#starts = [...others.slice(-1), [key, this.#options.clock.monotonic()]];
     this.#delayed.delete(key);
     return key;
   }

@@ -1,10 +1,16 @@
 // Decides what a user may do by the stored roles and bindings, and refuses the rest as the API server does.
 import type { JsonObject } from '../../base/json.ts';
 import type { KubeObject } from '../../base/kube-object.ts';
-import { itemsAt, textAt } from '../kinds/column.ts';
 import { clusterRoleBindingKind, clusterRoleKind, roleBindingKind, roleKind } from '../kinds/rbac-kinds.ts';
 import type { SandboxStore } from '../store.ts';
-import { ruleAllows, rulesIn, type PathAction, type ResourceAction } from './rules.ts';
+import {
+  roleRefOf,
+  ruleAllows,
+  rulesIn,
+  subjectsOf,
+  type PathAction,
+  type ResourceAction,
+} from '../../base/rbac-rules.ts';
 import type { User } from './users.ts';
 import { ApiError, forbiddenError } from '../api-error.ts';
 
@@ -31,8 +37,7 @@ export interface Access extends Authorizer {
 export function createAuthorizer(store: SandboxStore): Access {
   const bindings = new Bindings(store);
   const roleOf: Access['roleOf'] = (binding, namespace) => {
-    const name = textAt(binding, 'roleRef', 'name');
-    const isLocal = textAt(binding, 'roleRef', 'kind') === 'Role';
+    const { isLocal, name } = roleRefOf(binding);
     const role = isLocal ? store.get(roleKind, namespace, name) : store.get(clusterRoleKind, undefined, name);
     return { kind: isLocal ? 'Role' : 'ClusterRole', name, rules: role && rulesIn(role) };
   };
@@ -75,7 +80,7 @@ class Bindings {
   }
 
   #remove(binding: KubeObject): void {
-    for (const subject of subjectsOf(binding)) {
+    for (const subject of keysOf(binding)) {
       const bindings = this.#bySubject.get(subject);
       bindings?.delete(binding.metadata.name ?? '');
       if (bindings?.size === 0) this.#bySubject.delete(subject);
@@ -83,25 +88,15 @@ class Bindings {
   }
 
   #add(binding: KubeObject): void {
-    for (const subject of subjectsOf(binding)) {
+    for (const subject of keysOf(binding)) {
       const bindings = this.#bySubject.get(subject) ?? new Map<string, KubeObject>();
       this.#bySubject.set(subject, bindings.set(binding.metadata.name ?? '', binding));
     }
   }
 }
 
-/**
- * A service account is a user too:
- * https://kubernetes.io/docs/reference/access-authn-authz/rbac/#referring-to-subjects
- */
-function subjectsOf(binding: KubeObject): readonly string[] {
-  const { namespace = '' } = binding.metadata;
-  return itemsAt(binding, 'subjects').map((subject) => {
-    const [kind, name] = [textAt(subject, 'kind'), textAt(subject, 'name')];
-    if (kind !== 'ServiceAccount') return `${namespace}/${kind}/${name}`;
-    const home = textAt(subject, 'namespace') || namespace;
-    return `${namespace}/User/system:serviceaccount:${home}:${name}`;
-  });
+function keysOf(binding: KubeObject): readonly string[] {
+  return subjectsOf(binding).map((subject) => `${binding.metadata.namespace ?? ''}/${subject}`);
 }
 
 interface Asked extends Pick<ResourceAction, 'subresource' | 'namespace' | 'name'> {

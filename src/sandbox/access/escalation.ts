@@ -6,7 +6,7 @@ import type { KubeObject } from '../../base/kube-object.ts';
 import { forbiddenError, notFoundError } from '../api-error.ts';
 import type { ObjectRequest } from '../request.ts';
 import { isMaster, type Access, type PathAction, type ResourceAction } from './authorizer.ts';
-import { clusterAdminRules, rbacApiGroup, ruleAllows, rulesIn, textsAt } from './rules.ts';
+import { clusterAdminRules, rbacApiGroup, ruleAllows, rulesIn, textsAt } from '../../base/rbac-rules.ts';
 
 interface RbacWrite extends Pick<ObjectRequest, 'user' | 'resource' | 'namespace'> {
   readonly object: KubeObject;

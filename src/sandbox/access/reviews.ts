@@ -5,7 +5,7 @@ import { badRequestError, invalidError, type ApiError } from '../api-error.ts';
 import { textAt } from '../kinds/column.ts';
 import type { Tokens, User } from './users.ts';
 import type { Access } from './authorizer.ts';
-import { textsAt, type Action } from './rules.ts';
+import { textsAt, type Action } from '../../base/rbac-rules.ts';
 
 /** A kind that can only be created. The answer to the create is the review. */
 export interface ReviewKind {

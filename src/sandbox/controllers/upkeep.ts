@@ -4,7 +4,7 @@ import type { JsonObject } from '../../base/json.ts';
 import type { KubeObject } from '../../base/kube-object.ts';
 import type { LabelSelector } from '../../api/namespace-policy/namespace-policy.ts';
 import { compileSelector } from '../../api/selector.ts';
-import { rulesIn } from '../access/rules.ts';
+import { rulesIn } from '../../base/rbac-rules.ts';
 import { clusterRoleKind } from '../kinds/rbac-kinds.ts';
 import { type WriteContext, timestamp } from '../write/context.ts';
 import type { Controller } from './controller.ts';

@@ -2,7 +2,7 @@
 import { isJsonObject } from '../../base/json.ts';
 import type { KubeObject } from '../../base/kube-object.ts';
 import { labelSelector } from '../../api/namespace-policy/match.ts';
-import { rbacApiGroup as group } from '../access/rules.ts';
+import { rbacApiGroup as group } from '../../base/rbac-rules.ts';
 import type { Resource } from '../resource.ts';
 import { age, column, itemsAt, textAt } from './column.ts';
 import { define } from './define.ts';

@@ -2,7 +2,9 @@
 // https://kubernetes.io/docs/concepts/overview/working-with-objects/labels/#list-and-watch-filtering
 import { ownMember } from '../../base/json.ts';
 import type { KubeObject } from '../../base/kube-object.ts';
-import { qualifiedNamePattern, subdomainPattern } from '../../api/kubernetes-names.ts';
+import { labelsOf } from '../../base/metadata.ts';
+import { compileSelector } from '../../api/selector.ts';
+import { parseSelectorText } from '../../api/selector-text.ts';
 import { badRequestError, groupResource } from '../api-error.ts';
 import type { ObjectRequest } from '../request.ts';
 import type { Resource } from '../resource.ts';
@@ -11,36 +13,15 @@ export type ObjectFilter = (object: KubeObject) => boolean;
 
 /** For lists, watches and the deletion of collections. Throws an ApiError. */
 export function filterOf({ resource, query }: Pick<ObjectRequest, 'resource' | 'query'>): ObjectFilter {
-  const spaced = (query.get('labelSelector') ?? '').replaceAll(/\s+/g, ' ').trim();
-  const labels = spaced.replaceAll(/ ?([!=,()]) ?/g, '$1');
-  // Commas inside brackets separate values.
-  const labelTerms = labels.match(/(?:\([^()]*\)|[^,])+/g) ?? [];
-  const fieldTerms = (query.get('fieldSelector') ?? '').match(/[^,]+/g) ?? [];
-  const tests = [
-    ...labelTerms.map((term) => labelTest(term)),
-    ...fieldTerms.map((term) => fieldTest(resource, term)),
-  ];
-  return (object) => tests.every((holds) => holds(object));
-}
-
-const key = `(?<key>(?:${subdomainPattern}/)?${qualifiedNamePattern})`;
-const value = `(?:${qualifiedNamePattern})?`;
-const comparison = `(?<operator>!=|==?)(?<values>${value})`;
-const membership = ` (?<operator>in|notin)\\((?<values>${value}(?:,${value})*)\\)`;
-const labelTerm = new RegExp(`^(?:(?<not>!)${key}|${key}(?:${comparison}|${membership})?)$`);
-
-function labelTest(term: string): ObjectFilter {
-  const { key: label, not, operator, values } = labelTerm.exec(term)?.groups ?? {};
-  if (label === undefined)
+  const labels = parseSelectorText(query.get('labelSelector') ?? '');
+  if (typeof labels === 'string')
     throw badRequestError(
-      `unable to parse requirement: found '${term}', expected: a label with in, notin, =, ==, !=`,
+      `unable to parse requirement: found '${labels}', expected: a label with in, notin, =, ==, !=`,
     );
-  const named = values?.split(',');
-  const isPositive = not === undefined && operator !== '!=' && operator !== 'notin';
-  return ({ metadata }) => {
-    const found = ownMember(metadata.labels, label);
-    return (named === undefined ? found !== undefined : named.some((text) => text === found)) === isPositive;
-  };
+  const selector = compileSelector({ matchExpressions: labels });
+  const fieldTerms = (query.get('fieldSelector') ?? '').match(/[^,]+/g) ?? [];
+  const tests = fieldTerms.map((term) => fieldTest(resource, term));
+  return (object) => selector.matches(labelsOf(object)) && tests.every((holds) => holds(object));
 }
 
 /** https://kubernetes.io/docs/concepts/overview/working-with-objects/field-selectors/#list-of-supported-fields */

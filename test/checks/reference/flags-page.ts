@@ -1,57 +1,53 @@
 // Writes the reference page of all flags from the settings tables of the commands.
-import { readCommand } from '../../../src/cli/command-line.ts';
-import {
-  certsSettings,
-  checkSettings,
-  serveSettings,
-  uninstallSettings,
-  upSettings,
-} from '../../../src/cli/command-settings.ts';
-import { runSettings } from '../../../src/cli/run-settings.ts';
-import { flagName, variableName, type Setting, type Settings } from '../../../src/cli/settings.ts';
+import { describedCommands, type DescribedCommand } from '../../../src/cli/command-line.ts';
+import { namesOf, variableName, type Setting } from '../../../src/cli/flags/settings.ts';
 import { code, page, prose, table } from './markdown.ts';
 
-const commands: Readonly<Record<string, Settings>> = {
-  up: upSettings,
-  run: runSettings,
-  serve: serveSettings,
-  certs: certsSettings,
-  check: checkSettings,
-  uninstall: uninstallSettings,
-};
+const commands = await describedCommands();
 
 export function flagsPage(): string {
-  const unknown = commandsInHelp().filter((name) => !Object.hasOwn(commands, name));
-  if (unknown.length > 0) throw new Error(`the page of flags knows no command ${unknown.join(', ')}`);
   return page('Flags', [
     'A flag wins over its environment variable, and a variable over the default. When a flag that takes one value is given twice, the last one counts. `reeve COMMAND --help` prints the same.',
     'In a clone, `npm start -- FLAGS` is `reeve up FLAGS`, and `npm run --silent reeve -- COMMAND FLAGS` is every other command.',
-    ...Object.entries(commands).flatMap(([name, settings]) => [
-      `## ${code(`reeve ${name}`)}`,
-      prose(helpOf([name, '--help']).split('\n', 1)[0] ?? ''),
-      table(['Flag', 'Variable', 'Default', 'Value', 'Meaning'], Object.entries(settings).map(rowOf)),
-    ]),
+    ...commands.flatMap(sectionOf),
   ]);
 }
 
-function rowOf([key, setting]: readonly [string, Setting<unknown>]): readonly string[] {
-  const { placeholder, fallback, accepted, help } = setting;
+function sectionOf({ name, summary, form }: DescribedCommand): readonly string[] {
+  const { settings, positionals, examples = [], exitCodes = [] } = form;
   return [
-    code(`${flagName(key)}${placeholder === '' ? '' : ` ${placeholder}`}`),
-    code(variableName(key)),
+    `## ${code(`reeve ${name}`)}`,
+    prose(summary),
+    ...(positionals === undefined ? [] : [prose(`${positionals.placeholder}: ${positionals.help}`)]),
+    ...(Object.keys(settings).length === 0
+      ? []
+      : [table(['Flag', 'Variable', 'Default', 'Value', 'Meaning'], Object.entries(settings).map(rowOf))]),
+    ...(examples.length === 0
+      ? []
+      : [
+          table(
+            ['Example', 'Effect'],
+            examples.map(([command, effect]) => [code(command), prose(effect)]),
+          ),
+        ]),
+    ...(exitCodes.length === 0
+      ? []
+      : [
+          table(
+            ['Exit code', 'Meaning'],
+            exitCodes.map(([number, meaning]) => [String(number), prose(meaning)]),
+          ),
+        ]),
+  ];
+}
+
+function rowOf([key, setting]: readonly [string, Setting<unknown>]): readonly string[] {
+  const { placeholder, fallback, accepted, help, hasVariable = true } = setting;
+  return [
+    code(`${namesOf(key, setting).join(', ')}${placeholder === '' ? '' : ` ${placeholder}`}`),
+    hasVariable ? code(variableName(key)) : '',
     fallback === undefined ? 'required' : fallback.shown === '' ? '' : code(fallback.shown),
     prose(accepted),
     prose(help),
   ];
-}
-
-/** The names in the overview, which lists every command with two spaces before it. */
-function commandsInHelp(): readonly string[] {
-  return [...helpOf(['--help']).matchAll(/^ {2}([a-z]+) {2,}/gm)].map(([, name = '']) => name);
-}
-
-function helpOf(args: readonly string[]): string {
-  const command = readCommand(args, {});
-  if (command.kind !== 'help') throw new Error(`no help for ${args.join(' ')}`);
-  return command.text;
 }

@@ -5,6 +5,7 @@ import { AdmissionMetrics } from '../../../src/observe/admission-metrics.ts';
 import { CertificateMetrics } from '../../../src/observe/certificate-metrics.ts';
 import { ConfigurationMetrics } from '../../../src/observe/configuration-metrics.ts';
 import { ConnectionMetrics, WatchMetrics } from '../../../src/observe/connection-metrics.ts';
+import { countDroppedLines } from '../../../src/observe/log-metrics.ts';
 import { measureProviders } from '../../../src/observe/provider-metrics.ts';
 import { ReconcileMetrics } from '../../../src/observe/reconcile-metrics.ts';
 import { MetricsRegistry } from '../../../src/observe/registry.ts';
@@ -41,6 +42,11 @@ class RecordingRegistry extends MetricsRegistry {
     super.measured(name, help, measure);
   }
 
+  override counted(...[name, help, count]: Parameters<MetricsRegistry['counted']>): void {
+    this.definitions.push({ name, type: 'counter', help, labels: [] });
+    super.counted(name, help, count);
+  }
+
   override measuredEach<L extends string>(
     ...[name, help, labels, measure]: Parameters<typeof MetricsRegistry.prototype.measuredEach<L>>
   ): void {
@@ -51,6 +57,7 @@ class RecordingRegistry extends MetricsRegistry {
 
 const programs: readonly (readonly [string, (registry: MetricsRegistry) => void])[] = [
   ['Reviews', (registry) => void new AdmissionMetrics(registry)],
+  ['Log', (registry) => countDroppedLines(registry, { dropped: () => 0 })],
   ['Certificates', (registry) => void new CertificateMetrics(registry)],
   ['Webhook configurations', (registry) => void new ConfigurationMetrics(registry, [], [])],
   [
@@ -87,7 +94,7 @@ export function metricsPage(): string {
   if (unlisted.length > 0)
     throw new Error(`add ${unlisted.join(', ')} to the programs of test/checks/reference/metrics-page.ts`);
   return page('Metrics', [
-    'Every process serves its metrics in the format of Prometheus on `/metrics`, at the port of `--probes-port` (8081), beside `/livez` and `/readyz`. The metrics of Node itself (`process_*`, `nodejs_*`) are there too. Each policy and share adds at most thirteen time series, which end with it. [Runbooks](../runbooks/README.md) lists the alerts on them, and [observability](../operate/observability.md) says how to collect them.',
+    'Every process serves its metrics in the format of Prometheus on `/metrics`, at the port of `--probes-port` (8081), beside `/livez` and `/readyz`. The metrics of Node itself (`process_*`, `nodejs_*`) are there too. The percentiles of `nodejs_eventloop_lag` are times between two samples that are 100 ms apart, so 0.1 means no lag. Each policy and share adds at most thirteen time series, which end with it. [Runbooks](../runbooks/README.md) lists the alerts on them, and [observability](../operate/observability.md) says how to collect them.',
     ...metricGroups().flatMap(([title, definitions]) => [
       `## ${title}`,
       table(['Metric', 'Type', 'Labels', 'Meaning'], definitions.map(rowOf)),

@@ -13,28 +13,62 @@ function withIntents(...names: readonly string[]): ClusterSnapshot {
 const object = { metadata: { name: 'b', namespace: 'shop' }, spec: { intents: ['one', 'two'] } };
 const review = aProviderReview({ resource: 'securityintentbindings', object });
 
+/** A deadline whose time passes only with `pass`. */
+function deadlineIn(ms: number): { readonly remaining: number; pass(ms: number): void } {
+  let remaining = ms;
+  return {
+    get remaining() {
+      return remaining;
+    },
+    pass: (passed) => void (remaining -= passed),
+  };
+}
+
+const never = (): never => {
+  throw new Error('not asked for');
+};
+const inTime = deadlineIn(10_000);
+
 test('a binding whose intents are known waits for nothing', async () => {
   const known = withIntents('one', 'two');
-  const newest = (): never => {
-    throw new Error('not asked for');
-  };
-  expect(await withNamedIntents(review, known, newest)).toBe(known);
+  expect(await withNamedIntents(review, known, never, inTime)).toBe(known);
 });
 
 test('a binding waits until the watch has reported the last of its intents', async () => {
   const all = withIntents('one', 'two');
   const snapshots = [withIntents('one'), undefined, all];
-  expect(await withNamedIntents(review, withIntents(), () => snapshots.shift())).toBe(all);
+  expect(await withNamedIntents(review, withIntents(), () => snapshots.shift(), inTime)).toBe(all);
   expect(snapshots).toEqual([]);
 });
 
-test('an intent that does not come is not waited for without end', async () => {
-  const last = withIntents('one');
-  expect(await withNamedIntents(review, withIntents(), () => last)).toBe(last);
+test.each([
+  [10_000, 5],
+  [600, 3],
+  [0, 0],
+])(
+  'with %i ms left, a binding waits %i times 100 ms for an intent that does not exist',
+  async (ms, waits) => {
+    const last = withIntents('one');
+    const deadline = deadlineIn(ms);
+    let asked = 0;
+    const newest = (): ClusterSnapshot => {
+      asked += 1;
+      deadline.pass(100);
+      return last;
+    };
+    await withNamedIntents(review, last, newest, deadline);
+    expect(asked).toBe(waits);
+  },
+);
+
+test('a write that adds no intent waits for none', async () => {
+  const known = withIntents();
+  const change = aProviderReview({ resource: 'securityintentbindings', object, oldObject: object });
+  expect(await withNamedIntents(change, known, never, inTime)).toBe(known);
 });
 
 test('an intent names no other intents', async () => {
   const known = withIntents();
   const intent = aProviderReview({ resource: 'securityintents', object });
-  expect(await withNamedIntents(intent, known, () => undefined)).toBe(known);
+  expect(await withNamedIntents(intent, known, never, inTime)).toBe(known);
 });

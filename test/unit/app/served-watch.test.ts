@@ -24,7 +24,8 @@ function started(...answers: readonly (ServedKind | undefined | KubeError)[]) {
     info: () => undefined,
     warn: (message) => void news.push(message),
     error: () => undefined,
-    close: () => Promise.resolve(true),
+    close: () => Promise.resolve(),
+    dropped: () => 0,
   };
   const nothing = (): void => undefined;
   const watch = {

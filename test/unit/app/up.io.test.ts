@@ -4,8 +4,8 @@ import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it, onTestFinished, vi } from 'vitest';
-import { runSettings } from '../../../src/cli/run-settings.ts';
-import { readSettings } from '../../../src/cli/settings.ts';
+import { runSettings } from '../../../src/cli/flags/run-settings.ts';
+import { readSettings } from '../../../src/cli/flags/settings.ts';
 import type { Log } from '../../../src/observe/log.ts';
 import { listen } from '../../../src/app/listen.ts';
 import { startUp, type RunningUp, type UpSettings } from '../../../src/app/up.ts';
@@ -18,7 +18,8 @@ const noLog: Log = {
   warn: () => undefined,
   error: () => undefined,
   debug: () => undefined,
-  close: () => Promise.resolve(true),
+  close: () => Promise.resolve(),
+  dropped: () => 0,
 };
 
 let temporary = '';

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { readServingPair } from '../../../src/certs/files/serving-pair.ts';
 import { runCerts } from '../../../src/cli/certs.ts';
-import { certsDefaults } from '../../../src/cli/command-settings.ts';
+import { certsDefaults } from '../../../src/cli/flags/certs-settings.ts';
 import type { CertsOptions } from '../../../src/cli/certs.ts';
 
 const now = new Date('2026-06-01T12:00:00Z');

@@ -1,15 +1,15 @@
 // The flags of `reeve run`: what they are without anything said, what they take, and which do not go together.
 import { describe, expect, test } from 'vitest';
 import { readCommand, type Command } from '../../../src/cli/command-line.ts';
-import { runSettings } from '../../../src/cli/run-settings.ts';
+import { runSettings } from '../../../src/cli/flags/run-settings.ts';
 import { intentAdapters } from '../../../src/policy/intents/adapters.ts';
 
-function run(args: readonly string[], env: Readonly<Record<string, string>> = {}): Command {
+function run(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Command> {
   return readCommand(['run', ...args], env);
 }
 
-test('by default one process has both roles, and the cluster is found from the environment', () => {
-  expect(run([])).toEqual({
+test('by default one process has both roles, and the cluster is found from the environment', async () => {
+  expect(await run([])).toEqual({
     kind: 'run',
     environment: {},
     settings: {
@@ -54,10 +54,12 @@ test('by default one process has both roles, and the cluster is found from the e
   });
 });
 
-test('each adapter of the program can be offered, and is offered by default', () => {
+test('each adapter of the program can be offered, and is offered by default', async () => {
   const known = intentAdapters.map(({ id }) => id);
   expect(runSettings.intentAdapter.fallback?.value).toEqual(known);
-  expect(run([`--intent-adapter=${known.join(',')}`])).toMatchObject({ settings: { intentAdapter: known } });
+  expect(await run([`--intent-adapter=${known.join(',')}`])).toMatchObject({
+    settings: { intentAdapter: known },
+  });
 });
 
 describe('given values', () => {
@@ -91,18 +93,18 @@ describe('given values', () => {
     ],
     // The OpenTelemetry operator may inject these variables. Only an operator of Reeve turns tracing on.
     [[], { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://otel:4318' }, { traceEndpoint: undefined }],
-  ])('%j %j', (args, env, settings) => {
-    expect(run(args, env)).toMatchObject({ kind: 'run', settings });
+  ])('%j %j', async (args, env, settings) => {
+    expect(await run(args, env)).toMatchObject({ kind: 'run', settings });
   });
 
-  test('the cluster is found as kubectl and Pods find it', () => {
+  test('the cluster is found as kubectl and Pods find it', async () => {
     const environment = {
       KUBECONFIG: '/k',
       HOME: '/h',
       KUBERNETES_SERVICE_HOST: '10.0.0.1',
       KUBERNETES_SERVICE_PORT: '443',
     };
-    expect(run([], { ...environment, OTHER: 'x' })).toMatchObject({ environment });
+    expect(await run([], { ...environment, OTHER: 'x' })).toMatchObject({ environment });
   });
 });
 
@@ -145,7 +147,12 @@ describe('wrong values', () => {
       ['--cert-lifetime', '59s'],
       '--cert-lifetime: "59s" is not valid; accepted: a duration such as 168h, from 1m and up to 87600h',
     ],
-  ])('%j', (args, problem) => {
-    expect(run(args)).toEqual({ kind: 'wrong', problems: [problem], hint: 'reeve run --help' });
+  ])('%j', async (args, problem) => {
+    expect(await run(args)).toEqual({
+      kind: 'wrong',
+      problems: [problem],
+      hint: 'reeve run --help',
+      code: 2,
+    });
   });
 });

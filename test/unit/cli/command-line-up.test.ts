@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { readCommand, type Command } from '../../../src/cli/command-line.ts';
 
-function up(args: readonly string[], env: Readonly<Record<string, string>> = {}): Command {
+function up(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Command> {
   return readCommand(['up', ...args], env);
 }
 
@@ -13,31 +13,31 @@ describe('colors', () => {
     [{ NO_COLOR: '0' }, false],
     [{ TERM: 'xterm' }, true],
     [{ TERM: 'dumb' }, false],
-  ])('%o: %s', (env, mayColor) => {
-    expect(up([], env)).toMatchObject({ kind: 'up', mayColor });
+  ])('%o: %s', async (env, mayColor) => {
+    expect(await up([], env)).toMatchObject({ kind: 'up', mayColor });
   });
 });
 
 describe('the demo', () => {
-  it('--demo cannot be combined with --policies', () => {
+  it('--demo cannot be combined with --policies', async () => {
     const problem = '--demo uses policies of its own: leave out --policies';
-    const command = up(['--demo', '--policies', 'p']);
-    expect(command).toEqual({ kind: 'wrong', problems: [problem], hint: 'reeve up --help' });
-    expect(up(['--policies', 'p']).kind).toBe('up');
+    const command = await up(['--demo', '--policies', 'p']);
+    expect(command).toEqual({ kind: 'wrong', problems: [problem], hint: 'reeve up --help', code: 2 });
+    expect((await up(['--policies', 'p'])).kind).toBe('up');
   });
 });
 
-it('--step requires --demo', () => {
-  expect(up(['--demo', '--step'])).toMatchObject({ kind: 'up', settings: { demo: true, step: true } });
-  expect(up(['--step'])).toMatchObject({ kind: 'wrong', problems: ['--step goes with --demo'] });
+it('--step requires --demo', async () => {
+  expect(await up(['--demo', '--step'])).toMatchObject({ kind: 'up', settings: { demo: true, step: true } });
+  expect(await up(['--step'])).toMatchObject({ kind: 'wrong', problems: ['--step goes with --demo'] });
 });
 
-it('up uses the sandbox whatever KUBECONFIG says, and has no flag for a cluster', () => {
-  expect(up([], { KUBECONFIG: '/home/ann/.kube/config' }).kind).toBe('up');
-  expect(up(['--kubeconfig', 'k']).kind).toBe('wrong');
+it('up uses the sandbox whatever KUBECONFIG says, and has no flag for a cluster', async () => {
+  expect((await up([], { KUBECONFIG: '/home/ann/.kube/config' })).kind).toBe('up');
+  expect((await up(['--kubeconfig', 'k'])).kind).toBe('wrong');
 });
 
-it('--audit-secrets has the same name as for run, and is off', () => {
-  expect(up([])).toMatchObject({ settings: { auditSecrets: false } });
-  expect(up(['--audit-secrets'])).toMatchObject({ settings: { auditSecrets: true } });
+it('--audit-secrets has the same name as for run, and is off', async () => {
+  expect(await up([])).toMatchObject({ settings: { auditSecrets: false } });
+  expect(await up(['--audit-secrets'])).toMatchObject({ settings: { auditSecrets: true } });
 });

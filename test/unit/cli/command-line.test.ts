@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { readCommand, type Command } from '../../../src/cli/command-line.ts';
-import type { ServeFlags } from '../../../src/cli/command-settings.ts';
+import { describedCommands, readCommand, type Command } from '../../../src/cli/command-line.ts';
+import type { ServeFlags } from '../../../src/cli/flags/serve-settings.ts';
 
-function serve(args: readonly string[], env: Readonly<Record<string, string>> = {}): Command {
+function serve(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Command> {
   return readCommand(['serve', '--policies', 'p', ...args], env);
 }
 
@@ -15,8 +15,8 @@ function problemsOf(command: Command): readonly string[] {
   return command.kind === 'wrong' ? command.problems : [];
 }
 
-test('each flag has its default', () => {
-  expect(settingsOf(serve([]))).toEqual({
+test('each flag has its default', async () => {
+  expect(settingsOf(await serve([]))).toEqual({
     policies: 'p',
     clusterState: undefined,
     host: '127.0.0.1',
@@ -35,7 +35,7 @@ test('each flag has its default', () => {
   });
 });
 
-test('every flag is read', () => {
+test('every flag is read', async () => {
   const args = [
     ['--cluster-state', 'c'],
     ['--host', '::1'],
@@ -51,7 +51,7 @@ test('every flag is read', () => {
     ['--drain-grace', '0s'],
     ['--evaluation-budget', '1.5s'],
   ];
-  expect(settingsOf(serve(args.flat()))).toEqual({
+  expect(settingsOf(await serve(args.flat()))).toEqual({
     policies: 'p',
     clusterState: 'c',
     host: '::1',
@@ -76,15 +76,17 @@ describe('a flag overrides the environment, and the environment overrides the de
     [['--port', '2'], { REEVE_PORT: '1' }, 2],
     [['--port', '2', '--port', '3'], {}, 3],
     [[], { REEVE_PORT: '' }, 8443],
-  ])('%j %j', (args, env, port) => {
-    expect(settingsOf(serve(args, env)).port).toBe(port);
+  ])('%j %j', async (args, env, port) => {
+    expect(settingsOf(await serve(args, env)).port).toBe(port);
   });
 
-  test('a list in the environment is separated by commas', () => {
+  test('a list in the environment is separated by commas', async () => {
     const env = { REEVE_EXCLUDE_NAMESPACE: 'a, b', REEVE_POLICIES: 'unused' };
-    expect(settingsOf(serve([], env))).toMatchObject({ policies: 'p', excludeNamespace: ['a', 'b'] });
+    expect(settingsOf(await serve([], env))).toMatchObject({ policies: 'p', excludeNamespace: ['a', 'b'] });
   });
 });
+
+const names = (await describedCommands()).map(({ name }) => name);
 
 describe('wrong command lines', () => {
   test.each([
@@ -122,16 +124,18 @@ describe('wrong command lines', () => {
       ['--tls-key=a', '--tls-cert=b', '--certs-dir=c'],
       '--certs-dir replaces --tls-cert and --tls-key: give one of them',
     ],
-  ])('%j', (args, problem) => {
-    expect(problemsOf(serve(args))).toEqual([problem]);
+  ])('%j', async (args, problem) => {
+    expect(problemsOf(await serve(args))).toEqual([problem]);
   });
 
-  test('a problem names the environment variable of the value', () => {
-    expect(problemsOf(serve([], { REEVE_PORT: 'x' }))[0]).toMatch(/^REEVE_PORT: "x" is not valid/);
+  test('a problem names the environment variable of the value', async () => {
+    expect(problemsOf(await serve([], { REEVE_PORT: 'x' }))[0]).toMatch(/^REEVE_PORT: "x" is not valid/);
   });
 
-  test('all problems are reported at once', () => {
-    const problems = problemsOf(readCommand(['serve', '--prot', '1', '--log-level', 'x', '--host'], {}));
+  test('all problems are reported at once', async () => {
+    const problems = problemsOf(
+      await readCommand(['serve', '--prot', '1', '--log-level', 'x', '--host'], {}),
+    );
     expect(problems.map((problem) => problem.split(/[:;]/)[0])).toEqual([
       'unknown flag --prot',
       '--host requires a value',
@@ -141,20 +145,25 @@ describe('wrong command lines', () => {
   });
 
   test.each([
-    [[], 'a command is missing; accepted: up, run, serve, certs, check, uninstall'],
+    [[], `a command is missing; accepted: ${names.join(', ')}`],
     [['sevre'], 'unknown command "sevre"; did you mean serve?'],
     [['constructor'], 'unknown command "constructor"'],
-  ])('command %j', (args, problem) => {
-    expect(readCommand(args, {})).toEqual({ kind: 'wrong', problems: [problem], hint: 'reeve --help' });
+  ])('command %j', async (args, problem) => {
+    expect(await readCommand(args, {})).toEqual({
+      kind: 'wrong',
+      problems: [problem],
+      hint: 'reeve --help',
+      code: 2,
+    });
   });
 });
 
-test('certs', () => {
-  expect(readCommand(['certs', '--out', 'x', '--force'], {})).toEqual({
+test('certs', async () => {
+  expect(await readCommand(['certs', '--out', 'x', '--force'], {})).toEqual({
     kind: 'certs',
     settings: { out: 'x', namespace: 'reeve-system', force: true, caDays: 3650, days: 365 },
   });
-  expect(readCommand(['certs', '--days', '0'], {})).toMatchObject({
+  expect(await readCommand(['certs', '--days', '0'], {})).toMatchObject({
     kind: 'wrong',
     problems: [
       expect.stringMatching(/^--out is missing/),
@@ -164,17 +173,17 @@ test('certs', () => {
 });
 
 describe('help', () => {
-  test.each([['--help'], ['help'], ['-h']])('%s lists the commands', (arg) => {
-    expect(readCommand([arg], {})).toMatchObject({
+  test.each([['--help'], ['help'], ['-h']])('%s lists the commands', async (arg) => {
+    expect(await readCommand([arg], {})).toMatchObject({
       kind: 'help',
       text: expect.stringMatching(/serve[^]+certs/) as unknown,
     });
   });
 
-  test('the help of a command lists every flag with its variable and its default', () => {
-    const command = readCommand(['serve', '--help'], {});
+  test('the help of a command lists every flag with its variable and its default', async () => {
+    const command = await readCommand(['serve', '--help'], {});
     const text = command.kind === 'help' ? command.text : '';
-    for (const key of Object.keys(settingsOf(serve([])))) {
+    for (const key of Object.keys(settingsOf(await serve([])))) {
       const kebab = key.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
       expect(text).toContain(`  --${kebab} `);
       expect(text).toContain(`REEVE_${kebab.replaceAll('-', '_').toUpperCase()}`);
@@ -184,3 +193,14 @@ describe('help', () => {
     for (const line of text.split('\n')) expect(line.length).toBeLessThan(200);
   });
 });
+
+test.each(['check', 'plan', 'report', 'explain ns/a'])(
+  'no variable gives reeve %s a cluster beside its files',
+  async (words) => {
+    const command = await readCommand([...words.split(' '), '-f', 'a.yaml'], {
+      REEVE_KUBECONFIG: '/nowhere',
+    });
+    expect(command).not.toHaveProperty('problem');
+    expect(command).toMatchObject({ settings: { kubeconfig: undefined } });
+  },
+);

@@ -81,8 +81,8 @@ describe('the result', () => {
 });
 
 describe('the command line', () => {
-  test('by default uninstall keeps the Secrets of users and asks before it deletes', () => {
-    expect(readCommand(['uninstall'], { KUBECONFIG: 'k' })).toEqual({
+  test('by default uninstall keeps the Secrets of users and asks before it deletes', async () => {
+    expect(await readCommand(['uninstall'], { KUBECONFIG: 'k' })).toEqual({
       kind: 'uninstall',
       settings: {
         kubeconfig: undefined,
@@ -98,8 +98,8 @@ describe('the command line', () => {
     });
   });
 
-  test('the help states the order of the deletions, and that Reeve does not need to run', () => {
-    const help = readCommand(['uninstall', '--help'], {});
+  test('the help states the order of the deletions, and that Reeve does not need to run', async () => {
+    const help = await readCommand(['uninstall', '--help'], {});
     expect(help.kind === 'help' && help.text).toMatch(
       /the webhook configurations.*the guard.*Reeve does not need to run/s,
     );

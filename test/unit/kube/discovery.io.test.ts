@@ -1,7 +1,8 @@
 // Finds kinds by discovery, with as few requests as possible.
 import type { ServerResponse } from 'node:http';
 import { expect, test } from 'vitest';
-import { createDiscovery, guessedPlural } from '../../../src/kube/discovery.ts';
+import { guessedPlural } from '../../../src/base/plural.ts';
+import { createDiscovery } from '../../../src/kube/discovery.ts';
 import type { Discovery } from '../../../src/kube/discovery.ts';
 import { clientOf, rejectionOf, sendJson, startStub, statusOf } from './stub-api-server.ts';
 import type { Answering, StubServer } from './stub-api-server.ts';

@@ -5,6 +5,7 @@ import { dashboardRows } from '../../checks/chart/dashboard-panels.ts';
 
 /** Statuses, the log and single investigations show them. */
 const details = [
+  'reeve_log_dropped_lines_total',
   'reeve_policies',
   'reeve_provider_failed',
   'reeve_provider_matched',

@@ -1,10 +1,10 @@
 // What manifests/install and manifests/all-in-one promise, as far as the files alone can say it.
 import { describe, expect, it } from 'vitest';
 import { readCommand } from '../../../src/cli/command-line.ts';
-import { runSettings } from '../../../src/cli/run-settings.ts';
-import { flagName } from '../../../src/cli/settings.ts';
-import { objectTypeOf } from '../../../src/app/kind-names.ts';
-import { guessedPlural } from '../../../src/kube/discovery.ts';
+import { runSettings } from '../../../src/cli/flags/run-settings.ts';
+import { flagName } from '../../../src/cli/flags/settings.ts';
+import { objectTypeOf } from '../../../src/policy/terms/object-key.ts';
+import { guessedPlural } from '../../../src/base/plural.ts';
 import { intentAdapters } from '../../../src/policy/intents/adapters.ts';
 import type { ObjectType } from '../../../src/policy/terms/object-key.ts';
 import { providerLabels } from '../../../src/api/names.ts';
@@ -227,12 +227,12 @@ describe.each(deployments)('the Deployment $name', (deployment) => {
   const container = containerOf(deployment);
   const template = templateOf(deployment);
 
-  it('the program knows all the flags', () => {
+  it('the program knows all the flags', async () => {
     const known = new Set(Object.keys(runSettings).map(flagName));
     const [command, ...flags] = container.args;
     expect(command).toBe('run');
     expect(flags.map((flag) => flag.split('=')[0]).filter((flag) => !known.has(flag ?? ''))).toEqual([]);
-    expect(readCommand(container.args, {})).toMatchObject({
+    expect(await readCommand(container.args, {})).toMatchObject({
       kind: 'run',
       settings: { namespace: 'reeve-system' },
     });
@@ -281,9 +281,9 @@ describe.each(deployments)('the Deployment $name', (deployment) => {
     expect([undefined, runSettings.port.fallback?.value]).toContain(numbers['webhook']);
   });
 
-  it('the grace period is longer than the drain, and the priority is that of the cluster', () => {
+  it('the grace period is longer than the drain, and the priority is that of the cluster', async () => {
     const { terminationGracePeriodSeconds, priorityClassName } = template.spec;
-    const command = readCommand(container.args, {});
+    const command = await readCommand(container.args, {});
     const drainMs = command.kind === 'run' ? command.settings.drainGrace : Number.NaN;
     expect(terminationGracePeriodSeconds * 1000).toBeGreaterThanOrEqual(drainMs + 30_000);
     expect(priorityClassName).toBe('system-cluster-critical');

@@ -6,12 +6,16 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createProbes } from '../../../src/observe/probes.ts';
 
-const state = { ready: false, breaks: false };
+const state = { ready: false, breaks: false, onQuestion: () => undefined as void };
 let server: Server;
 
-beforeAll(async () => {
+async function start(waitMs: number): Promise<void> {
   server = createProbes({
-    isReady: () => state.ready,
+    waitMs,
+    isReady: () => {
+      state.onQuestion();
+      return state.ready;
+    },
     metrics: {
       contentType: 'text/plain; version=0.0.4; charset=utf-8',
       render: () => (state.breaks ? Promise.reject(new Error('c4n4ry')) : Promise.resolve('metric 1\n')),
@@ -19,11 +23,12 @@ beforeAll(async () => {
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-});
-afterAll(() => {
+}
+
+function stop(): void {
   server.close();
   server.closeAllConnections();
-});
+}
 
 async function call(path: string, method = 'GET'): Promise<{ response: IncomingMessage; body: string }> {
   const { port } = server.address() as AddressInfo;
@@ -36,6 +41,9 @@ async function call(path: string, method = 'GET'): Promise<{ response: IncomingM
 }
 
 describe('the probes', () => {
+  beforeAll(async () => await start(0));
+  afterAll(stop);
+
   test.each([
     ['/livez', false, 200, 'ok\n'],
     ['/readyz', false, 503, 'not ready\n'],
@@ -69,5 +77,28 @@ describe('the probes', () => {
     const { response, body } = await call('/metrics');
     state.breaks = false;
     expect({ code: response.statusCode, body }).toEqual({ code: 500, body: 'failed\n' });
+  });
+});
+
+describe('the readiness of a start', () => {
+  beforeAll(async () => await start(600_000));
+  afterAll(stop);
+
+  test('a start that becomes ready soon is never called not ready, so its Pod has no warning', async () => {
+    state.ready = false;
+    let questions = 0;
+    state.onQuestion = () => {
+      questions += 1;
+      state.ready = questions > 2;
+    };
+    const { response } = await call('/readyz');
+    expect(response.statusCode).toBe(200);
+  });
+
+  test('a program that was ready once is called not ready at once', async () => {
+    state.onQuestion = () => undefined;
+    state.ready = false;
+    const { response } = await call('/readyz');
+    expect(response.statusCode).toBe(503);
   });
 });

@@ -26,12 +26,14 @@ function namespaceOf(name: string): KubeObject {
   return { apiVersion: 'v1', kind: 'Namespace', metadata: { name, uid: name } };
 }
 
+const manyNames = ['a', 'b', ...Array.from({ length: 15 }, (_, index) => `n${index}`)];
+
 function policy(generation: number): KubeObject {
   return {
     apiVersion: 'reeve.dev/v1alpha1',
     kind: 'NamespacePolicy',
     metadata: { name: 'p', uid: 'p', resourceVersion: String(generation), generation },
-    spec: { match: { names: ['a', 'b'] }, maxDeletions: generation },
+    spec: { match: { names: manyNames }, maxDeletions: generation },
   };
 }
 
@@ -61,7 +63,7 @@ function begin() {
   // A cache that was built after the dispatcher.
   cluster.subscribe(() => order.push('cache'));
   objects.subscribe({ changed: () => order.push('cache'), synced: () => order.push('cache') });
-  return { cluster, objects, order };
+  return { cluster, objects, order, dispatcher };
 }
 
 test('a change of a Namespace reaches caches that were built after the dispatcher before it enqueues work', () => {
@@ -80,15 +82,31 @@ test('a change of a provider reaches caches that were built after the dispatcher
 test('all namespaces of a changed provider wait for a namespace that changes alone', () => {
   const { cluster, order } = begin();
   cluster.policies.changed(policy(1));
-  for (const name of ['a', 'b']) cluster.namespaces.changed(namespaceOf(name));
+  for (const name of manyNames) cluster.namespaces.changed(namespaceOf(name));
   order.length = 0;
   cluster.policies.changed(policy(2));
   cluster.namespaces.changed(namespaceOf('c'));
   expect(order.filter((each) => each !== 'cache' && !each.includes('/'))).toEqual([
-    'enqueued a with others',
-    'enqueued b with others',
+    ...manyNames.map((name) => `enqueued ${name} with others`),
     'enqueued c',
   ]);
+});
+
+test('a provider of few namespaces does not wait behind a provider of all', () => {
+  const { cluster, order } = begin();
+  cluster.policies.changed(policy(1));
+  for (const name of ['a', 'b']) cluster.namespaces.changed(namespaceOf(name));
+  order.length = 0;
+  cluster.policies.changed(policy(2));
+  expect(order).toEqual(expect.arrayContaining(['enqueued a', 'enqueued b']));
+});
+
+test('a new leader looks at all namespaces as a bulk', () => {
+  const { cluster, order, dispatcher } = begin();
+  cluster.namespaces.changed(namespaceOf('a'));
+  order.length = 0;
+  dispatcher.begin();
+  expect(order).toEqual(['enqueued a with others']);
 });
 
 test('a change of an object reaches caches that were built after the dispatcher before it enqueues work', () => {

@@ -155,3 +155,20 @@ describe('the events of a share', () => {
     expect(eventsOn(h, 'SecretShare')).toEqual(['/s: Created Secret regcred in namespace team-07']);
   });
 });
+
+test('events wait while namespaces wait for a place', async () => {
+  let isBusy: (() => boolean) | undefined;
+  const seen: (boolean | undefined)[] = [];
+  const h = harness({
+    concurrency: 1,
+    events: { record: () => undefined, waitWhile: (given) => (isBusy = given) },
+    traced: (queue, handle) => async (key, attempt) => {
+      if (queue === 'namespace') seen.push(isBusy?.());
+      return await handle(key, attempt);
+    },
+  });
+  for (const name of ['a', 'b', 'c']) h.namespace(name);
+  h.start();
+  await h.settle();
+  expect([seen.slice(0, 3), isBusy?.()]).toEqual([[true, true, false], false]);
+});

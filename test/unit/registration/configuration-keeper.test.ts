@@ -74,7 +74,8 @@ function scene(): {
     info: () => undefined,
     warn: (message: string) => said?.push(message),
     error: (message: string) => said?.push(message),
-    close: () => Promise.resolve(true),
+    close: () => Promise.resolve(),
+    dropped: () => 0,
   };
   const shown: string[] = [];
   const bundle = {

@@ -31,6 +31,13 @@ test('the parts contain each shipped object once', async () => {
   expect(new Set(whole).size).toBe(whole.length);
 });
 
+test('each object with a namespace is in one of the install, so nothing of other programs is deleted', async () => {
+  const parts = await readShippedParts({ namespace: 'reeve-system' });
+  const all = Object.values(parts).flat() as readonly { readonly namespace?: string }[];
+  const namespaces = all.map(({ namespace }) => namespace);
+  expect(new Set(namespaces)).toEqual(new Set([undefined, 'reeve-shared', 'reeve-system']));
+});
+
 test('webhook configurations, guards and definitions are parts of their own', async () => {
   const { hooksOwner, hooks, guards, definitions } = await readShippedParts({ namespace: 'reeve-system' });
   expect(hooksOwner.map(({ kind, name }) => `${kind} ${name}`)).toEqual(['ClusterRole reeve-webhook']);

@@ -3,16 +3,24 @@ import type { ServerResponse } from 'node:http';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { AnswerQueue } from '../../../../src/admission/http/answer-queue.ts';
+import { sendJson } from '../../../../src/admission/http/send.ts';
 
 function recorder() {
   const sent: string[] = [];
-  const queue = new AnswerQueue();
+  const errors: unknown[] = [];
+  const clock = { now: 0, monotonic: () => clock.now };
+  const queue = new AnswerQueue(clock);
   const send = (body: string, state: Partial<ServerResponse> = {}): void => {
-    const response = { writeHead: () => undefined, end: (text: string) => sent.push(text), ...state };
-    // The queue calls nothing else.
-    queue.send(response as unknown as ServerResponse, body);
+    const fields = { writeHead: () => undefined, end: (text: string) => sent.push(text), ...state };
+    // Sending calls nothing else.
+    const response = fields as unknown as ServerResponse;
+    queue.add({
+      send: () => sendJson(response, body),
+      sent: () => undefined,
+      failed: (error) => errors.push(error),
+    });
   };
-  return { sent, send };
+  return { sent, errors, send, clock };
 }
 
 test('a lonely answer is sent at once', async () => {
@@ -50,4 +58,32 @@ test('nothing is sent to a client that disconnects while its answer waits', asyn
   send('d');
   await nextTurn();
   expect(sent).toEqual(['a', 'b', 'd']);
+});
+
+test('an answer does not wait for more than one of the slow decisions that follow in its turn', async () => {
+  const { sent, send, clock } = recorder();
+  send('a');
+  send('b');
+  await nextTurn();
+  for (const body of ['c', 'd', 'e', 'f']) {
+    clock.now += 20;
+    send(body);
+  }
+  expect(sent).toEqual(['a', 'b', 'c', 'd', 'e', 'f']);
+});
+
+test('an answer that cannot be sent does not keep the others of its turn', async () => {
+  const { sent, errors, send } = recorder();
+  send('a');
+  send('b');
+  await nextTurn();
+  const error = new Error('x');
+  const writeHead = (): never => {
+    throw error;
+  };
+  send('c', { writeHead });
+  send('d');
+  await nextTurn();
+  expect(sent).toEqual(['a', 'b', 'd']);
+  expect(errors).toEqual([error]);
 });

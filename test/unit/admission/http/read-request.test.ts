@@ -79,6 +79,7 @@ test.each([
   ['/validate?other=1', 30_000],
   ['/validate?timeout=10s', 10_000],
   ['/validate?timeout=1h', 30_000],
+  ['/validate?timeout=60s', 30_000],
   ['/validate?other=1&timeout=1m30s', 30_000],
   ['/validate?timeout=250ms', 250],
 ])('%s waits %i ms', (url, timeoutMs) => {

@@ -40,8 +40,8 @@ export function begin(script: Script = () => json({}), isBusy: () => boolean = (
     instance: 'reeve-0',
     clock: time,
     onDrop: (reason) => drops.push(reason),
-    isBusy,
   });
+  recorder.waitWhile(isBusy);
   onTestFinished(() => recorder.flush());
   return { time, server, recorder, drops };
 }

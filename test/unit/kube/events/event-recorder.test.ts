@@ -269,3 +269,10 @@ test('events wait while the process is busy, but for five seconds at most', asyn
   await time.advance(100);
   expect(server.requests).toHaveLength(2);
 });
+
+test('a flush waits for no busy process', async () => {
+  const { server, recorder } = begin(undefined, () => true);
+  recorder.record(restored);
+  await recorder.flush();
+  expect(server.requests).toHaveLength(1);
+});

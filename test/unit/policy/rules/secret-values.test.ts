@@ -1,3 +1,4 @@
+import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import {
   fingerprintOf,
@@ -5,6 +6,7 @@ import {
   secretType,
   secretValue,
 } from '../../../../src/policy/rules/secret-values.ts';
+import { propertyRuns } from '../../../support/property-runs.ts';
 
 function secret(fields: Readonly<Record<string, unknown>>) {
   return { metadata: { name: 's' }, ...fields };
@@ -39,6 +41,25 @@ test.for([
   [{ data: { k: 5 } }, { kind: 'absent' }],
 ] as const)('the value in %j', ([fields, value]) => {
   expect(secretValue(secret(fields), 'k')).toEqual(value);
+});
+
+test('any text is base64 exactly when it is padded, and of the standard alphabet apart from line breaks', () => {
+  const near = fc.string({
+    unit: fc.constantFrom(...Array.from('AQw4+/==-_\n\r \u00e9\u0141')),
+    maxLength: 12,
+  });
+  const whole = fc.uint8Array().map((bytes) => Buffer.from(bytes).toString('base64'));
+  fc.assert(
+    fc.property(fc.oneof(near, whole, fc.string()), (text) => {
+      const digits = text.replaceAll(/[\r\n]/g, '');
+      const isBase64 = digits.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(digits);
+      const value = secretValue(secret({ data: { k: text } }), 'k');
+      expect(value).toEqual(
+        isBase64 ? { kind: 'bytes', bytes: Buffer.from(text, 'base64') } : { kind: 'undecodable', text },
+      );
+    }),
+    { numRuns: propertyRuns(2000) },
+  );
 });
 
 test('keys that every object inherits are absent unless they are there', () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { patchOf } from '../../../../src/policy/terms/patch.ts';
+import { patchedBy, patchOf } from '../../../../src/policy/terms/patch.ts';
 
 const none = new Map<string, string>();
 
@@ -44,7 +44,11 @@ test.for([
   ],
 ] as const)('%s', ([, metadata, labels, annotations, patch]) => {
   const additions = { labels: new Map(labels), annotations: new Map(annotations) };
-  expect(patchOf({ metadata }, additions)).toEqual(patch);
+  const operations = patchOf({ metadata }, additions);
+  expect(operations).toEqual(patch);
+  const { labels: added = {}, annotations: noted = {} } = patchedBy({ metadata }, operations).metadata;
+  expect(added).toMatchObject(Object.fromEntries(labels));
+  expect(noted).toMatchObject(Object.fromEntries(annotations));
 });
 
 test('a key that every object inherits becomes a member', () => {

@@ -74,8 +74,27 @@ describe('the condition reeve.dev/Ready of a namespace', () => {
 
 const ready: Condition = { type: 'reeve.dev/Ready', status: 'True', reason: 'Synced', message: '' };
 
-/** The conditions of these namespaces. The test decides whether other namespaces are being reconciled. */
-function conditionsOf(namespaces: readonly KubeObject[], isBusy: () => boolean) {
+/** Stands for the namespace queue. The test decides whether namespaces wait for a place. */
+class Burst {
+  isBusy: boolean;
+  readonly #over = Promise.withResolvers<void>();
+
+  constructor(isBusy: boolean) {
+    this.isBusy = isBusy;
+  }
+
+  end(): void {
+    this.isBusy = false;
+    this.#over.resolve();
+  }
+
+  async calm(): Promise<void> {
+    await this.#over.promise;
+  }
+}
+
+/** The conditions of these namespaces. */
+function conditionsOf(namespaces: readonly KubeObject[], namespaceQueue: Burst) {
   const clock = new VirtualClock();
   const cluster = new LiveCluster({ excludedNamespaces: [] });
   cluster.namespaces.replaced(namespaces, '5');
@@ -92,68 +111,110 @@ function conditionsOf(namespaces: readonly KubeObject[], isBusy: () => boolean) 
     },
     observer: { wroteOwn: () => undefined, unexpectedError: () => undefined },
     clock,
-    namespaceQueue: { isBusy },
+    namespaceQueue,
     conditionQueue,
   });
   const abort = new AbortController();
-  const ended = conditionQueue.run((name, attempt) => conditions.write(name, attempt), abort.signal);
+  const handled: string[] = [];
+  const ended = conditionQueue.run((name, attempt) => {
+    handled.push(name);
+    return conditions.write(name, attempt);
+  }, abort.signal);
   const stop = async (): Promise<void> => {
     abort.abort();
     await ended;
   };
-  return { clock, cluster, conditions, written, stop };
+  return { clock, cluster, conditions, written, handled, stop };
 }
 
 function namespaceObject(name: string, resourceVersion: string): KubeObject {
   return { apiVersion: 'v1', kind: 'Namespace', metadata: { name, uid: name, resourceVersion } };
 }
 
+/** The queue starts a few keys a turn. */
+async function settled(clock: VirtualClock): Promise<void> {
+  for (let turn = 0; turn < 50; turn += 1) await clock.settle();
+}
+
+const namesOf = (count: number): readonly string[] =>
+  Array.from({ length: count }, (_, index) => `n${index}`);
+
+function waitingConditions(names: readonly string[]) {
+  const burst = new Burst(true);
+  const parts = conditionsOf(
+    names.map((name) => namespaceObject(name, '1')),
+    burst,
+  );
+  for (const name of names) parts.conditions.want(name, ready);
+  return { ...parts, burst };
+}
+
 describe('a condition that waits for objects', () => {
-  test('a waiting condition is written after five seconds at the latest, and one of them looks whether the burst is over', async () => {
-    let asked = 0;
-    const names = ['a', 'b', 'c'];
-    const objects = names.map((name) => namespaceObject(name, '1'));
-    const { clock, conditions, written, stop } = conditionsOf(objects, () => {
-      asked += 1;
-      return true;
-    });
-    for (const name of names) conditions.want(name, ready);
+  test('each waiting condition is written after five seconds, and handled once', async () => {
+    const names = namesOf(50);
+    const { clock, written, handled, stop } = waitingConditions(names);
     await clock.advance(4900);
-    expect(asked).toBeLessThanOrEqual(names.length + 4900 / 50);
     expect(written).toEqual([]);
     await clock.advance(200);
+    await settled(clock);
+    expect([new Set(written), handled]).toEqual([new Set(names), names]);
+    await stop();
+  });
+
+  test('a condition that is wanted again and again is written five seconds after the first time', async () => {
+    const { clock, conditions, written, stop } = waitingConditions(['a']);
+    for (let passed = 0; passed < 5000; passed += 1000) {
+      await clock.advance(1000);
+      conditions.want('a', { ...ready, message: String(passed) });
+    }
     await clock.settle();
-    expect(new Set(written)).toEqual(new Set(names));
+    expect(written.length).toBeGreaterThan(0);
     await stop();
   });
 
   test('all waiting conditions are written once the burst is over', async () => {
-    let isBusy = true;
-    const names = ['a', 'b', 'c'];
-    const objects = names.map((name) => namespaceObject(name, '1'));
-    const { clock, conditions, written, stop } = conditionsOf(objects, () => isBusy);
-    for (const name of names) conditions.want(name, ready);
+    const names = namesOf(50);
+    const { clock, written, burst, stop } = waitingConditions(names);
     await clock.advance(200);
-    isBusy = false;
-    await clock.advance(100);
-    await clock.settle();
-    expect(new Set(written)).toEqual(new Set(names));
+    expect(written).toEqual([]);
+    burst.end();
+    await settled(clock);
+    expect(written).toEqual(names);
+    expect(clock.sleeping).toEqual([]);
     await stop();
   });
 
   test('a namespace that is deleted while its condition waits holds up no other condition', async () => {
-    let isBusy = true;
-    const names = ['a', 'b'];
-    const objects = names.map((name) => namespaceObject(name, '1'));
-    const { clock, conditions, written, stop } = conditionsOf(objects, () => isBusy);
-    for (const name of names) conditions.want(name, ready);
+    const { clock, conditions, written, burst, stop } = waitingConditions(['a', 'b']);
     conditions.forget('a');
-    isBusy = false;
-    await clock.advance(200);
+    burst.end();
     await clock.settle();
     expect(written).toEqual(['b']);
     await stop();
   });
+
+  test('a process that leads no longer writes no waiting condition', async () => {
+    const { written, stop } = waitingConditions(namesOf(50));
+    await stop();
+    expect(written).toEqual([]);
+  });
+
+  test.each([20, 50, 150])(
+    'at %d namespaces a second, each is Ready without a wait for the others',
+    async (rate) => {
+      const h = harness();
+      h.policy('p', bindingPolicy());
+      h.start();
+      await h.settle();
+      const names = namesOf(rate);
+      for (const name of names) {
+        h.namespace(name, team);
+        await h.clock.advance(1000 / rate);
+        await h.quiet();
+        expect(h.condition('Namespace', name, 'reeve.dev/Ready')).toMatchObject({ status: 'True' });
+      }
+    },
+  );
 
   test('a waiting condition is written as soon as no objects wait', async () => {
     const h = harness({ concurrency: 1 });
@@ -171,7 +232,7 @@ describe('a condition that waits for objects', () => {
 test('after a restore of etcd, a condition that was written before is written again', async () => {
   const { clock, cluster, conditions, written, stop } = conditionsOf(
     [namespaceObject('a', '7')],
-    () => false,
+    new Burst(false),
   );
   conditions.want('a', ready);
   await clock.settle();

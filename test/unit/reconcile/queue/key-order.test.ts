@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { DelayedKeys } from '../../../../src/reconcile/queue/key-order.ts';
+import { DelayedKeys, ReadyKeys } from '../../../../src/reconcile/queue/key-order.ts';
 
 test('entries of keys that are no longer delayed do not pile up', () => {
   const delayed = new DelayedKeys<number>();
@@ -11,4 +11,12 @@ test('entries of keys that are no longer delayed do not pile up', () => {
   }
   expect(delayed.heapSize).toBeLessThan(200);
   expect([delayed.next(), delayed.take(1_000_000), delayed.next()]).toEqual([1_000_000, 0, undefined]);
+});
+
+test('a key that was cleared is in no line any more', () => {
+  const ready = new ReadyKeys<string>();
+  ready.add('a', false, 'bulk');
+  ready.clear();
+  ready.promote('a');
+  expect(ready.take(true)).toBeUndefined();
 });

@@ -1,0 +1,98 @@
+// The command `reeve check -f`: prints what is wrong with files. Loads the cluster client only if a cluster is named.
+import { cliApiVersion } from '../api/names.ts';
+import type { Clock } from '../base/clock.ts';
+import { checkDefinitions } from '../inspect/checks/file-checks.ts';
+import { findingsForGithub, findingsText } from '../inspect/checks/check-text.ts';
+import type { ClusterState } from '../inspect/input/cluster-state.ts';
+import { kubeObjectsOf, stateOfFiles } from '../inspect/input/file-state.ts';
+import { applied, loadState, setupOf } from '../inspect/input/loaded-state.ts';
+import { readObjectFiles, type ObjectFiles } from '../inspect/input/object-files.ts';
+import type { CheckFinding, CheckResults } from '../inspect/output-schemas/check-results.ts';
+import { loadDefinitions } from '../state/definitions.ts';
+import { UnreadablePathError } from '../state/file-problem.ts';
+import type { ApiServerChoice } from '../kube/auth/find-api-server.ts';
+import type { CheckFlags } from './flags/check-settings.ts';
+import { installFacts, type InstallOverrides } from './input/install-facts.ts';
+import { jsonText } from './output/json-text.ts';
+import type { Progress } from './output/progress.ts';
+
+export interface CheckFilesIo {
+  readonly stdout: (text: string) => void;
+  readonly stderr: (text: string) => void;
+  readonly stdin: () => Promise<string>;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly progress?: Progress;
+}
+
+/** Returns the exit code: 0 if nothing is wrong, otherwise 1. */
+export async function runCheckFiles(
+  flags: CheckFlags,
+  environment: ApiServerChoice['environment'],
+  io: CheckFilesIo,
+): Promise<number> {
+  const read = await readFiles(flags, io);
+  if (read === undefined) return 1;
+  const { kubeconfig, context, cluster } = flags;
+  if (!cluster && (kubeconfig ?? context) === undefined) return printed(flags, read, undefined, io);
+  const { onCluster } = await import('./input/on-cluster.ts');
+  return await onCluster(flags, environment, io.stderr, async (connection) => {
+    const { readCluster } = await import('./input/cluster-input.ts');
+    const needs = ['providers', 'namespaces', 'install', 'roles'] as const;
+    const base = await readCluster(connection, { needs }, overridesOf(flags), io.progress);
+    return printed(flags, read, base, io);
+  });
+}
+
+async function readFiles({ filename }: CheckFlags, io: CheckFilesIo): Promise<ObjectFiles | undefined> {
+  try {
+    return await readObjectFiles(filename, io);
+  } catch (error) {
+    if (!(error instanceof UnreadablePathError)) throw error;
+    io.stderr(`${error.message}\n`);
+    return undefined;
+  }
+}
+
+/** `--namespace` has a default, which says nothing about the install that is looked at. */
+function overridesOf({ namespace, ...flags }: CheckFlags): InstallOverrides {
+  return namespace === 'reeve-system' ? flags : { ...flags, installNamespace: namespace };
+}
+
+function printed(
+  flags: CheckFlags,
+  read: ObjectFiles,
+  base: ClusterState | undefined,
+  io: CheckFilesIo,
+): number {
+  const { objects } = kubeObjectsOf(read.located);
+  const withBase = base ?? stateOfFiles([], installFacts(objects, overridesOf(flags)));
+  const state = base === undefined ? stateOfFiles(objects, withBase.install) : applied(base, objects);
+  const definitions = loadDefinitions(read.located, setupOf(withBase, loadState(withBase)));
+  const findings = checkDefinitions({
+    providers: definitions.providers,
+    // Our own kinds are checked by their schemas.
+    problems: [...read.problems, ...kubeObjectsOf(definitions.rest).problems, ...definitions.problems],
+    state,
+    snapshot: loadState(state).snapshot(),
+    now: io.clock.now(),
+  });
+  for (const { kind, reason } of state.unread) io.stderr(`${kind} could not be read: ${reason}\n`);
+  const results = resultsOf(findings, read);
+  io.stdout(writers[flags.output](results));
+  return (results.problems ?? 0) > 0 || (flags.strict && findings.length > 0) ? 1 : 0;
+}
+
+const writers = { text: findingsText, json: jsonText, github: findingsForGithub };
+
+function resultsOf(findings: readonly CheckFinding[], { files, located }: ObjectFiles): CheckResults {
+  const problems = findings.filter(({ severity }) => severity === 'problem').length;
+  return {
+    apiVersion: cliApiVersion,
+    kind: 'CheckResults',
+    files,
+    documents: located.length,
+    problems,
+    warnings: findings.length - problems,
+    findings,
+  };
+}

@@ -1,0 +1,154 @@
+// The command `reeve adopt`: shows existing objects that a policy or share wants, asks, and marks them for adoption.
+import { adoptLabel, cliFieldManager } from '../../api/names.ts';
+import type { ClusterConnection } from '../../app/cluster-connection.ts';
+import type { Clock } from '../../base/clock.ts';
+import { KubeError } from '../../base/kube-error.ts';
+import type { KubeObject, ObjectRef } from '../../base/kube-object.ts';
+import { clipped } from '../../base/text.ts';
+import { planAdoption } from '../../inspect/actions/adoption.ts';
+import type { AdoptionOutput } from '../../inspect/output-schemas/adoption.ts';
+import { namespaceLines } from '../../inspect/plan/plan-text.ts';
+import type { ApiServerChoice } from '../../kube/auth/find-api-server.ts';
+import type { ObjectWriter } from '../../kube/object-writer.ts';
+import { counted } from '../../policy/terms/wording.ts';
+import { adopter, type AdoptFlags } from '../flags/adopt-settings.ts';
+import { onCluster } from '../input/on-cluster.ts';
+import { jsonText } from '../output/json-text.ts';
+import { styleFor, type Style } from '../output/style.ts';
+import { isAgreed, notConfirmed, type AgreementIo } from './agreement.ts';
+import { readProviderState, type ProviderStateIo } from './provider-state.ts';
+import { refusalText } from './refusal-text.ts';
+
+export interface AdoptIo extends AgreementIo, ProviderStateIo {
+  readonly stdout: (text: string) => void;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly isColored: boolean;
+}
+
+/** Returns the exit code. */
+export async function runAdopt(
+  flags: AdoptFlags,
+  environment: ApiServerChoice['environment'],
+  io: AdoptIo,
+): Promise<number> {
+  const read = adopter(flags);
+  if (read?.ok !== true) throw new Error('the command line has checked the name');
+  const { id } = read;
+  return await onCluster(flags, environment, io.stderr, async (connection) => {
+    const base = await readProviderState(connection, id, { ...flags, others: true }, io);
+    if (base === undefined) return 1;
+    const { writer } = connection;
+    const request = { base, id, namespaces: flags.namespace, now: io.clock.now() };
+    const readSecret = async (ref: ObjectRef) => await readIfAllowed(ref, writer);
+    const { output, offers } = await planAdoption({ ...request, readSecret });
+    return await adopt({ ...output, dryRun: flags.dryRun }, offers, flags, { connection, io });
+  });
+}
+
+/** Without the right, the keys are not known. The object can be marked all the same. */
+async function readIfAllowed(ref: ObjectRef, writer: ObjectWriter): Promise<KubeObject | undefined> {
+  try {
+    return await writer.read(ref);
+  } catch (error) {
+    if (error instanceof KubeError && error.code === 403) return undefined;
+    throw error;
+  }
+}
+
+interface Place {
+  readonly connection: ClusterConnection;
+  readonly io: AdoptIo;
+}
+
+async function adopt(
+  output: AdoptionOutput,
+  offers: readonly KubeObject[],
+  flags: AdoptFlags,
+  { connection, io }: Place,
+): Promise<number> {
+  const isJson = flags.output === 'json';
+  const print = (result: AdoptionOutput): void => (isJson ? io.stdout(jsonText(result)) : undefined);
+  if (!isJson) io.stdout(adoptionText(output, { isWhole: flags.all, paint: styleFor(io.isColored) }));
+  const remaining = countOf(output) - output.adoptable;
+  const clean = remaining === 0 && output.complete ? 0 : 1;
+  if (flags.dryRun || offers.length === 0) {
+    print(output);
+    return clean;
+  }
+  const ask = isJson ? undefined : io.ask;
+  if (!(await isAgreed({ ...io, ask }, { yes: flags.yes, word: 'adopt' }))) {
+    print(output);
+    return notConfirmed;
+  }
+  const { marked, failed } = await markAll(offers, connection.writer, io);
+  print({ ...output, marked, failed });
+  return failed.length === 0 ? clean : 1;
+}
+
+export function adoptionText(
+  output: AdoptionOutput,
+  options: { readonly isWhole: boolean; readonly paint: Style },
+): string {
+  const { provider, adoptable, namespaces, complete } = output;
+  const all = countOf(output);
+  const among = complete ? '' : ' among what this account may read';
+  if (all === 0) return `No object of another client is in the way of ${provider}${among}.\n`;
+  const kept = all - adoptable;
+  const lines = [
+    `${provider}: ${counted(all, 'object')} of other clients ${all === 1 ? 'is' : 'are'} in its way${among}.`,
+    `  ${counted(adoptable, 'object')} can be adopted, as follows${kept === 0 ? '' : `; ${kept} cannot`}.`,
+    ...namespaceLines(namespaces, options),
+    ...(adoptable === 0
+      ? []
+      : ['', 'What Reeve overwrites does not come back when it gives an object back later.']),
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+function countOf({ namespaces }: AdoptionOutput): number {
+  return namespaces.reduce((sum, { changes }) => sum + changes.length, 0);
+}
+
+/** One after another: a person reads each line, and the API server limits how many requests a person sends. */
+async function markAll(
+  offers: readonly KubeObject[],
+  writer: ObjectWriter,
+  { stderr }: AgreementIo,
+): Promise<Pick<AdoptionOutput, 'marked' | 'failed'>> {
+  const marked: ObjectRef[] = [];
+  const failed: { object: ObjectRef; message: string }[] = [];
+  for (const live of offers) {
+    const { apiVersion = '', kind = '', metadata } = live;
+    const { namespace = '', name = '' } = metadata;
+    const object = { apiVersion, kind, namespace, name };
+    const shown = clipped(`${kind} ${namespace}/${name}`, 300);
+    try {
+      await mark(object, live, writer);
+      marked.push(object);
+      stderr(`marked ${shown}\n`);
+    } catch (error) {
+      const message = refusalText(error);
+      failed.push({ object, message });
+      stderr(`${shown} was not marked: ${message}\n`);
+    }
+  }
+  return { marked, failed };
+}
+
+/** An object that changed since it was shown is marked if it is still the same object. */
+async function mark(ref: ObjectRef, { metadata }: KubeObject, writer: ObjectWriter): Promise<void> {
+  const labels = { [adoptLabel]: 'true' };
+  const { uid, resourceVersion } = metadata;
+  const send = async (version: unknown): Promise<unknown> =>
+    await writer.mergePatch(
+      ref,
+      { metadata: { uid, resourceVersion: version, labels } },
+      { manager: cliFieldManager },
+    );
+  try {
+    await send(resourceVersion);
+  } catch (error) {
+    if (!(error instanceof KubeError) || error.code !== 409) throw error;
+    await send((await writer.read(ref))?.metadata['resourceVersion']);
+  }
+}

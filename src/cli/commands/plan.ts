@@ -1,0 +1,125 @@
+// The command `reeve plan`: prints what applying files would change. It writes nothing.
+import type { Clock } from '../../base/clock.ts';
+import type { ClusterState } from '../../inspect/input/cluster-state.ts';
+import { kubeObjectsOf } from '../../inspect/input/file-state.ts';
+import { loadState, namespaceType, setupOf } from '../../inspect/input/loaded-state.ts';
+import { providerNamed } from '../../inspect/input/object-names.ts';
+import { readObjectFiles, type ObjectFiles } from '../../inspect/input/object-files.ts';
+import type { PlanOutput } from '../../inspect/output-schemas/plan-output.ts';
+import { missingOf } from '../../inspect/plan/missing-names.ts';
+import { planCluster } from '../../inspect/plan/plan-cluster.ts';
+import { planMarkdown } from '../../inspect/plan/plan-markdown.ts';
+import {
+  changesAnything,
+  deletionsIn,
+  isRefused,
+  narrowed,
+  type PlanScope,
+} from '../../inspect/plan/plan-summary.ts';
+import { textOfPlan } from '../../inspect/plan/plan-text.ts';
+import type { ApiServerChoice } from '../../kube/auth/find-api-server.ts';
+import { counted } from '../../policy/terms/wording.ts';
+import { loadDefinitions } from '../../state/definitions.ts';
+import { renderFileProblem, UnreadablePathError } from '../../state/file-problem.ts';
+import { inOrder } from '../../state/located.ts';
+import { isNamespaceName } from '../../api/kubernetes-names.ts';
+import type { PlanFlags } from '../flags/plan-settings.ts';
+import { withState, type StateIo } from '../input/chosen-state.ts';
+import { jsonText } from '../output/json-text.ts';
+import { styleFor } from '../output/style.ts';
+
+export interface PlanIo extends StateIo {
+  readonly stdout: (text: string) => void;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly isColored: boolean;
+}
+
+const needs = [
+  'providers',
+  'namespaces',
+  'secrets',
+  'sources',
+  'provided',
+  'accounts',
+  'own-secrets',
+] as const;
+
+/** Returns the exit code. */
+export async function runPlan(
+  flags: PlanFlags,
+  environment: ApiServerChoice['environment'],
+  io: PlanIo,
+): Promise<number> {
+  const scope = scopeOf(flags.only);
+  if (typeof scope === 'string') return failed(scope, io);
+  const read = await readApplied(flags.filename, io);
+  if (typeof read === 'string') return failed(read, io);
+  const stateFlags = { ...flags, filename: flags.state, cluster: false };
+  const { objects } = kubeObjectsOf(read.located);
+  return await withState(stateFlags, environment, { needs, added: objects }, io, async (base) => {
+    const problems = problemsIn(read, base);
+    for (const problem of problems) io.stderr(`${renderFileProblem(problem)}\n`);
+    if (problems.length > 0) return 1;
+    if (base.unread.some(({ kind }) => kind === namespaceType.kind))
+      return failed('without the namespaces, nothing can be planned', io);
+    const missing = base.unread.length === 0 ? missingOf(scope, base, objects) : undefined;
+    if (missing !== undefined) return failed(missing, io);
+    const plan = await planCluster({ base, objects, now: io.clock.now() });
+    if (plan.planned === 0) io.stderr('the state has no namespaces, so nothing can be planned\n');
+    return printed(narrowed(plan, scope), flags, io);
+  });
+}
+
+function failed(problem: string, { stderr }: StateIo): number {
+  stderr(`${problem}\n`);
+  return 1;
+}
+
+async function readApplied(paths: readonly string[], io: StateIo): Promise<ObjectFiles | string> {
+  try {
+    return await readObjectFiles(paths, io);
+  } catch (error) {
+    if (!(error instanceof UnreadablePathError)) throw error;
+    return error.message;
+  }
+}
+
+/** Intents of the state count for bindings of the files. */
+function problemsIn(read: ObjectFiles, base: ClusterState) {
+  const { problems, rest } = loadDefinitions(read.located, setupOf(base, loadState(base)));
+  return inOrder([...read.problems, ...problems, ...kubeObjectsOf(rest).problems]);
+}
+
+/** Returns the problem if a name cannot be read. */
+function scopeOf(only: readonly string[]): PlanScope | string {
+  const namespaces = new Set<string>();
+  const providers = new Set<string>();
+  for (const text of only) {
+    const [, namespace] = /^(?:ns|namespace|namespaces)\/(.+)$/.exec(text) ?? [];
+    if (namespace !== undefined && isNamespaceName(namespace)) namespaces.add(namespace);
+    else {
+      const provider = providerNamed(text, undefined);
+      if (!provider.ok) return `--only: ${provider.problem}`;
+      providers.add(provider.id);
+    }
+  }
+  return { namespaces, providers };
+}
+
+function printed(plan: PlanOutput, { output, all, maxDeletions, exitCode }: PlanFlags, io: PlanIo): number {
+  const writers = {
+    text: () => textOfPlan(plan, { paint: styleFor(io.isColored), isWhole: all }),
+    json: () => jsonText(plan),
+    markdown: () => planMarkdown(plan),
+  };
+  io.stdout(writers[output]());
+  const deletions = deletionsIn(plan);
+  if (maxDeletions !== undefined && deletions > maxDeletions) {
+    const objects = counted(deletions, 'object');
+    io.stderr(`${objects} would be deleted or re-created, and --max-deletions is ${maxDeletions}\n`);
+    return 1;
+  }
+  if (!exitCode) return 0;
+  if (isRefused(plan) || !plan.complete) return 1;
+  return changesAnything(plan) ? 2 : 0;
+}

@@ -1,0 +1,47 @@
+// Reads what a command needs to plan one policy, share or binding of a cluster.
+import type { ClusterConnection } from '../../app/cluster-connection.ts';
+import { nearestWord } from '../../base/nearest.ts';
+import { nameOf } from '../../base/metadata.ts';
+import type { ClusterState, Need } from '../../inspect/input/cluster-state.ts';
+import {
+  kindOfProvider,
+  nameOfProvider,
+  namespaceOfProvider,
+  providerRef,
+  type ProviderId,
+} from '../../policy/terms/provider-id.ts';
+import { readCluster } from '../input/cluster-input.ts';
+import type { InstallOverrides } from '../input/install-facts.ts';
+import type { Progress } from '../output/progress.ts';
+
+export interface ProviderStateIo {
+  readonly stderr: (text: string) => void;
+  readonly progress?: Progress;
+}
+
+/** Only Secrets belong to shares, and no Secret to other providers. `others`: also objects that are not Reeve's. */
+function needsOf(id: ProviderId, others: boolean): readonly Need[] {
+  if (kindOfProvider(id) !== 'SecretShare') return ['providers', 'namespaces', 'provided'];
+  return ['providers', 'namespaces', ...(others ? ['secrets' as const] : []), 'own-secrets', 'sources'];
+}
+
+/** Says on standard error why the provider is not found. Returns undefined then. */
+export async function readProviderState(
+  connection: ClusterConnection,
+  id: ProviderId,
+  overrides: InstallOverrides & { readonly others: boolean },
+  { stderr, progress }: ProviderStateIo,
+): Promise<ClusterState | undefined> {
+  const state = await readCluster(connection, { needs: needsOf(id, overrides.others) }, overrides, progress);
+  for (const { kind, reason } of state.unread) stderr(`${kind} could not be read: ${reason}\n`);
+  const ref = providerRef(id);
+  if (state.find(ref, ref.namespace ?? '', ref.name) !== undefined) return state;
+  if (state.unread.some(({ kind }) => kind === ref.kind)) return undefined;
+  const names = state
+    .objects(ref)
+    .filter(({ metadata }) => metadata.namespace === namespaceOfProvider(id))
+    .map(nameOf);
+  const near = nearestWord(nameOfProvider(id), names);
+  stderr(`there is no ${id}${near === undefined ? '' : `; did you mean ${near}?`}\n`);
+  return undefined;
+}

@@ -1,0 +1,98 @@
+// The command `reeve report`: prints everything that is not as policies want it, and everything that ends.
+import type { ClusterConnection } from '../../app/cluster-connection.ts';
+import type { Clock } from '../../base/clock.ts';
+import { collectReport, type ExistingObjects } from '../../inspect/report/collect.ts';
+import { openReports } from '../../inspect/report/open-reports.ts';
+import { reportCsv } from '../../inspect/report/report-csv.ts';
+import { reportHtml } from '../../inspect/report/report-html.ts';
+import { emptyText, headingText, textSections, textOfUnread } from '../../inspect/report/report-text.ts';
+import type { ClusterState, Need } from '../../inspect/input/cluster-state.ts';
+import { plannedState } from '../../inspect/plan/planned-state.ts';
+import type { ReportOutput } from '../../inspect/output-schemas/report-output.ts';
+import type { ApiServerChoice } from '../../kube/auth/find-api-server.ts';
+import { hasAuditableRules } from '../../policy/decide/audit.ts';
+import { roleBindingType, roleType, secretObjectType } from '../../policy/terms/object-key.ts';
+import type { ReportFlags } from '../flags/report-settings.ts';
+import { withState, type StateIo } from '../input/chosen-state.ts';
+import { jsonText } from '../output/json-text.ts';
+import { styleFor, type Style } from '../output/style.ts';
+import { tableText } from '../output/table.ts';
+
+export interface ReportIo extends StateIo {
+  readonly stdout: (text: string) => void;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly isColored: boolean;
+}
+
+const needs: readonly Need[] = [
+  ...(['install', 'providers', 'namespaces', 'provided', 'secrets', 'own-secrets'] as const),
+  ...(['sources', 'namespaced-roles'] as const),
+];
+
+/** Returns the exit code: 0 if the report is complete. */
+export async function runReport(
+  flags: ReportFlags,
+  environment: ApiServerChoice['environment'],
+  io: ReportIo,
+): Promise<number> {
+  return await withState(flags, environment, { needs }, io, async (state, connection) => {
+    const now = io.clock.now();
+    const { cluster, planning } = plannedState(state, now);
+    const report = await collectReport({
+      state,
+      cluster,
+      planning,
+      existing: [
+        ['roles', state.objects(roleType)],
+        ['rolebindings', state.objects(roleBindingType)],
+        ...(flags.secrets ? await secretsOf(state, connection) : []),
+      ],
+      now,
+    });
+    const { policies } = cluster.snapshot().policies;
+    if (!flags.secrets && policies.some((policy) => hasAuditableRules(policy, 'secrets')))
+      io.stderr('existing Secrets were not judged; --secrets judges them\n');
+    if (!flags.write || connection === undefined) {
+      io.stdout(printed(report, flags.output, styleFor(io.isColored)));
+      return report.complete ? 0 : 1;
+    }
+    const { writeReports } = await import('./report-writer.ts');
+    const isWritten = await writeReports(openReports(report), connection, io.stderr);
+    return isWritten && report.complete ? 0 : 1;
+  });
+}
+
+/** A cluster's Secrets are read page by page, and none is kept. */
+async function secretsOf(state: ClusterState, connection?: ClusterConnection): Promise<ExistingObjects> {
+  if (connection === undefined) return [['secrets', state.objects(secretObjectType)]];
+  const { auditReaderOf } = await import('../../app/object-readers.ts');
+  const { signal } = new AbortController();
+  return [['secrets', auditReaderOf(connection).listExisting('secrets', undefined, signal)]];
+}
+
+function printed(report: ReportOutput, format: ReportFlags['output'], style: Style): string {
+  switch (format) {
+    case 'text':
+      return reportText(report, style);
+    case 'json':
+      return jsonText(report);
+    case 'csv':
+      return reportCsv(report);
+    case 'html':
+      return reportHtml(report);
+    case 'openreports':
+      return `${JSON.stringify({ apiVersion: 'v1', kind: 'List', items: openReports(report) }, undefined, 2)}\n`;
+    default:
+      return format satisfies never;
+  }
+}
+
+function reportText(report: ReportOutput, style: Style): string {
+  const sections = textSections(report).map(
+    ({ title, rows }) => `\n${style.strong(title)}\n${tableText(rows, '  ')}`,
+  );
+  const empty = emptyText(report);
+  const unread = textOfUnread(report);
+  const heading = `${headingText(report)}\n${unread === '' ? '' : `${style.strong(unread)}\n`}`;
+  return `${heading}${sections.join('')}${empty === '' ? '' : `\n${style.faint(empty)}\n`}`;
+}

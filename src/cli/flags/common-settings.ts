@@ -1,0 +1,147 @@
+// Settings that several commands have in common.
+import { isNamespaceName } from '../../api/kubernetes-names.ts';
+import { logLevels } from '../../observe/log-level.ts';
+import {
+  choiceSetting,
+  durationSetting,
+  integerSetting,
+  listSetting,
+  optionalText,
+  pathsSetting,
+  textSetting,
+} from './setting-kinds.ts';
+import type { Parsed, Setting, Settings } from './settings.ts';
+import { parseGoDuration } from '../../base/time.ts';
+
+export const file = { placeholder: 'FILE', accepted: 'a file' };
+export const folder = { placeholder: 'DIR', accepted: 'a folder' };
+export const fileOrFolder = { placeholder: 'PATH', accepted: 'a YAML file or a folder of them' };
+const port = { placeholder: 'PORT' };
+export const durationPlaceholder = { placeholder: 'DURATION' };
+export const namespaceNames = { placeholder: 'NAME', accepted: 'names of namespaces' };
+const tenMinutesMs = 600_000;
+
+export function installNamespace(value: string): Setting<string> {
+  const about = {
+    placeholder: 'NAME',
+    help: 'The namespace that Reeve is installed in.',
+    accepted: 'the name of a namespace',
+  };
+  return { ...textSetting(value, about), parse: parseNamespace };
+}
+
+/** `-f`: the files that a command is about. */
+export function filesSetting(help: string): Setting<readonly string[]> {
+  return { ...pathsSetting({ placeholder: 'PATH', help, accepted: pathAccepted }), short: 'f' };
+}
+
+const pathAccepted = 'a YAML or JSON file, a folder of them, or -';
+
+/** `-o`: the first format is the default. */
+export function outputSetting<const T extends string>(
+  formats: readonly [T, ...T[]],
+  help: string,
+): Setting<T> {
+  const setting = choiceSetting(formats[0], formats, { placeholder: 'FORMAT', help });
+  return { ...setting, short: 'o', hasVariable: false };
+}
+
+/** The namespaces that no policy matches, in addition to those of Kubernetes. */
+export const installSettings = {
+  namespace: installNamespace('reeve-system'),
+  sharedNamespace: listSetting(
+    isNamespaceName,
+    {
+      ...namespaceNames,
+      help: 'A namespace with Secrets to share. No policy matches it. May be given several times.',
+    },
+    ['reeve-shared'],
+  ),
+  excludeNamespace: listSetting(isNamespaceName, {
+    ...namespaceNames,
+    help: 'A namespace that no policy matches. May be given several times.',
+  }),
+} satisfies Settings;
+
+/** The settings of the webhook. */
+export const webhookSettings = {
+  port: integerSetting(8443, 0, 65_535, {
+    ...port,
+    help: 'The port for reviews; 0 selects any free port.',
+  }),
+  tlsCert: optionalText({ ...file, help: 'The serving certificate in PEM. Read again when it changes.' }),
+  tlsKey: optionalText({ ...file, help: 'The private key of the certificate.' }),
+  certsDir: optionalText({
+    ...folder,
+    help: 'A folder with tls.crt and tls.key, as reeve certs writes it. Without any of these three, serve makes a pair in memory, and run shares an authority with the other replicas.',
+  }),
+  drainGrace: durationSetting('5s', tenMinutesMs, parseGoDuration, {
+    ...durationPlaceholder,
+    help: 'How long requests are still answered after SIGTERM.',
+    accepted: 'a duration such as 5s, up to 10m',
+  }),
+  evaluationBudget: durationSetting('250ms', 30_000, parsePositiveDuration, {
+    ...durationPlaceholder,
+    help: 'How much CPU time policies may take to evaluate one review. Beyond it, the write is refused. Policies that can only warn come last, and are left out then.',
+    accepted: 'a duration such as 250ms, more than 0 and up to 30s',
+  }),
+} satisfies Settings;
+
+/** Credentials in a URL would be visible to each reader of the Deployment. */
+const collectorUrl = /^https?:\/\/[^\s/?#@]+(?:\/[^\s?#@]*)?$/;
+
+export const processSettings = {
+  probesPort: integerSetting(8081, 0, 65_535, {
+    ...port,
+    help: 'The port for /livez, /readyz and /metrics; 0 selects any free port.',
+  }),
+  logLevel: choiceSetting('info', logLevels, {
+    placeholder: 'LEVEL',
+    help: 'The lowest level that is logged to standard error.',
+  }),
+  traceEndpoint: {
+    placeholder: 'URL',
+    help: 'The OpenTelemetry collector that gets a span for each review and each reconcile, over OTLP/HTTP. Without it, nothing is traced.',
+    accepted: 'http://HOST:PORT or https://HOST:PORT',
+    fallback: { value: undefined, shown: '' },
+    parse: (texts) => {
+      const value = texts.at(-1) ?? '';
+      return collectorUrl.test(value) && URL.canParse(value) ? { ok: true, value } : { ok: false };
+    },
+  } as Setting<string | undefined>,
+} satisfies Settings;
+
+export function hostSetting(value: string): Setting<string> {
+  return textSetting(value, {
+    placeholder: 'ADDRESS',
+    help: 'The address to listen on; 0.0.0.0 means all.',
+    accepted: 'an address',
+  });
+}
+
+export function parseNamespace(texts: readonly string[]): Parsed<string> {
+  const value = texts.at(-1) ?? '';
+  return isNamespaceName(value) ? { ok: true, value } : { ok: false };
+}
+
+export function parsePositiveDuration(text: string): number | undefined {
+  const value = parseGoDuration(text);
+  return value === 0 ? undefined : value;
+}
+
+interface TlsSettings {
+  readonly tlsCert: string | undefined;
+  readonly tlsKey: string | undefined;
+  readonly certsDir: string | undefined;
+}
+
+/** Checks settings that depend on each other. */
+export function checkedTls({ tlsCert, tlsKey, certsDir }: TlsSettings): readonly string[] {
+  const problems: string[] = [];
+  if ((tlsCert === undefined) !== (tlsKey === undefined))
+    problems.push('--tls-cert and --tls-key go together');
+  if (certsDir !== undefined && (tlsCert ?? tlsKey) !== undefined) {
+    problems.push('--certs-dir replaces --tls-cert and --tls-key: give one of them');
+  }
+  return problems;
+}

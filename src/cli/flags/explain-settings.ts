@@ -1,0 +1,43 @@
+// Defines the flags of `reeve explain`.
+import { filesSetting, outputSetting } from './common-settings.ts';
+import { clusterSettings, installOverrides, objectNamespace } from './state-settings.ts';
+import { switchSetting, withoutVariable } from './setting-kinds.ts';
+import { commandForm, type Settings, type Values } from './settings.ts';
+
+export const explainSettings = {
+  filename: filesSetting(
+    'Look at the objects of this file or folder; - is standard input. May be given several times.',
+  ),
+  ...clusterSettings,
+  namespace: objectNamespace('The namespace of the object, or of a SecurityIntentBinding.'),
+  all: withoutVariable(switchSetting('Print all namespaces and objects of a policy, not only the first 20.')),
+  ...installOverrides,
+  output: outputSetting(['text', 'json'], 'Text for people, or JSON for programs.'),
+} satisfies Settings;
+
+export type ExplainFlags = Values<typeof explainSettings>;
+
+export const explainForm = commandForm({
+  settings: explainSettings,
+  positionals: {
+    placeholder: 'TARGET',
+    help: 'namespace/NAME, policy/NAME, share/NAME, binding/NAME, KIND/NAME of an object with -n, or a file with an AdmissionReview (- is standard input).',
+    min: 1,
+    max: 1,
+  },
+  examples: [
+    [
+      'reeve explain namespace/team-a',
+      'what each policy gives this namespace, and why the others do not match',
+    ],
+    ['reeve explain secret/regcred -n team-a', 'who provides this Secret, or why it is not there'],
+    ['reeve explain policy/team', 'the namespaces, objects and rights of this policy'],
+    ['reeve explain request.json', 'what each rule says of an AdmissionReview, and the answer'],
+    ['reeve explain namespace/team-a -f policies/ -f cluster/', 'a namespace in files'],
+  ],
+  exitCodes: [
+    [0, 'The target exists, or the request is allowed.'],
+    [1, 'The target does not exist, the request is refused, or the tool could not look.'],
+    [2, 'Wrong flags.'],
+  ],
+});

@@ -1,0 +1,83 @@
+// Defines the flags of `reeve plan`.
+import { fileOrFolder, filesSetting, outputSetting } from './common-settings.ts';
+import { clusterSettings, installOverrides } from './state-settings.ts';
+import { listSetting, pathsSetting, switchSetting } from './setting-kinds.ts';
+import { commandForm, type Setting, type Settings, type Values } from './settings.ts';
+
+const anyCount = /^\d{1,9}$/;
+
+export const planSettings = {
+  filename: filesSetting(
+    'The file or folder that would be applied; - is standard input. May be given several times.',
+  ),
+  state: pathsSetting({
+    ...fileOrFolder,
+    help: 'The state that the files would be applied to, as kubectl get -o yaml writes it. Without it: the cluster. May be given several times.',
+  }),
+  kubeconfig: clusterSettings.kubeconfig,
+  context: clusterSettings.context,
+  only: {
+    ...listSetting((text) => text.includes('/'), {
+      placeholder: 'KIND/NAME',
+      help: 'Show this namespace or provider only: ns/team-a, policy/team. May be given several times.',
+      accepted: 'names such as ns/team-a, policy/team, share/regcred or binding/no-egress',
+    }),
+    hasVariable: false,
+  },
+  all: {
+    ...switchSetting('Write every namespace by itself, also those with equal changes.'),
+    hasVariable: false,
+  },
+  maxDeletions: {
+    placeholder: 'N',
+    help: 'Exit with 1 if more objects than this would be deleted or re-created.',
+    accepted: 'a whole number',
+    hasVariable: false,
+    fallback: { value: undefined, shown: '' },
+    parse: (texts) => {
+      const text = texts.at(-1) ?? '';
+      return anyCount.test(text) ? { ok: true, value: Number(text) } : { ok: false };
+    },
+  } as Setting<number | undefined>,
+  exitCode: {
+    ...switchSetting('Exit with 2 if something would change, and with 1 if something would be refused.'),
+    hasVariable: false,
+  },
+  ...installOverrides,
+  output: outputSetting(
+    ['text', 'json', 'markdown'],
+    'Lines for people, JSON for programs, or the comment of a pull request.',
+  ),
+} satisfies Settings;
+
+export type PlanFlags = Values<typeof planSettings>;
+
+export const planForm = commandForm({
+  settings: planSettings,
+  check: ({ filename, state, kubeconfig, context }) => [
+    ...(filename.length === 0 ? ['-f is missing; accepted: a file or folder, or -'] : []),
+    ...(filename.includes('-') && state.includes('-')
+      ? ['only one of -f and --state can be standard input']
+      : []),
+    ...(state.length > 0 && (kubeconfig ?? context) !== undefined
+      ? ['--state replaces the cluster: give one of them']
+      : []),
+  ],
+  wrongCode: (args) => (args.includes('--exit-code') ? 1 : 2),
+  details:
+    'Nothing is written. Policies of the state that the files do not have stay, as with kubectl apply. What the API server would refuse is left out of the plan.',
+  examples: [
+    ['reeve plan -f policies/', 'what applying these files would change on the cluster'],
+    ['reeve plan -f policies/ --state cluster.yaml', 'the same, for a saved state'],
+    ['reeve plan -f policies/ --only ns/team-a', 'one namespace'],
+    ['reeve plan -f policies/ --exit-code --max-deletions 5 -o markdown', 'in the check of a pull request'],
+  ],
+  exitCodes: [
+    [0, 'The plan was made. With --exit-code: nothing would change.'],
+    [
+      1,
+      'The plan could not be made, or --max-deletions was exceeded. With --exit-code also: something would be refused, or could not be read.',
+    ],
+    [2, 'With --exit-code: something would change. Without it: wrong flags.'],
+  ],
+});

@@ -1,0 +1,233 @@
+// Reads the settings of a command from flags, environment and defaults, and reports all problems.
+import { nearest } from '../../base/nearest.ts';
+
+export type Parsed<T> = { readonly ok: true; readonly value: T } | { readonly ok: false };
+
+/** One row of the table of a command. Its key gives the flag (`--probes-port`) and the variable (`REEVE_PROBES_PORT`). */
+export interface Setting<T> {
+  /** Stands for the value in the help. Empty for a switch. */
+  readonly placeholder: string;
+  readonly help: string;
+  readonly accepted: string;
+  /** Gets all given values. A setting with one value uses the last. */
+  readonly parse: (texts: readonly string[]) => Parsed<T>;
+  /** Undefined for a required setting. */
+  readonly fallback: { readonly value: T; readonly shown: string } | undefined;
+  /** One letter: `f` for `-f`. */
+  readonly short?: string;
+  /** The values that completion offers. */
+  readonly choices?: readonly string[];
+  /** False if a variable could not mean the same for each call. Default: true. */
+  readonly hasVariable?: boolean;
+}
+
+/** The arguments without a flag. */
+interface Positionals {
+  readonly placeholder: string;
+  readonly help: string;
+  readonly min: number;
+  readonly max: number;
+  /** Default: any text. */
+  readonly choices?: readonly string[];
+}
+
+/** What the help of a command says, apart from its summary. */
+export interface CommandTable {
+  readonly settings: Settings;
+  /** Default: none. */
+  readonly positionals?: Positionals;
+  /** What a user must know in addition to the summary and the flags. */
+  readonly details?: string;
+  readonly examples?: readonly (readonly [command: string, effect: string])[];
+  readonly exitCodes?: readonly (readonly [code: number, meaning: string])[];
+}
+
+/** Everything that the command line knows of one command. */
+export interface CommandForm<S extends Settings> extends CommandTable {
+  readonly settings: S;
+  /** Checks arguments without a flag, and settings that depend on each other. Returns problems. */
+  readonly check?: (values: Values<S>, positionals: readonly string[]) => readonly string[];
+  /** The exit code for wrong arguments. Default: 2. */
+  readonly wrongCode?: (args: readonly string[]) => number;
+}
+
+/** Infers the type of the settings. */
+export function commandForm<S extends Settings>(form: CommandForm<S>): CommandForm<S> {
+  return form;
+}
+
+export type Settings = Readonly<Record<string, Setting<unknown>>>;
+export type Values<S extends Settings> = {
+  readonly [K in keyof S]: S[K] extends Setting<infer T> ? T : never;
+};
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+export type ParsedSettings<T> =
+  | { readonly ok: true; readonly values: T; readonly positionals: readonly string[] }
+  | { readonly ok: false; readonly problems: readonly string[] };
+
+export function readSettings<S extends Settings>(
+  settings: S,
+  args: readonly string[],
+  env: Environment,
+  accepted: Positionals = noPositionals,
+): ParsedSettings<Values<S>> {
+  const { texts, problems: wrongFlags, positionals } = readFlags(settings, args);
+  const problems = [...wrongFlags, ...positionalProblems(positionals, accepted)];
+  const values = new Map<string, unknown>();
+  for (const [key, setting] of Object.entries(settings)) {
+    const variable = setting.hasVariable === false ? undefined : env[variableName(key)];
+    const outcome = valueOf(key, setting, texts.get(key), variable);
+    if ('problem' in outcome) problems.push(outcome.problem);
+    else values.set(key, outcome.value);
+  }
+  if (problems.length > 0) return { ok: false, problems };
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- each key has the value that its own setting parsed
+  return { ok: true, values: Object.fromEntries(values) as Values<S>, positionals };
+}
+
+const noPositionals: Positionals = { placeholder: '', help: '', min: 0, max: 0 };
+
+function positionalProblems(
+  given: readonly string[],
+  { placeholder, help, min, max, choices }: Positionals,
+): readonly string[] {
+  if (given.length < min) return [`${placeholder} is missing: ${help}`];
+  const wrong = given.filter((text) => choices?.includes(text) === false);
+  if (choices !== undefined && wrong.length > 0)
+    return wrong.map((text) => `${JSON.stringify(text)} is not valid; accepted: ${choices.join(', ')}`);
+  return given.slice(max).map((text) => `unexpected argument ${JSON.stringify(text)}`);
+}
+
+type Outcome = { readonly value: unknown } | { readonly problem: string };
+
+function valueOf(
+  key: string,
+  setting: Setting<unknown>,
+  flags: readonly string[] | undefined,
+  variable: string | undefined,
+): Outcome {
+  // An empty variable counts as not set, because compose files and manifests cannot always omit it.
+  const texts = flags ?? (variable === undefined || variable === '' ? undefined : [variable]);
+  if (texts === undefined) {
+    return setting.fallback ?? { problem: `${flagName(key)} is missing; accepted: ${setting.accepted}` };
+  }
+  const parsed = setting.parse(texts);
+  if (parsed.ok) return { value: parsed.value };
+  const source = flags === undefined ? variableName(key) : flagName(key);
+  return {
+    problem: `${source}: ${JSON.stringify(withoutUser(texts.at(-1) ?? ''))} is not valid; accepted: ${setting.accepted}`,
+  };
+}
+
+/** A URL may hold a password, which must not get into the log. */
+function withoutUser(text: string): string {
+  return text.replace(/\/\/.*@/s, '//…@');
+}
+
+interface Flags {
+  /** By key. */
+  readonly texts: ReadonlyMap<string, readonly string[]>;
+  readonly positionals: readonly string[];
+  readonly problems: readonly string[];
+}
+
+function readFlags(settings: Settings, args: readonly string[]): Flags {
+  const byFlag = new Map(
+    Object.entries(settings).flatMap(([key, setting]) =>
+      namesOf(key, setting).map((flag) => [flag, { key, setting }] as const),
+    ),
+  );
+  const isSwitch = (flag: string): boolean => byFlag.get(flag)?.setting.placeholder === '';
+  const texts = new Map<string, readonly string[]>();
+  const problems: string[] = [];
+  const { pairs, positionals } = partsOf(args, isSwitch, (arg) => byFlag.has(arg));
+  for (const { flag, value } of pairs) {
+    const known = byFlag.get(flag);
+    if (known === undefined) problems.push(unknownText(flag, [...byFlag.keys()]));
+    else if (value === undefined)
+      problems.push(`${flag} requires a value; accepted: ${known.setting.accepted}`);
+    else texts.set(known.key, [...(texts.get(known.key) ?? []), value]);
+  }
+  return { texts, problems, positionals };
+}
+
+interface Pair {
+  readonly flag: string;
+  readonly value: string | undefined;
+}
+
+interface Parts {
+  readonly pairs: readonly Pair[];
+  readonly positionals: readonly string[];
+}
+
+/** An unknown flag takes its value too, so that the value is not reported as a second problem. */
+function partsOf(
+  args: readonly string[],
+  isSwitch: (flag: string) => boolean,
+  isFlag: (arg: string) => boolean,
+): Parts {
+  const pairs: Pair[] = [];
+  const flags = beforeEnd(args);
+  const plain: string[] = [];
+  for (let index = 0; index < flags.length; index++) {
+    const [flag, attached] = splitFlag(flags[index] ?? '');
+    const next = flags[index + 1];
+    if (!flag.startsWith('-') || flag === '-') plain.push(flag);
+    else if (attached !== undefined) pairs.push({ flag, value: attached });
+    else if (isSwitch(flag)) pairs.push({ flag, value: 'true' });
+    else {
+      const takesValue = flag.startsWith('--') || isFlag(flag);
+      const value = takesValue ? valueIn(next, isFlag) : undefined;
+      if (value !== undefined) index++;
+      pairs.push({ flag, value });
+    }
+  }
+  return { pairs, positionals: [...plain, ...args.slice(flags.length + 1)] };
+}
+
+/** `--` ends the flags. */
+export function beforeEnd(args: readonly string[]): readonly string[] {
+  return args.includes('--') ? args.slice(0, args.indexOf('--')) : args;
+}
+
+function valueIn(arg: string | undefined, isFlag: (arg: string) => boolean): string | undefined {
+  return arg === undefined || arg.startsWith('--') || isFlag(arg) ? undefined : arg;
+}
+
+function splitFlag(arg: string): readonly [string, string | undefined] {
+  const equals = arg.indexOf('=');
+  if (!arg.startsWith('-') || equals === -1) return [arg, undefined];
+  return [arg.slice(0, equals), arg.slice(equals + 1)];
+}
+
+function unknownText(given: string, known: readonly string[]): string {
+  // Each letter is near to each other one.
+  const near = given.startsWith('--') ? likelyMeant(given, known) : undefined;
+  return `unknown flag ${given}${near === undefined ? '' : `; did you mean ${near}?`}`;
+}
+
+/** `-f` and `--filename`. */
+export function namesOf(key: string, { short }: Setting<unknown>): readonly string[] {
+  return short === undefined ? [flagName(key)] : [`-${short}`, flagName(key)];
+}
+
+/** `probesPort` -> `--probes-port` */
+export function flagName(key: string): string {
+  return `--${kebab(key)}`;
+}
+
+/** `probesPort` -> `REEVE_PROBES_PORT` */
+export function variableName(key: string): string {
+  return `REEVE_${kebab(key).replaceAll('-', '_').toUpperCase()}`;
+}
+
+function kebab(key: string): string {
+  return key.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+}
+
+/** Returns the known word that was probably meant: a quarter of its letters may be wrong, or two of a short word. */
+export function likelyMeant(word: string, known: readonly string[]): string | undefined {
+  return nearest(word, known, Math.max(2, Math.floor(word.length / 4)));
+}

@@ -1,0 +1,83 @@
+// Settings of commands that look at a cluster or at files: where the cluster is, and what its install allows.
+import { isNamespaceName, isSubdomain } from '../../api/kubernetes-names.ts';
+import { file, namespaceNames, parseNamespace } from './common-settings.ts';
+import { isKindText, kindAccepted } from './run-settings.ts';
+import { listSetting, optionalText, switchSetting, withoutVariable } from './setting-kinds.ts';
+import type { Setting, Settings } from './settings.ts';
+
+/** These flags choose a cluster in place of files. A variable must not: it would be there for each command. */
+export const connectionSettings = {
+  kubeconfig: withoutVariable(
+    optionalText({
+      ...file,
+      help: 'The kubeconfig of the cluster. Without it, the cluster is found as kubectl finds it.',
+    }),
+  ),
+  context: withoutVariable(
+    optionalText({
+      placeholder: 'NAME',
+      help: 'The context of the kubeconfig. Default: the current one.',
+      accepted: 'the name of a context',
+    }),
+  ),
+} satisfies Settings;
+
+export const clusterSettings = {
+  ...connectionSettings,
+  cluster: {
+    ...switchSetting('With -f: use the cluster that kubectl would use as the state beside the files.'),
+    hasVariable: false,
+  },
+} satisfies Settings;
+
+/** The flags of the install are read from its Deployments; these take precedence. A Pod's variables describe another install. */
+export const installOverrides = {
+  installNamespace: withoutVariable({
+    ...optionalText({
+      placeholder: 'NAME',
+      help: 'The namespace that Reeve is installed in. Default: that of its Deployments.',
+      accepted: 'the name of a namespace',
+    }),
+    parse: parseNamespace,
+  }),
+  sharedNamespace: withoutVariable(
+    listOrNone(isNamespaceName, {
+      ...namespaceNames,
+      help: 'A namespace with Secrets to share, as the install has it. May be given several times.',
+    }),
+  ),
+  excludeNamespace: withoutVariable(
+    listOrNone(isNamespaceName, {
+      ...namespaceNames,
+      help: 'A namespace that no policy matches, as the install has it. May be given several times.',
+    }),
+  ),
+  resourceKind: withoutVariable(
+    listOrNone(isKindText, {
+      placeholder: 'KIND',
+      help: 'A kind that policies may provide, as the install has it. May be given several times.',
+      accepted: kindAccepted,
+    }),
+  ),
+  secretName: withoutVariable(
+    listOrNone(isSubdomain, {
+      placeholder: 'NAME',
+      help: 'The name of a Secret that shares may create, as the install has it. May be given several times.',
+      accepted: 'names of Secrets',
+    }),
+  ),
+} satisfies Settings;
+
+/** `-n`: the namespace of the object that a command is about. A Pod's REEVE_NAMESPACE is that of the install. */
+export function objectNamespace(help: string): Setting<string | undefined> {
+  const about = { placeholder: 'NAME', help, accepted: 'the name of a namespace' };
+  return withoutVariable({ ...optionalText(about), parse: parseNamespace, short: 'n' });
+}
+
+/** Undefined if the flag is not given. */
+function listOrNone(
+  isItem: (text: string) => boolean,
+  about: Pick<Setting<unknown>, 'placeholder' | 'help' | 'accepted'>,
+): Setting<readonly string[] | undefined> {
+  return { ...listSetting(isItem, about), fallback: { value: undefined, shown: '' } };
+}

@@ -1,0 +1,48 @@
+// Defines the flags of `reeve test`.
+import { compileRegex } from '../../cel/regex.ts';
+import { outputSetting } from './common-settings.ts';
+import { optionalText, switchSetting } from './setting-kinds.ts';
+import { commandForm, type Settings, type Values } from './settings.ts';
+
+export const testSettings = {
+  run: {
+    ...optionalText({
+      placeholder: 'PATTERN',
+      help: 'Run only tests whose name matches. Coverage is then left out.',
+      accepted: 'a pattern in RE2 syntax',
+    }),
+    hasVariable: false,
+  },
+  verbose: { ...switchSetting('List also the tests that pass.'), hasVariable: false },
+  output: outputSetting(
+    ['text', 'json', 'junit', 'github'],
+    'Lines for people, JSON for programs, JUnit XML for continuous integration, or annotations of a pull request on GitHub.',
+  ),
+} satisfies Settings;
+
+export type TestFlags = Values<typeof testSettings>;
+
+export const testForm = commandForm({
+  settings: testSettings,
+  positionals: {
+    placeholder: '[PATH ...]',
+    help: 'Files and folders with suites. Default: the current folder. Hidden folders and node_modules are left out.',
+    min: 0,
+    max: 1000,
+  },
+  check: ({ run }) => {
+    const pattern = compileRegex(run ?? '');
+    return pattern.ok ? [] : [`--run: ${pattern.problem}`];
+  },
+  examples: [
+    ['reeve test', 'all suites below this folder'],
+    ['reeve test policies/', 'those below policies'],
+    ["reeve test --run 'team namespace'", 'tests with these words in their name'],
+    ['reeve test -o junit > results.xml', 'results for continuous integration'],
+  ],
+  exitCodes: [
+    [0, 'All tests passed.'],
+    [1, 'A test failed, a suite could not run, or no suite was found.'],
+    [2, 'Wrong flags.'],
+  ],
+});

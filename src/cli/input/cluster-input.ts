@@ -1,0 +1,195 @@
+// Reads the state of a cluster: one list for each kind that a command needs.
+import { apiVersion, managedByLabel, managedByReeve } from '../../api/names.ts';
+import type { ClusterConnection } from '../../app/cluster-connection.ts';
+import type { KubeObject } from '../../base/kube-object.ts';
+import { ownMember } from '../../base/json.ts';
+import { clusterRoleType, rbacTypes } from '../../inspect/input/access.ts';
+import {
+  clusterState,
+  type ClusterState,
+  type InstallFacts,
+  type Need,
+  type UnreadKind,
+} from '../../inspect/input/cluster-state.ts';
+import { namespaceType } from '../../inspect/input/loaded-state.ts';
+import { unlessNotFound } from '../../kube/http/answers.ts';
+import { resourcePath } from '../../kube/http/resource-paths.ts';
+import { readCollections, unreadReason, type ReadCollection, type ReadTarget } from '../../kube/read-once.ts';
+import { watchedObject } from '../../kube/watch/watched-object.ts';
+import type { WatchTarget } from '../../kube/watch/watch-target.ts';
+import { intentAdapters } from '../../policy/intents/adapters.ts';
+import {
+  roleBindingType,
+  roleType,
+  secretObjectType,
+  serviceAccountType,
+  type ObjectType,
+} from '../../policy/terms/object-key.ts';
+import { providerKinds } from '../../policy/terms/provider-id.ts';
+import { noProgress } from '../output/progress.ts';
+import { deploymentSelector, deploymentType, installFacts, type InstallOverrides } from './install-facts.ts';
+
+const concurrency = 8;
+const aMinuteMs = 60_000;
+
+export type WantedList = ObjectType & Omit<WatchTarget, 'path'>;
+
+export interface WantedState {
+  readonly needs: readonly Need[];
+  /** Objects of files beside the state. The Secrets that their shares name are read as well. */
+  readonly added?: readonly KubeObject[];
+}
+
+/** Rejects with a KubeError if the API server does not answer. A kind that this account may not read is `unread`. */
+export async function readCluster(
+  connection: ClusterConnection,
+  { needs, added = [] }: WantedState,
+  overrides: InstallOverrides,
+  progress = noProgress,
+): Promise<ClusterState> {
+  // The flags of the install say which kinds it provides, so they come first.
+  const install = await readLists(connection, [{ ...deploymentType, labelSelector: deploymentSelector }]);
+  const facts = installFacts(install.flatMap(objectsOfCollection), overrides);
+  const lists = await readLists(connection, wantedLists(needs, facts), progress.read).finally(progress.end);
+  const objects = lists.flatMap(objectsOfCollection);
+  const unread: UnreadKind[] = [];
+  const sources = needs.includes('sources')
+    ? await readSources(connection, [...objects, ...added], unread)
+    : [];
+  const all = [...install, ...lists];
+  const absent = new Set(
+    all.filter(({ outcome }) => outcome === 'absent').map(({ target }) => keyOf(target)),
+  );
+  const served = await servedEngines(connection, needs);
+  return clusterState(
+    {
+      origin: connection.description,
+      isCluster: true,
+      install: facts,
+      unread: [
+        // Some kinds are listed more than once, with other content.
+        ...new Map(
+          all.flatMap((each) =>
+            each.outcome === 'unread'
+              ? [[`${each.target.kind} ${each.reason}`, { kind: each.target.kind, reason: each.reason }]]
+              : [],
+          ),
+        ).values(),
+        ...unread,
+      ],
+      isServed: (type) => !absent.has(keyOf(type)) && (served.get(keyOf(type)) ?? true),
+      hasManagers: true,
+    },
+    // Content replaces metadata.
+    [...install.flatMap(objectsOfCollection), ...objects, ...sources],
+  );
+}
+
+/** Lists with more content come later, because a later object replaces an earlier one. */
+function wantedLists(needs: readonly Need[], { allowedKinds }: InstallFacts): readonly WantedList[] {
+  const kinds: Readonly<Record<Need, readonly WantedList[]>> = {
+    install: [],
+    sources: [],
+    namespaces: [namespaceType],
+    providers: [...providerKinds, 'SecurityIntent'].map((kind) => ({ apiVersion, kind })),
+    roles: [clusterRoleType],
+    'namespaced-roles': [roleType],
+    rbac: rbacTypes,
+    provided: [roleBindingType, ...allowedKinds].map((type) => ({ ...type, keepsManagers: true })),
+    accounts: [{ ...serviceAccountType, keepsManagers: true }],
+    secrets: [{ ...secretObjectType, metadataOnly: true }],
+    'own-secrets': [
+      { ...secretObjectType, labelSelector: `${managedByLabel}=${managedByReeve}`, keepsManagers: true },
+    ],
+  };
+  const order = Object.keys(kinds).filter((need) => needs.some((each) => each === need));
+  const wanted = order.flatMap((need) => Object.entries(kinds).find(([each]) => each === need)?.[1] ?? []);
+  const byKey = new Map(wanted.map((list) => [`${keyOf(list)} ${list.labelSelector ?? ''}`, list]));
+  return [...byKey.values()];
+}
+
+export async function readLists(
+  { client, discovery }: ClusterConnection,
+  wanted: readonly WantedList[],
+  onPage?: (objects: number) => void,
+): Promise<readonly ReadCollection[]> {
+  const found = await Promise.all(wanted.map(async (list) => await targetOf(list, discovery)));
+  const targets = found.flatMap((each) => ('path' in each ? [each] : []));
+  const others = found.flatMap((each) => ('path' in each ? [] : [each]));
+  const signal = AbortSignal.timeout(aMinuteMs);
+  return [
+    ...(await readCollections(client, targets, { concurrency, signal, ...(onPage && { onPage }) })),
+    ...others,
+  ];
+}
+
+async function targetOf(
+  list: WantedList,
+  discovery: ClusterConnection['discovery'],
+): Promise<ReadTarget | ReadCollection> {
+  const unlisted = { ...list, path: '' };
+  try {
+    const found = await discovery.find(list.apiVersion, list.kind);
+    if (found === undefined) return { outcome: 'absent', target: unlisted };
+    return { ...list, path: resourcePath({ apiVersion: list.apiVersion, plural: found.plural }) };
+  } catch (error) {
+    return { outcome: 'unread', target: unlisted, reason: unreadReason(error) };
+  }
+}
+
+export function objectsOfCollection(collection: ReadCollection): readonly KubeObject[] {
+  return collection.outcome === 'read' ? collection.objects : [];
+}
+
+/** The Secrets that shares name. */
+async function readSources(
+  connection: ClusterConnection,
+  objects: readonly KubeObject[],
+  unread: UnreadKind[],
+): Promise<readonly KubeObject[]> {
+  const named = new Map<string, readonly [string, string]>();
+  for (const { kind, spec } of objects) {
+    const source = kind === 'SecretShare' ? ownMember(spec, 'source') : undefined;
+    const [namespace, name] = [ownMember(source, 'namespace'), ownMember(source, 'name')];
+    if (typeof namespace === 'string' && typeof name === 'string')
+      named.set(`${namespace}/${name}`, [namespace, name]);
+  }
+  return await readSecrets(connection, [...named.values()], unread);
+}
+
+/** One request for each, because few are needed. */
+export async function readSecrets(
+  { client }: ClusterConnection,
+  names: readonly (readonly [namespace: string, name: string])[],
+  unread: UnreadKind[],
+): Promise<readonly KubeObject[]> {
+  const found: KubeObject[] = [];
+  for (const [namespace, name] of names) {
+    const path = resourcePath({ apiVersion: 'v1', plural: 'secrets', namespace, name });
+    try {
+      const secret = await unlessNotFound(() => client.request({ method: 'GET', path }));
+      const object = secret && watchedObject(secret, {}, secretObjectType);
+      if (object !== undefined) found.push({ ...object, ...secretObjectType });
+    } catch (error) {
+      unread.push({ kind: `Secret ${namespace}/${name}`, reason: unreadReason(error) });
+    }
+  }
+  return found;
+}
+
+/** Bindings of intents depend on which kinds of security engines the API server serves. */
+async function servedEngines(
+  { discovery }: ClusterConnection,
+  needs: readonly Need[],
+): Promise<ReadonlyMap<string, boolean>> {
+  const types = needs.includes('providers') ? intentAdapters.flatMap((adapter) => adapter.needs) : [];
+  const answers = types.map(async (type) => {
+    const found = await discovery.find(type.apiVersion, type.kind);
+    return [keyOf(type), found !== undefined] as const;
+  });
+  return new Map(await Promise.all(answers));
+}
+
+function keyOf({ apiVersion: version, kind }: ObjectType): string {
+  return `${version} ${kind}`;
+}

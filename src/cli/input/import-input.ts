@@ -1,0 +1,63 @@
+// Reads from a cluster what an importer looks at: all kinds of the older tool, and the kinds of Kubernetes that it steers.
+import type { ClusterConnection } from '../../app/cluster-connection.ts';
+import { ownMember } from '../../base/json.ts';
+import type { KubeObject } from '../../base/kube-object.ts';
+import type { ImportResult, OlderTool } from '../../importers/importer.ts';
+import { namespaceType } from '../../inspect/input/loaded-state.ts';
+import type { UnreadKind } from '../../inspect/input/cluster-state.ts';
+import { unlessNotFound } from '../../kube/http/answers.ts';
+import { groupVersionPath } from '../../kube/http/resource-paths.ts';
+import { kindsIn } from '../../kube/discovery.ts';
+import type { Progress } from '../output/progress.ts';
+import { objectsOfCollection, readLists, readSecrets, type WantedList } from './cluster-input.ts';
+import { deploymentSelector, deploymentType } from './install-facts.ts';
+
+interface ImportInput {
+  readonly objects: readonly KubeObject[];
+  readonly unread: readonly UnreadKind[];
+}
+
+/** Secrets come without their content. Those whose type and keys matter are read one by one later. */
+export async function readForImport(
+  connection: ClusterConnection,
+  { groups, reads }: OlderTool,
+  progress: Progress,
+): Promise<ImportInput> {
+  const own = await Promise.all(groups.map((group) => kindsOfGroup(connection, group)));
+  const others = Object.entries(reads).flatMap(([apiVersion, kinds]) =>
+    kinds.map((kind) => ({ apiVersion, kind, ...(kind === 'Secret' ? { metadataOnly: true } : {}) })),
+  );
+  const lists = [
+    namespaceType,
+    { ...deploymentType, labelSelector: deploymentSelector },
+    ...own.flat(),
+    ...others,
+  ];
+  const read = await readLists(connection, lists, progress.read).finally(progress.end);
+  return {
+    objects: read.flatMap(objectsOfCollection),
+    unread: read.flatMap((each) =>
+      each.outcome === 'unread' ? [{ kind: each.target.kind, reason: each.reason }] : [],
+    ),
+  };
+}
+
+/** All kinds, so that none is dropped silently. A group that is not served has none. */
+async function kindsOfGroup({ client }: ClusterConnection, group: string): Promise<readonly WantedList[]> {
+  const found = await unlessNotFound(() => client.request({ method: 'GET', path: `/apis/${group}` }));
+  const apiVersion = ownMember(ownMember(found, 'preferredVersion'), 'groupVersion');
+  if (typeof apiVersion !== 'string') return [];
+  const path = groupVersionPath(apiVersion);
+  const list = await unlessNotFound(() => client.request({ method: 'GET', path }));
+  return list === undefined ? [] : [...kindsIn(list).keys()].map((kind) => ({ apiVersion, kind }));
+}
+
+/** The Secrets with their content. */
+export async function withSecrets(
+  connection: ClusterConnection,
+  names: ImportResult['sources'],
+): Promise<ImportInput> {
+  const unread: UnreadKind[] = [];
+  const pairs = names.map(({ namespace, name }) => [namespace, name] as const);
+  return { objects: await readSecrets(connection, pairs, unread), unread };
+}

@@ -1,0 +1,87 @@
+// Finds out what an install allows: from the flags of its Deployments, unless the command has flags of its own.
+import { objectTypeOf } from '../../policy/terms/object-key.ts';
+import { ownMember } from '../../base/json.ts';
+import type { KubeObject } from '../../base/kube-object.ts';
+import { labelsOf, valueOf } from '../../base/metadata.ts';
+import type { InstallFacts } from '../../inspect/input/cluster-state.ts';
+import { runSettings, type RunFlags } from '../flags/run-settings.ts';
+import { readSettings } from '../flags/settings.ts';
+
+export const deploymentType = { apiVersion: 'apps/v1', kind: 'Deployment' } as const;
+
+/** The flags of a command that replace those of the install. */
+export interface InstallOverrides {
+  readonly installNamespace?: string | undefined;
+  readonly sharedNamespace?: readonly string[] | undefined;
+  readonly excludeNamespace?: readonly string[] | undefined;
+  readonly resourceKind?: readonly string[] | undefined;
+  readonly secretName?: readonly string[] | undefined;
+}
+
+/** `objects` may hold other objects, too. */
+export function installFacts(objects: readonly KubeObject[], overrides: InstallOverrides): InstallFacts {
+  const found = objects.filter(isReeve).flatMap(flagsIn);
+  // The reconciler creates objects, so its flags count where the two roles differ.
+  const flags = found.find(({ role }) => role !== 'webhook') ?? found[0];
+  const facts = flags ?? defaultFlags();
+  const {
+    installNamespace = facts.namespace,
+    sharedNamespace = facts.sharedNamespace,
+    excludeNamespace = facts.excludeNamespace,
+    resourceKind = facts.resourceKind,
+    secretName = facts.secretName,
+  } = overrides;
+  return {
+    namespace: installNamespace,
+    sharedNamespace,
+    excludeNamespace,
+    allowedKinds: resourceKind.map(objectTypeOf),
+    secretNames: secretName.length === 0 ? undefined : secretName,
+    adapters: new Set(facts.intentAdapter),
+    tlsScanImage: facts.tlsScanImage,
+    auditSecrets: facts.auditSecrets,
+    isAssumed: flags === undefined,
+  };
+}
+
+const partOf = 'app.kubernetes.io/part-of';
+export const deploymentSelector = `${partOf}=reeve`;
+
+function isReeve(object: KubeObject): boolean {
+  const { apiVersion, kind } = object;
+  return (
+    apiVersion === deploymentType.apiVersion &&
+    kind === deploymentType.kind &&
+    valueOf(labelsOf(object), partOf) === 'reeve'
+  );
+}
+
+/** Returns nothing for a Deployment that does not start `reeve run`, or whose version knows other flags. */
+function flagsIn(deployment: KubeObject): readonly RunFlags[] {
+  const containers = ownMember(ownMember(ownMember(deployment['spec'], 'template'), 'spec'), 'containers');
+  const all: readonly unknown[] = Array.isArray(containers) ? containers : [];
+  return all.flatMap((container) => {
+    const args = ownMember(container, 'args');
+    const texts = Array.isArray(args) ? args.map(String) : [];
+    if (texts[0] !== 'run') return [];
+    const reading = readSettings(runSettings, texts.slice(1), variablesOf(container));
+    return reading.ok ? [reading.values] : [];
+  });
+}
+
+function variablesOf(container: unknown): Readonly<Record<string, string>> {
+  const env = ownMember(container, 'env');
+  const all: readonly unknown[] = Array.isArray(env) ? env : [];
+  return Object.fromEntries(
+    all.flatMap((variable) => {
+      const [name, value] = [ownMember(variable, 'name'), ownMember(variable, 'value')];
+      return typeof name === 'string' && typeof value === 'string' ? [[name, value] as const] : [];
+    }),
+  );
+}
+
+function defaultFlags(): RunFlags {
+  const reading = readSettings(runSettings, [], {});
+  if (!reading.ok) throw new Error('a setting of `reeve run` has no default');
+  return reading.values;
+}

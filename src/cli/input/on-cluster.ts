@@ -1,0 +1,33 @@
+// Runs a command on a cluster: connects, ends the connection, and says in one line why that does not work.
+import { connect, type ClusterConnection } from '../../app/cluster-connection.ts';
+import { KubeError } from '../../base/kube-error.ts';
+import { StartError } from '../../base/start-error.ts';
+import { CredentialError } from '../../kube/auth/credentials.ts';
+import { findApiServer, type ApiServerChoice } from '../../kube/auth/find-api-server.ts';
+
+type Choice = Pick<ApiServerChoice, 'kubeconfig' | 'context'>;
+
+const concurrency = 16;
+
+/** Returns the exit code of the work; 1 if the cluster does not answer. */
+export async function onCluster(
+  { kubeconfig, context }: Choice,
+  environment: ApiServerChoice['environment'],
+  stderr: (text: string) => void,
+  work: (connection: ClusterConnection) => Promise<number>,
+): Promise<number> {
+  try {
+    const connection = await connect(() => findApiServer({ kubeconfig, context, environment }), concurrency);
+    try {
+      return await work(connection);
+    } finally {
+      connection.client.close();
+    }
+  } catch (error) {
+    const isForOperator =
+      error instanceof StartError || error instanceof CredentialError || error instanceof KubeError;
+    if (!isForOperator) throw error;
+    stderr(`${error.message}\n`);
+    return 1;
+  }
+}

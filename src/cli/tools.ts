@@ -1,0 +1,71 @@
+// Runs the commands whose result is what they print. Each is loaded when it runs.
+import type { Clock } from '../base/clock.ts';
+import type { Command } from './command-line.ts';
+import { noProgress, startedProgress, type Progress } from './output/progress.ts';
+
+export interface ToolIo {
+  readonly stdout: (text: string) => void;
+  readonly stderr: (text: string) => void;
+  /** Returns all of standard input. */
+  readonly stdin: () => Promise<string>;
+  /** Returns the line that the user types. Undefined without a terminal. */
+  readonly ask: ((question: string) => Promise<string>) | undefined;
+  readonly clock: Clock;
+  /** True if standard output is a terminal. */
+  readonly isTerminal: boolean;
+  /** True if standard error is a terminal, so that progress may be shown there. */
+  readonly showsProgress: boolean;
+}
+
+type ByKind = { readonly [C in Command as C['kind']]: C };
+type ToolKind = Exclude<Command['kind'], 'up' | 'run' | 'serve' | 'help' | 'wrong'>;
+export type Tool = ByKind[ToolKind];
+
+type Given = ToolIo & { readonly progress: Progress };
+
+const tools: { readonly [K in ToolKind]: (command: ByKind[K], io: Given) => Promise<number> } = {
+  adopt: async ({ settings, environment, mayColor }, io) =>
+    await (
+      await import('./commands/adopt.ts')
+    ).runAdopt(settings, environment, { ...io, isColored: mayColor && io.isTerminal }),
+  certs: async ({ settings }, io) => await (await import('./certs.ts')).runCerts(settings, io),
+  check: async ({ settings, environment }, io) =>
+    settings.filename.length > 0
+      ? await (await import('./check-files.ts')).runCheckFiles(settings, environment, io)
+      : await (await import('./check.ts')).runCheck(settings, environment, io),
+  explain: async ({ settings, target, environment, mayColor }, io) => {
+    const { runExplain } = await import('./commands/explain.ts');
+    return await runExplain(settings, target, environment, { ...io, isColored: mayColor && io.isTerminal });
+  },
+  confirm: async ({ settings, words, environment }, io) =>
+    await (await import('./commands/confirm.ts')).runConfirm(settings, words, environment, io),
+  grant: async ({ settings, words, environment }, io) =>
+    await (await import('./commands/grant.ts')).runGrant(settings, words, environment, io),
+  plan: async ({ settings, environment, mayColor }, io) => {
+    const { runPlan } = await import('./commands/plan.ts');
+    return await runPlan(settings, environment, { ...io, isColored: mayColor && io.isTerminal });
+  },
+  report: async ({ settings, environment, mayColor }, io) => {
+    const { runReport } = await import('./commands/report.ts');
+    return await runReport(settings, environment, { ...io, isColored: mayColor && io.isTerminal });
+  },
+  import: async ({ settings, environment }, io) =>
+    await (await import('./commands/import.ts')).runImport(settings, environment, io),
+  test: async ({ settings, paths, mayColor }, io) => {
+    const { runTest } = await import('./commands/test.ts');
+    return await runTest(settings, paths, { ...io, isColored: mayColor && io.isTerminal });
+  },
+  uninstall: async ({ settings, environment }, io) =>
+    await (await import('./uninstall.ts')).runUninstall(settings, environment, io),
+};
+
+/** Returns the exit code. */
+export async function runTool(command: Tool, io: ToolIo): Promise<number> {
+  const progress = io.showsProgress ? startedProgress(io.stderr, io.clock) : noProgress;
+  return await run(command.kind, command, { ...io, progress });
+}
+
+/** The compiler knows that the row of a kind fits a command of that kind only where the kind is a type parameter. */
+async function run<K extends ToolKind>(kind: K, command: ByKind[K], io: Given): Promise<number> {
+  return await tools[kind](command, io);
+}

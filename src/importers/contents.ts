@@ -1,0 +1,209 @@
+// Writes objects of older tools as contents of policies.
+import { group, managedByLabel } from '../api/names.ts';
+import { isReservedSubject } from '../api/namespace-policy/contents.ts';
+import type { KubeObject, StringMap } from '../base/kube-object.ts';
+import { isJsonObject } from '../base/json.ts';
+import { annotationsOf, labelsOf, nameOf } from '../base/metadata.ts';
+import { renderPath } from '../base/problem.ts';
+import type { ImportRun } from './import-run.ts';
+import { apiGroupOf, type ToolObject } from './tool-object.ts';
+import { distinct, filled } from './lists.ts';
+import { providePolicies, provideShares, without } from './provide.ts';
+import { isIn, type NamespaceReach } from './reach.ts';
+import { Reader } from './reader.ts';
+import { literal, noTemplates, type TemplateWriter } from './templates.ts';
+
+interface Subject {
+  readonly kind: string;
+  readonly name: string;
+  readonly namespace?: string;
+}
+
+export interface Binding {
+  readonly name: string;
+  /** A ClusterRole. */
+  readonly role: string;
+  readonly subjects: readonly Subject[];
+}
+
+/** Reads what RBAC calls subjects, and loses those that Reeve refuses. */
+export function boundSubjects(list: Reader): readonly Subject[] {
+  return list.items().flatMap((item) => {
+    const [kind, name, namespace] = ['kind', 'name', 'namespace'].map((key) => item.at(key).text());
+    // The API server fills in the only group that each kind can have.
+    item.at('apiGroup').skip();
+    if (kind === undefined || name === undefined) return [];
+    if (!isReservedSubject({ kind, name }))
+      return [{ kind, name, ...(kind === 'ServiceAccount' && filled({ namespace })) }];
+    item.lose('Reeve binds no users and groups of system:, which Kubernetes reserves');
+    return [];
+  });
+}
+
+/** A binding without subjects gives nothing. */
+export function roleBindings(
+  bindings: readonly Binding[],
+  write: TemplateWriter['write'] = literal,
+): readonly unknown[] {
+  const bound = bindings.filter(({ subjects }) => subjects.length > 0);
+  return distinct(
+    bound.map(({ name, role, subjects }) => ({
+      name: write(name),
+      roleRef: { kind: 'ClusterRole', name: role },
+      subjects: distinct(subjects).map(write),
+    })),
+  );
+}
+
+interface Contents {
+  readonly reaches: readonly NamespaceReach[];
+  /** Labels and annotations that are the tool's own. */
+  readonly isMark?: (key: string) => boolean;
+  readonly common?: object;
+}
+
+interface ObjectWish extends Contents {
+  readonly from: Reader;
+  readonly object: KubeObject;
+  readonly policy: string;
+  readonly writer?: TemplateWriter;
+}
+
+/** Returns false if no policy can have the object, which is lost then. */
+export function provideObject(run: ImportRun, wish: ObjectWish): boolean {
+  const { from, policy: name, reaches, writer = noTemplates, common } = wish;
+  const contents = contentsOf(wish, writer);
+  const isSayable = contents !== undefined && !writer.hasUnknown();
+  if (isSayable) providePolicies(run, { from, name, reaches, spec: { contents }, ...filled({ common }) });
+  else if (contents !== undefined)
+    from.lose('its templates read more than the name, labels and annotations of the Namespace');
+  return isSayable;
+}
+
+function contentsOf(wish: ObjectWish, { write }: TemplateWriter): object | undefined {
+  const { from, object } = wish;
+  const { apiVersion, kind, metadata: _metadata, status: _status, ...fields } = object;
+  const metadata = {
+    labels: keptKeys(labelsOf(object), wish),
+    annotations: keptKeys(annotationsOf(object), wish),
+  };
+  if (typeof apiVersion !== 'string' || typeof kind !== 'string' || typeof object.metadata.name !== 'string')
+    from.lose('it has no apiVersion, kind or name');
+  else if (kind === 'Secret')
+    from.lose('Reeve prints no Secrets', 'create the Secret in a shared namespace, and share it');
+  else if (apiGroupOf(object) === 'rbac.authorization.k8s.io')
+    return boundRole(from, new Reader({ kind, ...fields, metadata }), nameOf(object), write);
+  else {
+    const kept = Object.entries(fields).filter(([key]) => writtenByOthers[kind]?.includes(key) !== true);
+    const named = filled({ name: nameOf(object), ...metadata });
+    const written = write({ metadata: named, ...Object.fromEntries(kept) });
+    return { resources: [{ apiVersion, kind, ...(isJsonObject(written) ? written : {}) }] };
+  }
+  return undefined;
+}
+
+/** The fields of some kinds that controllers write. */
+const writtenByOthers: Readonly<Record<string, readonly string[]>> = { ServiceAccount: ['secrets'] };
+
+function keptKeys(keys: StringMap, { isMark = () => false }: Contents): StringMap {
+  const isOthers = (key: string): boolean =>
+    key === managedByLabel ||
+    key.startsWith(`${group}/`) ||
+    key.startsWith('kubectl.kubernetes.io/') ||
+    isMark(key);
+  return Object.fromEntries(Object.entries(keys).filter(([key]) => !isOthers(key)));
+}
+
+function boundRole(
+  from: Reader,
+  object: Reader,
+  name: string,
+  write: TemplateWriter['write'],
+): object | undefined {
+  const roleRef = object.at('roleRef');
+  // RBAC has one group.
+  roleRef.at('apiGroup').skip();
+  const [kind, roleKind] = [object.at('kind').text(), roleRef.at('kind').text()];
+  const role = roleRef.at('name').text();
+  const subjects = boundSubjects(object.at('subjects'));
+  const [lost] = object.lost();
+  const left = object.unread().map(renderPath);
+  if (kind !== 'RoleBinding' || roleKind !== 'ClusterRole' || role === undefined)
+    from.lose(
+      'Reeve provides no Roles and binds ClusterRoles only',
+      'make a ClusterRole with the same rules',
+    );
+  else if (lost !== undefined || subjects.length === 0)
+    from.lose(lost?.why ?? 'a RoleBinding without subjects');
+  else {
+    if (left.length > 0) from.limit(`RoleBindings of a policy have no ${left.join(', ')}`);
+    return { roleBindings: roleBindings([{ name, role, subjects }], write) };
+  }
+  return undefined;
+}
+
+interface CopyWish extends Contents {
+  readonly from: Reader;
+  readonly source: { readonly kind: string; readonly namespace: string; readonly name: string };
+  /** Default: the name of the source. */
+  readonly name?: string;
+  /** The name of the shares or policies. Default: the name of the copies. */
+  readonly provider?: string;
+}
+
+/** For an object that the tool keeps equal to its source. */
+export function provideCopy(run: ImportRun, wish: CopyWish): void {
+  const { from, source, reaches, name = source.name, provider = name, ...others } = wish;
+  const { kind, namespace } = source;
+  const object = run.find(kind, namespace, source.name);
+  const id = `${kind}/${namespace}/${source.name}`;
+  if (kind === 'Secret')
+    provideShares(run, {
+      from,
+      name: provider,
+      source,
+      target: { name },
+      reaches,
+      ...filled({ common: wish.common }),
+    });
+  else if (object === undefined) from.lose(`${id} is not in the input`);
+  else {
+    const renamed = { ...object, metadata: { ...object.metadata, name } };
+    // Two objects of one name would be a conflict in the namespace of the source.
+    const outside = name === source.name ? reaches.map((reach) => without(reach, namespace)) : reaches;
+    if (provideObject(run, { from, object: renamed, policy: provider, reaches: outside, ...others }))
+      from.limit(
+        `the policy has ${id} as it is today; later changes of it are not followed`,
+        'make later changes in the policy',
+      );
+  }
+}
+
+/** Copies an object to where this one asks for it, if its source permits that. */
+export function providePulled(
+  run: ImportRun,
+  copy: ToolObject,
+  reference: Reader,
+  permits: (source: ToolObject) => readonly NamespaceReach[],
+  isMark?: (key: string) => boolean,
+): void {
+  const [namespace = '', name = ''] = (reference.text() ?? '').split('/');
+  const isSource = (each: ToolObject): boolean =>
+    each.kind === copy.kind && each.namespace === namespace && each.name === name;
+  const source = run.annotated().find(isSource);
+  const here = run.namespace(copy.namespace);
+  if (source === undefined)
+    reference.lose(
+      `${copy.kind} ${namespace}/${name} is not in the input, or has no annotation that allows copies`,
+    );
+  else if (!permits(source).some((reach) => isIn(reach, here)))
+    reference.lose(`${source.id} does not allow copies in ${copy.namespace}`);
+  else
+    provideCopy(run, {
+      from: copy.reader,
+      source,
+      name: copy.name,
+      reaches: [{ names: [copy.namespace] }],
+      ...filled({ isMark }),
+    });
+}

@@ -1,0 +1,209 @@
+// Collects what one import gives: objects of ours that load, steps, notes, and each field that was not read.
+import { apiVersion as ownVersion } from '../api/names.ts';
+import { maxLabelLength } from '../api/kubernetes-names.ts';
+import { parseSecurityIntent, securityIntentKind } from '../api/intents/security-intent.ts';
+import type { KubeObject } from '../base/kube-object.ts';
+import { nameOf } from '../base/metadata.ts';
+import { renderProblem } from '../base/problem.ts';
+import type { ImportedObject } from '../inspect/output-schemas/import-output.ts';
+import { loadProvider } from '../policy/compile/load-provider.ts';
+import type { ProviderKind } from '../policy/terms/provider-id.ts';
+import type { ImportOptions, ImportResult, MovedSecret, OlderTool, SourceObject } from './importer.ts';
+import { Reader } from './reader.ts';
+import { idOf, loseFields, lostOf, toolObject, type ToolObject } from './tool-object.ts';
+
+type PrintedKind = ProviderKind | typeof securityIntentKind;
+
+/** What each kind is called in `reeve adopt`. */
+const adoptFlags: Readonly<Record<string, string>> = { NamespacePolicy: 'policy', SecretShare: 'share' };
+
+export interface Importer extends OlderTool {
+  readonly read: (run: ImportRun) => void;
+}
+
+export class ImportRun {
+  readonly options: ImportOptions;
+  readonly namespaces: readonly KubeObject[];
+  readonly #all: readonly ToolObject[];
+  readonly #tool: OlderTool;
+  readonly #asked = new Set<string>();
+  readonly #provided: ImportedObject[] = [];
+  readonly #names = new Set<string>();
+  readonly #moved = new Map<string, MovedSecret>();
+  readonly #sources = new Map<string, ImportResult['sources'][number]>();
+  readonly #adopt: string[] = [];
+  readonly #before = new Set<string>();
+  readonly #after = new Set<string>();
+  readonly #notes = new Set<string>();
+
+  constructor(tool: OlderTool, input: readonly SourceObject[], options: ImportOptions) {
+    this.options = options;
+    this.#tool = tool;
+    this.#all = input.map((each) => toolObject(each, tool));
+    const namespaces = this.others().filter(({ kind }) => kind === 'Namespace');
+    this.namespaces = namespaces.map(({ object }) => object);
+  }
+
+  /** A namespace that is not in the input counts as one without labels. */
+  namespace(name: string): KubeObject {
+    const found = this.namespaces.find((each) => nameOf(each) === name);
+    return found ?? { apiVersion: 'v1', kind: 'Namespace', metadata: { name, labels: {} } };
+  }
+
+  /** The tool's own objects of a kind. */
+  ofKind(kind: string): readonly ToolObject[] {
+    this.#asked.add(kind);
+    return this.#all.filter((each) => each.isOfTool && each.kind === kind);
+  }
+
+  /** Objects of other kinds that the tool's annotations steer. */
+  annotated(): readonly ToolObject[] {
+    return this.others().filter(({ reader }) => reader.at('metadata').isPresent);
+  }
+
+  /** Objects of all other kinds. */
+  others(): readonly ToolObject[] {
+    return this.#all.filter(({ isOfTool }) => !isOfTool);
+  }
+
+  find(kind: string, namespace: string, name: string): KubeObject | undefined {
+    return this.others().find(
+      (each) => each.kind === kind && each.namespace === namespace && each.name === name,
+    )?.object;
+  }
+
+  /** Adds an object of ours, or says why it would not load. */
+  provide(
+    kind: PrintedKind,
+    wanted: string,
+    spec: object,
+    from: readonly Reader[],
+    namespace?: string,
+  ): void {
+    const name = this.#uniqueName(kind, wanted, namespace);
+    const metadata = { name, ...(namespace === undefined ? {} : { namespace }) };
+    const object = { apiVersion: ownVersion, kind, metadata, spec };
+    const loaded = kind === securityIntentKind ? parseSecurityIntent(object) : loadProvider(kind, object);
+    if (!loaded.ok) {
+      const why = loaded.problems.slice(0, 3).map(renderProblem).join('; ');
+      for (const each of from) each.lose(`as ${kind} ${name} it would not load: ${why}`);
+      return;
+    }
+    this.#provided.push({ object, from: from.map((each) => each.from) });
+    const flag = adoptFlags[kind];
+    if (flag !== undefined && ('contents' in spec || 'source' in spec))
+      this.#adopt.push(`reeve adopt --${flag} ${name}`);
+  }
+
+  /** The Secret of a shared namespace that gets the data. Two Secrets of one name get two names there. */
+  movedSecret({ from, type, keys }: Pick<MovedSecret, 'from' | 'type' | 'keys'>): MovedSecret {
+    const id = idOf(from);
+    const [namespace = ''] = this.options.sharedNamespaces;
+    const isTaken = [...this.#moved.values()].some(({ name }) => name === from.name);
+    const name = isTaken ? `${from.namespace ?? ''}-${from.name}` : from.name;
+    const moved = this.#moved.get(id) ?? { namespace, name, from, type, keys };
+    this.#moved.set(id, moved);
+    return moved;
+  }
+
+  /** The type of a Secret is known only if the input has its content. */
+  source(namespace: string, name: string): KubeObject | undefined {
+    this.#sources.set(`${namespace}/${name}`, { namespace, name });
+    return this.find('Secret', namespace, name);
+  }
+
+  /** A step before our objects are applied. */
+  before(step: string): void {
+    this.#before.add(step);
+  }
+
+  /**
+   * The step that deletes an object of the tool, and nothing with it. Without its controller a finalizer stays, and with
+   * its owner references the garbage collector would delete what it has created.
+   */
+  deleteAlone({ kind, name, namespace }: ToolObject): void {
+    const resource = `${kind.toLowerCase()} ${name}${namespace === '' ? '' : ` -n ${namespace}`}`;
+    this.before(
+      `kubectl patch ${resource} --type=merge -p '{"metadata":{"finalizers":null}}' && kubectl delete ${resource} --cascade=orphan`,
+    );
+  }
+
+  /** A step after the adoption. */
+  after(step: string): void {
+    this.#after.add(step);
+  }
+
+  note(text: string): void {
+    this.#notes.add(text);
+  }
+
+  result(): ImportResult {
+    this.#loseRest();
+    const { stop, end } = this.#tool;
+    const apply = ['kubectl apply -f the objects of this import', ...this.#adopt];
+    const steps = [stop, ...this.#moveSteps(), ...this.#before, ...apply, ...this.#after, end];
+    return {
+      objects: this.#provided,
+      adopt: this.#adopt,
+      steps: this.#provided.length === 0 ? [] : steps,
+      notes: [...this.#notes, ...kindNotes(this.#provided)],
+      lost: this.#all.flatMap(lostOf),
+      moved: [...this.#moved.values()],
+      sources: [...this.#sources.values()],
+    };
+  }
+
+  #moveSteps(): readonly string[] {
+    const moved = [...this.#moved.values()];
+    const { secretsFile } = this.options;
+    if (secretsFile !== undefined && moved.length > 0)
+      return [
+        `kubectl apply -f ${secretsFile}, delete that file, and make later changes in ${moved.map(targetOf).join(', ')}`,
+      ];
+    return moved.map((each) => {
+      const keys = each.keys.length === 0 ? '' : ` (keys ${each.keys.toSorted().join(', ')})`;
+      return `create Secret ${targetOf(each)} of type ${each.type} with the data of ${idOf(each.from)}${keys}, and make later changes there`;
+    });
+  }
+
+  #loseRest(): void {
+    for (const [kind, rows] of Object.entries(this.#tool.fields ?? {}))
+      for (const { reader } of this.ofKind(kind)) loseFields(reader, rows);
+    const unknown = this.#all.filter(({ isOfTool, kind }) => isOfTool && !this.#asked.has(kind));
+    for (const { kind, reader } of unknown) reader.lose(`Reeve has nothing for objects of kind ${kind}`);
+  }
+
+  #uniqueName(kind: string, wanted: string, namespace = ''): string {
+    const base = importedName(wanted);
+    let name = base;
+    for (let count = 2; this.#names.has(`${kind}/${namespace}/${name}`); count += 1)
+      name = `${base.slice(0, maxLabelLength - 1 - String(count).length)}-${count}`;
+    this.#names.add(`${kind}/${namespace}/${name}`);
+    return name;
+  }
+}
+
+/** Names of our kinds are label values: https://kubernetes.io/docs/concepts/overview/working-with-objects/labels/#syntax-and-character-set */
+export function importedName(wanted: string): string {
+  const cleaned = wanted
+    .toLowerCase()
+    .replaceAll(/[^-.a-z0-9]+/gu, '-')
+    .replaceAll(/[-.]*\.[-.]*/gu, '.')
+    .slice(0, maxLabelLength);
+  return cleaned.replaceAll(/^[-.]+|[-.]+$/gu, '') || 'imported';
+}
+
+function targetOf({ namespace, name }: MovedSecret): string {
+  return `${namespace}/${name}`;
+}
+
+function kindNotes(provided: readonly ImportedObject[]): readonly string[] {
+  const resources = provided.flatMap(({ object }) =>
+    new Reader(object).at('spec', 'contents', 'resources').items(),
+  );
+  const kinds = new Set(resources.flatMap((item) => item.at('kind').text() ?? []));
+  if (kinds.size === 0) return [];
+  return [
+    `The install must allow these kinds in contents (--resource-kind): ${[...kinds].toSorted().join(', ')}.`,
+  ];
+}

@@ -1,0 +1,60 @@
+// Defines what an importer reads, what an import gives, and the table that describes an older tool.
+import type { KubeObject } from '../base/kube-object.ts';
+import type { ImportOrigin, ImportOutput } from '../inspect/output-schemas/import-output.ts';
+
+/** An object of the input. File and line are missing for an object of a cluster. */
+export interface SourceObject {
+  readonly object: KubeObject;
+  readonly file?: string;
+  readonly line?: number;
+}
+
+/** A Secret that shares will copy from a shared namespace. */
+export interface MovedSecret {
+  readonly namespace: string;
+  readonly name: string;
+  readonly type: string;
+  readonly keys: readonly string[];
+  /** The object that has the data today: a Secret, or an object of the tool. */
+  readonly from: ImportOrigin['object'];
+}
+
+export interface ImportResult extends Pick<ImportOutput, 'objects' | 'adopt' | 'steps' | 'notes' | 'lost'> {
+  readonly moved: readonly MovedSecret[];
+  /** The Secrets whose type matters. A list of metadata does not have it. */
+  readonly sources: readonly { readonly namespace: string; readonly name: string }[];
+}
+
+export interface ImportOptions {
+  /** For operators without a kind of their own: guess what they do from the RoleBindings that exist. */
+  readonly fromBindings: boolean;
+  /** The namespaces from which shares may copy. The first one gets the Secrets that live elsewhere. */
+  readonly sharedNamespaces: readonly string[];
+  /** The file that will have the moved Secrets. Without it, a person creates them. */
+  readonly secretsFile?: string | undefined;
+}
+
+/** A path whose keys are divided by spaces, because keys of annotations contain dots. Without a reason it has no effect. */
+export type FieldRow = readonly [path: string, why?: string, instead?: string];
+
+/** One older tool: how to recognize its objects, and how people turn it off. */
+export interface OlderTool {
+  /** The API groups of its kinds. */
+  readonly groups: readonly string[];
+  /** Other kinds that it copies or steers, by API version. */
+  readonly reads: Readonly<Record<string, readonly string[]>>;
+  /** The prefix of the annotations with which it is steered, up to the slash. */
+  readonly annotations?: string;
+  /** Annotations below that prefix in which the tool notes what it did last. */
+  readonly marks?: readonly string[];
+  /** True if labels and annotations of its own objects have an effect. */
+  readonly readsMetadata?: boolean;
+  /** Fields that no code reads, by kind: those that are lost, and those without an effect that Reeve would lack. */
+  readonly fields?: Readonly<Record<string, readonly FieldRow[]>>;
+  /** What a person must never do during the move. */
+  readonly danger?: string;
+  /** The first step: how to stop the tool, so that it does not work against Reeve. */
+  readonly stop: string;
+  /** The last step: what is left of the tool. */
+  readonly end: string;
+}

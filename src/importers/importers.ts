@@ -1,0 +1,51 @@
+// The one entry of the room: imports the objects of one older tool.
+import type { ImportOptions, ImportResult, SourceObject } from './importer.ts';
+import { ImportRun, type Importer } from './import-run.ts';
+import type { ImportSource } from './sources.ts';
+import { capsule } from './tools/capsule.ts';
+import { clusterSecret } from './tools/cluster-secret.ts';
+import { hnc } from './tools/hnc.ts';
+import { kyverno } from './tools/kyverno.ts';
+import { multiSecret } from './tools/multi-secret.ts';
+import { nimbus } from './tools/nimbus.ts';
+import { rbacManager } from './tools/rbac-manager.ts';
+import { reflector } from './tools/reflector.ts';
+import { replicator } from './tools/replicator.ts';
+import { rolebindingOperator } from './tools/rolebinding-operator.ts';
+
+/** By the name that a person gives. */
+const importers = {
+  capsule,
+  clustersecret: clusterSecret,
+  hnc,
+  kyverno,
+  multisecret: multiSecret,
+  nimbus,
+  'rbac-manager': rbacManager,
+  reflector,
+  replicator,
+  'rolebinding-operator': rolebindingOperator,
+} satisfies Readonly<Record<ImportSource, Importer>>;
+
+export function importerOf(source: string): Importer {
+  const found = Object.entries<Importer>(importers).find(([name]) => name === source);
+  if (found === undefined) throw new Error(`no importer is called ${source}`);
+  return found[1];
+}
+
+export const defaultImportOptions: ImportOptions = {
+  fromBindings: false,
+  sharedNamespaces: ['reeve-shared'],
+};
+
+/** Pure: reads no file and no cluster. Objects that have nothing to do with the tool are ignored. */
+export function importFrom(
+  source: string,
+  objects: readonly SourceObject[],
+  options: ImportOptions = defaultImportOptions,
+): ImportResult {
+  const importer = importerOf(source);
+  const run = new ImportRun(importer, objects, options);
+  importer.read(run);
+  return run.result();
+}

@@ -1,0 +1,140 @@
+// Writes SecretShares and policies for sets of namespaces, and says what of an older tool they leave out.
+import { systemNamespaces } from '../api/names.ts';
+import { uncopiedTypes } from '../api/secret-share/target.ts';
+import { isJsonObject } from '../base/json.ts';
+import type { KubeObject } from '../base/kube-object.ts';
+import { nameOf } from '../base/metadata.ts';
+import type { ImportRun } from './import-run.ts';
+import { filled, inParts } from './lists.ts';
+import { everywhere, isIn, matchOfReach, type NamespaceReach } from './reach.ts';
+import { Reader } from './reader.ts';
+
+/** Lists of names and of RoleBindings have at most this many items. */
+const [maxNames, maxBindings] = [100, 50];
+
+interface Wish {
+  readonly from: Reader;
+  /** The name of the shares or policies. */
+  readonly name: string;
+  /** Reaches are joined by "or", which takes one share or policy for each. */
+  readonly reaches: readonly NamespaceReach[];
+  /** Fields that all providers have, such as deletionPolicy. */
+  readonly common?: object;
+}
+
+export interface ShareWish extends Wish {
+  readonly source: {
+    readonly namespace: string;
+    readonly name: string;
+    /** For data that stands in an object of the tool itself. */
+    readonly inline?: { readonly keys: readonly string[]; readonly type: string };
+  };
+  readonly target: { readonly name: string; readonly [field: string]: unknown };
+}
+
+/** Shares of one source and target do not conflict. */
+export function provideShares(run: ImportRun, wish: ShareWish): void {
+  const { from, name, source, target, common } = wish;
+  const stored = source.inline === undefined ? run.source(source.namespace, source.name) : undefined;
+  const type = source.inline?.type ?? new Reader(stored).at('type').text() ?? 'Opaque';
+  if (uncopiedTypes.includes(type)) {
+    from.lose(`Secrets of type ${type} are never copied`);
+    return;
+  }
+  const moved = sharedSource(run, wish, stored, type);
+  const { name: copyName, ...look } = target;
+  const isElsewhere = source.inline === undefined && moved.namespace !== source.namespace;
+  const reaches =
+    isElsewhere && copyName === source.name
+      ? wish.reaches.map((reach) => without(reach, source.namespace))
+      : wish.reaches;
+  const written = filled({ target: copyName === moved.name ? look : target });
+  for (const targets of possibleReaches(run, from, reaches).flatMap((reach) => forShare(run, from, reach)))
+    run.provide('SecretShare', name, { source: moved, targets, ...written, ...common }, [from]);
+}
+
+/** Shares copy from shared namespaces only. A person creates the Secret there, because the import prints no values. */
+function sharedSource(
+  run: ImportRun,
+  { from: { from }, source: { namespace, name, inline } }: ShareWish,
+  stored: KubeObject | undefined,
+  type: string,
+): Pick<ShareWish['source'], 'namespace' | 'name'> {
+  if (inline === undefined && run.options.sharedNamespaces.includes(namespace)) return { namespace, name };
+  const secret = { apiVersion: 'v1', kind: 'Secret', namespace, name };
+  const data = stored?.['data'];
+  const keys = inline?.keys ?? (isJsonObject(data) ? Object.keys(data) : []);
+  const moved = run.movedSecret({ from: inline === undefined ? secret : from.object, type, keys });
+  return { namespace: moved.namespace, name: moved.name };
+}
+
+/** An object of that name lives on in its own namespace, where a copy would be a conflict. */
+export function without(reach: NamespaceReach, namespace: string): NamespaceReach {
+  const { excludeNames = [], names } = reach;
+  if (names?.every((each) => !each.includes('*') && each !== namespace) === true) return reach;
+  return { ...reach, excludeNames: [...new Set([...excludeNames, namespace])] };
+}
+
+/** A share has no conditions, so it names the namespaces of today. */
+function forShare(run: ImportRun, from: Reader, reach: NamespaceReach): readonly NamespaceReach[] {
+  const isOpen = reach.names === undefined && reach.namespaceSelector === undefined;
+  if (reach.matchConditions === undefined) return [isOpen ? { ...everywhere, ...reach } : reach];
+  from.limit(
+    'a share has no conditions on names, so new namespaces are not covered',
+    'give these namespaces a label and select it',
+  );
+  const names = namesToday(run, (namespace) => isIn(reach, namespace));
+  return names.length === 0 ? [] : inShortLists({ names });
+}
+
+interface PolicyWish extends Wish {
+  readonly spec: {
+    readonly contents?: { readonly roleBindings?: readonly unknown[] };
+    readonly [field: string]: unknown;
+  };
+}
+
+/** A policy for each reach, and for each part of a long list of RoleBindings. Other fields are in the first. */
+export function providePolicies(run: ImportRun, { from, name, reaches, spec, common }: PolicyWish): void {
+  const [first = [], ...more] = inParts(spec.contents?.roleBindings ?? [], maxBindings);
+  const whole = first.length === 0 ? spec : { ...spec, contents: { ...spec.contents, roleBindings: first } };
+  const parts = [whole, ...more.map((bindings) => ({ contents: { roleBindings: bindings } }))];
+  for (const reach of possibleReaches(run, from, reaches))
+    for (const part of parts)
+      run.provide('NamespacePolicy', name, { ...matchOfReach(reach), ...part, ...common }, [from]);
+}
+
+/** Says what is left out. */
+function possibleReaches(
+  run: ImportRun,
+  from: Reader,
+  reaches: readonly NamespaceReach[],
+): readonly NamespaceReach[] {
+  limitToOthers(run, from, reaches);
+  const possible = reaches.flatMap(({ names, ...others }) => {
+    if (names === undefined) return [others];
+    const left = names.filter((name) => !systemNamespaces.includes(name));
+    return names.length === 0 || left.length === 0 ? [] : inShortLists({ names: left, ...others });
+  });
+  if (possible.length === 0) from.limit('no namespace matches, so there is nothing to provide');
+  return possible;
+}
+
+/** The same namespaces in lists that are short enough. */
+function inShortLists({ names = [], ...others }: NamespaceReach): readonly NamespaceReach[] {
+  return inParts(names, maxNames).map((part) => ({ names: part, ...others }));
+}
+
+/** What a tool does in the namespaces of Kubernetes ends, and that must be said. */
+export function limitToOthers(run: ImportRun, from: Reader, reaches: readonly NamespaceReach[]): void {
+  const found = systemNamespaces.filter((name) => reaches.some((reach) => isIn(reach, run.namespace(name))));
+  if (found.length > 0)
+    from.limit(`Reeve leaves the namespaces of Kubernetes alone: nothing is kept in ${found.join(', ')}`);
+}
+
+export function namesToday(run: ImportRun, isWanted: (namespace: KubeObject) => boolean): readonly string[] {
+  return run.namespaces
+    .filter((namespace) => !systemNamespaces.includes(nameOf(namespace)) && isWanted(namespace))
+    .map(nameOf)
+    .toSorted();
+}

@@ -1,0 +1,149 @@
+// Reads unknown JSON field by field and remembers which fields were read, so that no field is dropped silently.
+import { isJsonObject, ownMember } from '../base/json.ts';
+import { renderPath, type Path } from '../base/problem.ts';
+import type { ImportOrigin, LostField } from '../inspect/output-schemas/import-output.ts';
+
+interface Ledger {
+  /** The object that the value belongs to. */
+  readonly from: ImportOrigin;
+  readonly read: Set<string>;
+  readonly lost: LostField[];
+}
+
+const noObject: ImportOrigin = { object: { apiVersion: '', kind: '', name: '' } };
+
+/**
+ * A value of the input and its path. A method that returns the value marks it as read. A value of another type than the
+ * method returns stays unread, and so is lost at the end.
+ */
+export class Reader {
+  readonly #ledger: Ledger;
+  readonly #value: unknown;
+  readonly #path: Path;
+
+  constructor(
+    value: unknown,
+    path: Path = [],
+    ledger: Ledger = { from: noObject, read: new Set(), lost: [] },
+  ) {
+    this.#value = value;
+    this.#path = path;
+    this.#ledger = ledger;
+  }
+
+  static of(value: unknown, from: ImportOrigin): Reader {
+    return new Reader(value, [], { from, read: new Set(), lost: [] });
+  }
+
+  /** The place in the input. */
+  get from(): ImportOrigin {
+    const { from } = this.#ledger;
+    return this.#path.length === 0 ? from : { ...from, path: renderPath(this.#path) };
+  }
+
+  /** False for a missing field and for null, which Kubernetes treats alike. */
+  get isPresent(): boolean {
+    return this.#value !== undefined && this.#value !== null;
+  }
+
+  at(...keys: readonly string[]): Reader {
+    const value = keys.reduce<unknown>((parent, key) => ownMember(parent, key), this.#value);
+    return new Reader(value, [...this.#path, ...keys], this.#ledger);
+  }
+
+  /** The items of a list. */
+  items(): readonly Reader[] {
+    if (!Array.isArray(this.#value)) return [];
+    return this.#value.map((item: unknown, index) => new Reader(item, [...this.#path, index], this.#ledger));
+  }
+
+  /** The members of an object. */
+  entries(): readonly (readonly [key: string, value: Reader])[] {
+    return isJsonObject(this.#value) ? Object.keys(this.#value).map((key) => [key, this.at(key)]) : [];
+  }
+
+  text(): string | undefined {
+    return typeof this.#value === 'string' ? this.#take(this.#value) : undefined;
+  }
+
+  number(): number | undefined {
+    return typeof this.#value === 'number' ? this.#take(this.#value) : undefined;
+  }
+
+  /** Annotations write a bool as text. */
+  flag(): boolean | undefined {
+    const word = typeof this.#value === 'string' ? this.#value.toLowerCase() : this.#value;
+    if (word === true || word === 'true') return this.#take(true);
+    return word === false || word === 'false' ? this.#take(false) : undefined;
+  }
+
+  /** Undefined unless the value is a list. Items that are no text stay unread. */
+  texts(): readonly string[] | undefined {
+    if (!Array.isArray(this.#value)) return undefined;
+    return this.items().flatMap((item) => item.text() ?? []);
+  }
+
+  /** The texts between commas. Undefined if the field is missing. */
+  words(): readonly string[] | undefined {
+    const words = this.text()?.split(',');
+    return words?.map((each) => each.trim()).filter((each) => each !== '');
+  }
+
+  /** Members that are no text stay unread. */
+  textMap(): Readonly<Record<string, string>> {
+    const texts = this.entries().map(([key, value]) => [key, value.text()] as const);
+    return Object.fromEntries(texts.flatMap(([key, text]) => (text === undefined ? [] : [[key, text]])));
+  }
+
+  /** The value as it is, for the caller to copy whole. */
+  whole(): unknown {
+    return this.#take(this.#value);
+  }
+
+  /** Marks a field that has no effect, or whose effect Reeve has anyway. */
+  skip(): void {
+    this.#take(this.#value);
+  }
+
+  lose(why: string, instead?: string): void {
+    if (!this.isPresent) return;
+    this.skip();
+    this.limit(why, instead);
+  }
+
+  /** Reports a part of the meaning that is lost, while the field as such is read. */
+  limit(why: string, instead?: string): void {
+    const lost: LostField = { from: this.from, why, ...(instead === undefined ? {} : { instead }) };
+    const isKnown = this.#ledger.lost.some((each) => each.from.path === lost.from.path && each.why === why);
+    if (!isKnown) this.#ledger.lost.push(lost);
+  }
+
+  /** Everything that is lost of the whole object so far. */
+  lost(): readonly LostField[] {
+    return this.#ledger.lost;
+  }
+
+  /** What was neither read nor lost below this value. An unread part with all below it counts as one. */
+  unread(): readonly Path[] {
+    return unreadParts(this.#value, this.#path, this.#ledger.read);
+  }
+
+  #take<T>(value: T): T {
+    this.#ledger.read.add(JSON.stringify(this.#path));
+    return value;
+  }
+}
+
+function unreadParts(value: unknown, path: Path, read: ReadonlySet<string>): readonly Path[] {
+  if (value === undefined || value === null || read.has(JSON.stringify(path))) return [];
+  if (typeof value !== 'object') return [path];
+  // Empty lists and objects hold nothing that could be lost.
+  const members: readonly (readonly [string | number, unknown])[] = Array.isArray(value)
+    ? [...value.entries()]
+    : Object.entries(value);
+  const parts = members.map(([key, member]) => unreadParts(member, [...path, key], read));
+  const [top] = path;
+  const isWhole = parts.every(([first, ...more]) => more.length === 0 && first?.length === path.length + 1);
+  // Each annotation of a tool has a meaning of its own, and each field below spec.
+  return isWhole && parts.length > 0 && path.length > 1 && top !== 'metadata' ? [path] : parts.flat();
+}

@@ -1,0 +1,104 @@
+// Imports GlobalTenantResources and TenantResources of Capsule: objects for the namespaces of tenants.
+// https://github.com/projectcapsule/capsule/blob/main/api/v1beta2/tenantresource_types.go
+import type { LabelRequirement } from '../../api/intents/joined-selector.ts';
+import { compileSelector } from '../../api/selector.ts';
+import { isJsonObject } from '../../base/json.ts';
+import type { KubeObject } from '../../base/kube-object.ts';
+import { labelsOf, valueOf } from '../../base/metadata.ts';
+import { provideCopy, provideObject } from '../contents.ts';
+import type { ImportRun } from '../import-run.ts';
+import type { ToolObject } from '../tool-object.ts';
+import { filled } from '../lists.ts';
+import { selectedBy, selectedIn, selectorIn } from '../reach.ts';
+import type { Reader } from '../reader.ts';
+import { metadataIn, tenantLabel, tenantTemplates } from './tenant-parts.ts';
+
+export function readTenantResources(run: ImportRun, tenants: readonly ToolObject[]): void {
+  for (const each of run.ofKind('GlobalTenantResource'))
+    readResources(run, each, chosenTenants(each, tenants));
+  for (const each of run.ofKind('TenantResource')) readResources(run, each, ownTenant(run, each));
+}
+
+/** Undefined if no namespaces of a tenant are chosen, so that there is nothing to provide. */
+function chosenTenants({ reader }: ToolObject, tenants: readonly ToolObject[]): LabelRequirement | undefined {
+  const spec = reader.at('spec');
+  const selector = spec.at('tenantSelector');
+  const chosen = selector.isPresent ? selectorIn(selector) : {};
+  if ((spec.at('scope').text() ?? 'Namespace') !== 'Namespace' || chosen === undefined) {
+    spec.lose('Reeve provides objects for namespaces, not for tenants');
+    return undefined;
+  }
+  if (Object.keys(chosen).length === 0) return { key: tenantLabel, operator: 'Exists' };
+  const compiled = compileSelector(chosen);
+  const values = tenants.filter(({ object }) => compiled.matches(labelsOf(object))).map(({ name }) => name);
+  selector.lose(
+    'Reeve has no labels of tenants: the tenants of today are named, and new ones are not covered',
+    'give the namespaces of these tenants a label of their own',
+  );
+  if (values.length > 0) return { key: tenantLabel, operator: 'In', values };
+  spec.at('resources').lose('no tenant in the input has these labels');
+  return undefined;
+}
+
+/** The tenant to which the namespace of the object belongs. */
+function ownTenant(run: ImportRun, { namespace, reader }: ToolObject): LabelRequirement | undefined {
+  const tenant = valueOf(labelsOf(run.namespace(namespace)), tenantLabel);
+  if (tenant !== undefined) return { key: tenantLabel, operator: 'In', values: [tenant] };
+  reader.at('spec').lose(`the tenant of namespace ${namespace} is not in the input`);
+  return undefined;
+}
+
+function readResources(run: ImportRun, each: ToolObject, tenants: LabelRequirement | undefined): void {
+  const { name, reader } = each;
+  if (tenants === undefined) return;
+  const spec = reader.at('spec');
+  const isKept = spec.at('pruningOnDelete').flag() === false;
+  const suspend = spec.at('cordoned').flag() === true ? true : undefined;
+  const common = filled({ deletionPolicy: isKept ? 'Orphan' : undefined, suspend });
+  for (const item of spec.at('resources').items()) {
+    const selected = selectedIn(selectedBy([tenants]), item.at('namespaceSelector'));
+    const added = metadataIn(item.at('additionalMetadata'));
+    if (selected === undefined) continue;
+    const wish = { reaches: [selected], common };
+    for (const from of item.at('rawItems').items()) {
+      const object = objectIn(from, added);
+      provideObject(run, { ...wish, from, object, policy: name, writer: tenantTemplates() });
+    }
+    for (const from of item.at('namespacedItems').items()) {
+      const source = namedIn(from);
+      if (source !== undefined) provideCopy(run, { ...wish, from, source, provider: name });
+    }
+  }
+  run.deleteAlone(each);
+}
+
+function objectIn(raw: Reader, added: ReturnType<typeof metadataIn>): KubeObject {
+  const value = raw.whole();
+  const fields = isJsonObject(value) ? value : {};
+  const own = isJsonObject(fields['metadata']) ? fields['metadata'] : {};
+  const { name, namespace: _namespace, labels, annotations, ...others } = own;
+  for (const key of Object.keys(others))
+    raw.at('metadata', key).lose('objects of a policy have a name, labels and annotations only');
+  const metadata = {
+    name,
+    labels: { ...(isJsonObject(labels) ? labels : {}), ...added.labels },
+    annotations: { ...(isJsonObject(annotations) ? annotations : {}), ...added.annotations },
+  };
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the policy is loaded before it is printed
+  return { ...fields, metadata } as KubeObject;
+}
+
+/** An object that exists elsewhere. */
+function namedIn(item: Reader) {
+  const [kind, namespace, name] = ['kind', 'namespace', 'name'].map((key) => item.at(key).text());
+  item.at('apiVersion').skip();
+  if (
+    kind !== undefined &&
+    namespace !== undefined &&
+    name !== undefined &&
+    !`${namespace}${name}`.includes('{{')
+  )
+    return { kind, namespace, name };
+  item.lose('Reeve copies objects by name only');
+  return undefined;
+}

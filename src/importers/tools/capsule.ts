@@ -1,0 +1,184 @@
+// Imports Tenants of Capsule. Its resources for tenants are read in capsule-resources.ts.
+// https://github.com/projectcapsule/capsule/blob/main/api/v1beta2/tenant_types.go
+import type { StringMap } from '../../base/kube-object.ts';
+import { roleBindings, boundSubjects, type Binding } from '../contents.ts';
+import type { ImportRun, Importer } from '../import-run.ts';
+import type { ToolObject } from '../tool-object.ts';
+import { filled } from '../lists.ts';
+import { providePolicies } from '../provide.ts';
+import { selectedBy, selectedIn, type NamespaceReach } from '../reach.ts';
+import type { Reader } from '../reader.ts';
+import { readTenantResources } from './capsule-resources.ts';
+import { metadataIn, tenantLabel, tenantTemplates } from './tenant-parts.ts';
+
+export const capsule: Importer = {
+  groups: ['capsule.clastix.io'],
+  reads: { v1: ['Secret', 'ConfigMap'] },
+  fields: {
+    // Reeve checks at once, on each change.
+    GlobalTenantResource: [['spec resyncPeriod']],
+    TenantResource: [['spec resyncPeriod']],
+  },
+  danger:
+    'never delete a Tenant without --cascade=orphan: it owns its Namespaces, which would be deleted with all their contents',
+  stop: 'kubectl scale deployment capsule-controller-manager -n capsule-system --replicas=0, and delete its webhook configurations',
+  end: 'uninstall Capsule, and keep the CRD of Tenants until all of them are deleted with --cascade=orphan',
+  read(run) {
+    const tenants = run.ofKind('Tenant');
+    for (const tenant of tenants) readTenant(run, tenant);
+    readTenantResources(run, tenants);
+    if (tenants.length > 0)
+      run.note(
+        `Capsule sets label ${tenantLabel} on the namespaces that owners create. With Reeve, who creates a namespace writes the label.`,
+      );
+  },
+};
+
+function readTenant(run: ImportRun, tenant: ToolObject): void {
+  const { name, reader: from } = tenant;
+  const spec = from.at('spec');
+  const reach = selectedBy([{ key: tenantLabel, operator: 'In', values: [name] }]);
+  const provide = (policy: string, reaches: readonly NamespaceReach[], given: object): void => {
+    const hasRules = 'namespaces' in given || 'validations' in given;
+    const whole = { ...(hasRules ? { validationActions: ['Audit'] } : {}), ...given };
+    // A Tenant may have its owners and bindings elsewhere.
+    if (Object.keys(given).length > 0) providePolicies(run, { from, name: policy, reaches, spec: whole });
+  };
+  const bindings = [...ownerBindings(tenant), ...additionalBindings(name, spec.at('additionalRoleBindings'))];
+  const namespaces = filled({ requesters: requestersOf(spec.at('owners')), ...namespaceRules(name, spec) });
+  const validations = forbiddenKeys(spec.at('namespaceOptions'));
+  const contents = filled({ roleBindings: roleBindings(bindings), resources: resourcesOf(tenant) });
+  provide(name, [reach], filled({ namespaces, validations, contents }));
+  for (const [index, item] of spec.at('rules').items().entries()) {
+    // Names that the bindings of the tenant do not have.
+    const prefix = `${name}-rule-${index + 1}`;
+    const bound = roleBindings(additionalBindings(prefix, item.at('permissions', 'bindings')));
+    const selected = selectedIn(reach, item.at('namespaceSelector'));
+    if (selected !== undefined)
+      provide(prefix, [selected], filled({ contents: filled({ roleBindings: bound }) }));
+  }
+  for (const item of spec.at('namespaceOptions', 'additionalMetadataList').items()) {
+    const defaults = tenantTemplates(name).write(filled(metadataIn(item)));
+    const selected = selectedIn(reach, item.at('namespaceSelector'));
+    if (selected !== undefined) provide(`${name}-metadata`, [selected], { namespaces: { defaults } });
+  }
+  run.deleteAlone(tenant);
+  // The second label is on no RoleBinding of a GlobalTenantResource, which Reeve may have adopted.
+  run.after(
+    `kubectl delete rolebindings -A -l projectcapsule.dev/tenant=${name},capsule.clastix.io/role-binding`,
+  );
+}
+
+interface Owner {
+  readonly kind: string;
+  readonly name: string;
+  readonly namespace?: string;
+}
+
+/** A ServiceAccount is written as system:serviceaccount:<namespace>:<name>. */
+function ownerOf(item: Reader): Owner | undefined {
+  const [kind, name] = [item.at('kind').text(), item.at('name').text()];
+  if (kind === undefined || name === undefined) return undefined;
+  if (kind !== 'ServiceAccount') return { kind, name };
+  const parts = name.split(':');
+  return { kind, name: parts.at(-1) ?? '', namespace: parts.at(-2) ?? '' };
+}
+
+const deleter = 'capsule-namespace-deleter';
+
+/** Capsule names its RoleBindings by a hash, so the new ones stand beside them until those are deleted. */
+function ownerBindings({ name, reader }: ToolObject): readonly Binding[] {
+  const rights = reader
+    .at('spec', 'owners')
+    .items()
+    .flatMap((item) => {
+      const owner = ownerOf(item);
+      const roles = item.at('clusterRoles').texts() ?? ['admin', deleter];
+      if (roles.includes(deleter)) reader.limit(`owners may no longer delete namespaces (${deleter})`);
+      return owner === undefined ? [] : roles.map((role) => ({ role, owner }));
+    });
+  const groups = [...Map.groupBy(rights, ({ role }) => role)].filter(([role]) => role !== deleter);
+  return groups.map(([role, group]) => ({
+    name: `${name}-${role}`,
+    role,
+    subjects: group.map(({ owner }) => owner),
+  }));
+}
+
+function additionalBindings(prefix: string, list: Reader): readonly Binding[] {
+  return list.items().flatMap((item, index) => {
+    const role = item.at('clusterRoleName').text();
+    const subjects = boundSubjects(item.at('subjects'));
+    return role === undefined ? [] : [{ name: `${prefix}-${role}-${index + 1}`, role, subjects }];
+  });
+}
+
+function requestersOf(list: Reader): object {
+  const owners = list.items().flatMap((item) => ownerOf(item) ?? []);
+  const named = (wanted: string): readonly string[] =>
+    owners
+      .filter(({ kind }) => kind === wanted)
+      .map(({ namespace, name }) => (namespace === undefined ? name : `${namespace}/${name}`));
+  return filled({ groups: named('Group'), users: named('User'), serviceAccounts: named('ServiceAccount') });
+}
+
+/** https://github.com/projectcapsule/capsule/blob/main/api/v1beta2/namespace_options.go */
+function namespaceRules(tenant: string, spec: Reader): object {
+  const options = spec.at('namespaceOptions');
+  const max = options.at('quota').number();
+  const isPrefixed = spec.at('forceTenantPrefix').flag() === true;
+  const required = metadataIn(options.at('requiredMetadata'));
+  const { write } = tenantTemplates(tenant);
+  return {
+    name: isPrefixed ? { pattern: `^${tenant}-` } : undefined,
+    required: filled({ labels: patterns(required.labels), annotations: patterns(required.annotations) }),
+    defaults: write(filled(metadataIn(options.at('additionalMetadata')))),
+    quota: max === undefined ? undefined : { label: tenantLabel, max },
+  };
+}
+
+function patterns(keys: StringMap): object {
+  return Object.fromEntries(Object.entries(keys).map(([key, pattern]) => [key, { pattern }]));
+}
+
+function forbiddenKeys(options: Reader): readonly object[] {
+  return [['labels', 'forbiddenLabels'] as const, ['annotations', 'forbiddenAnnotations'] as const].flatMap(
+    ([field, key]) => {
+      const denied = options.at(key, 'denied').texts() ?? [];
+      const pattern = options.at(key, 'deniedRegex').text() ?? '';
+      const tests = [
+        ...(denied.length === 0 ? [] : [`!(key in ${JSON.stringify(denied)})`]),
+        ...(pattern === '' ? [] : [`!key.matches(${JSON.stringify(pattern)})`]),
+      ];
+      const all = `object.metadata.${field}.all(key, ${tests.join(' && ')})`;
+      const rule = { name: `forbidden-${field}`, expression: `!has(object.metadata.${field}) || ${all}` };
+      return tests.length === 0 ? [] : [rule];
+    },
+  );
+}
+
+/** The names are those of Capsule. */
+function resourcesOf({ name, reader }: ToolObject): readonly unknown[] {
+  const spec = reader.at('spec');
+  const quotas = spec.at('resourceQuotas');
+  if (quotas.at('scope').text() !== 'Namespace')
+    quotas.lose('a quota over all namespaces of a tenant', 'give each namespace a ResourceQuota in contents');
+  const writer = tenantTemplates(name);
+  const listed = (list: Reader, apiVersion: string, kind: string): readonly unknown[] =>
+    list
+      .at('items')
+      .items()
+      .map((item, index) => ({
+        apiVersion,
+        kind,
+        metadata: { name: `capsule-${name}-${index}` },
+        spec: writer.write(item.whole()),
+      }));
+  const resources = [
+    ...(quotas.at('scope').text() === 'Namespace' ? listed(quotas, 'v1', 'ResourceQuota') : []),
+    ...listed(spec.at('limitRanges'), 'v1', 'LimitRange'),
+    ...listed(spec.at('networkPolicies'), 'networking.k8s.io/v1', 'NetworkPolicy'),
+  ];
+  if (writer.hasUnknown()) reader.limit('templates other than tenant.name and namespace');
+  return resources;
+}

@@ -1,0 +1,97 @@
+// Imports ClusterSecrets of zakkg3's operator.
+// https://github.com/zakkg3/ClusterSecret/blob/master/src/kubernetes_utils.py
+import { group, managedByLabel } from '../../api/names.ts';
+import type { StringMap } from '../../base/kube-object.ts';
+import type { ImportRun, Importer } from '../import-run.ts';
+import type { ToolObject } from '../tool-object.ts';
+import { filled } from '../lists.ts';
+import { reachesOfNames } from '../listed-reach.ts';
+import { provideShares, type ShareWish } from '../provide.ts';
+import { both, complementOf, everywhere, type NamespaceReach } from '../reach.ts';
+import type { Reader } from '../reader.ts';
+
+export const clusterSecret: Importer = {
+  groups: ['clustersecret.io'],
+  reads: { v1: ['Secret'] },
+  readsMetadata: true,
+  danger: 'never delete a ClusterSecret while its operator runs: the operator would delete all copies',
+  stop: 'kubectl scale deployment -n clustersecret --all --replicas=0 (in the namespace of its install)',
+  end: 'uninstall the operator',
+  read(run) {
+    for (const each of run.ofKind('ClusterSecret')) {
+      readClusterSecret(run, each);
+      run.deleteAlone(each);
+    }
+  },
+};
+
+function readClusterSecret(run: ImportRun, each: ToolObject): void {
+  const { reader, name } = each;
+  const reaches = reachesOf(run, reader);
+  const type = reader.at('type').text() ?? 'Opaque';
+  const read = sourceOf(reader, name, type);
+  // Its operator leaves these out: https://github.com/zakkg3/ClusterSecret/blob/master/src/consts.py
+  const labels = copiedLabels(reader, (key) => key.startsWith('app.kubernetes.io'));
+  loseAnnotations(reader, 'kopf.zalando.org');
+  if (read === undefined) return;
+  const target = { name, ...read.target, ...filled({ labels }) };
+  provideShares(run, { from: reader, name, source: read.source, reaches, target });
+}
+
+/** Both lists have expressions that match the start of a name, as Python's re.match does. */
+function reachesOf(run: ImportRun, reader: Reader): readonly NamespaceReach[] {
+  const [wanted, avoided] = [reader.at('matchNamespace'), reader.at('avoidNamespaces')];
+  const expressions = wanted.texts();
+  const outside = reachesOfNames(run, avoided, avoided.texts() ?? [], 'start').map(complementOf);
+  if (expressions === undefined)
+    return [outside.reduce<NamespaceReach>((all, each) => both(all, each ?? {}), everywhere)];
+  const reaches = reachesOfNames(run, wanted, expressions, 'start');
+  if (reaches.some(({ names = [] }) => names.some((glob) => glob.endsWith('*'))))
+    run.note(
+      'ClusterSecret compares its expressions with the start of a name only: a, a-* and a.* all match every name that begins with them, so the globs end in *.',
+    );
+  return reaches.map((reach) => outside.reduce<NamespaceReach>((all, each) => both(all, each ?? {}), reach));
+}
+
+/** The operator, too, refuses valueFrom beside other keys. */
+function sourceOf(
+  reader: Reader,
+  ownName: string,
+  type: string,
+): { readonly source: ShareWish['source']; readonly target: object } | undefined {
+  const data = reader.at('data');
+  const remote = data.at('valueFrom', 'secretKeyRef');
+  const keys = data.entries().map(([key]) => key);
+  if (!remote.isPresent) {
+    data.skip();
+    return { source: { namespace: '', name: ownName, inline: { keys, type } }, target: {} };
+  }
+  const [namespace, name] = [remote.at('namespace').text(), remote.at('name').text()];
+  const wanted = remote.at('keys').texts();
+  if (keys.length > 1 || namespace === undefined || name === undefined) {
+    data.lose('the operator refuses this data, too: it is neither a whole valueFrom nor plain keys');
+    return undefined;
+  }
+  const mapping = wanted === undefined ? {} : { keys: wanted.map((key) => ({ from: key, to: key })) };
+  return { source: { namespace, name }, target: { type, ...mapping } };
+}
+
+/** Labels that a share may set on its copies. */
+export function copiedLabels(object: Reader, isLeftOut: (key: string) => boolean): StringMap {
+  const labels = object.at('metadata', 'labels').entries();
+  const copied = labels.flatMap(([key, value]) => {
+    if (key === managedByLabel || key.startsWith(`${group}/`))
+      value.lose('a label that says who manages the copies');
+    else if (!isLeftOut(key)) return [[key, value.text() ?? ''] as const];
+    value.skip();
+    return [];
+  });
+  return Object.fromEntries(copied);
+}
+
+export function loseAnnotations(object: Reader, own: string): void {
+  for (const [key, value] of object.at('metadata', 'annotations').entries()) {
+    if (own !== '' && key.startsWith(own)) value.skip();
+    else value.lose('a share sets no annotations on copies');
+  }
+}

@@ -1,0 +1,133 @@
+// Finds existing objects that a provider wants and may not take over yet, and what it would do with them once offered.
+import { adoptLabel, cliApiVersion, group, managedByLabel } from '../../api/names.ts';
+import { ownMember } from '../../base/json.ts';
+import type { KubeObject, ObjectRef } from '../../base/kube-object.ts';
+import { withMetadata } from '../../base/metadata.ts';
+import { clipped } from '../../base/text.ts';
+import { ownershipOf } from '../../policy/plan/ownership.ts';
+import { isSameObjectType, secretObjectType } from '../../policy/terms/object-key.ts';
+import type { ProviderId } from '../../policy/terms/provider-id.ts';
+import { withObjects, type ClusterState } from '../input/cluster-state.ts';
+import type { AdoptionOutput } from '../output-schemas/adoption.ts';
+import type { PlanChange, PlannedNamespace } from '../output-schemas/plan-output.ts';
+import { planCluster } from '../plan/plan-cluster.ts';
+import { narrowed } from '../plan/plan-summary.ts';
+
+export interface AdoptionRequest {
+  readonly base: ClusterState;
+  readonly id: ProviderId;
+  /** Names of namespaces. Empty: all. */
+  readonly namespaces: readonly string[];
+  readonly now: Date;
+  /** Reads a whole Secret. Undefined if this account may not, or if the Secret does not exist any more. */
+  readonly readSecret: (ref: ObjectRef) => Promise<KubeObject | undefined>;
+}
+
+export interface PlannedAdoption {
+  /** Nothing is marked yet. */
+  readonly output: AdoptionOutput;
+  /** The objects to mark, in the order of the output. */
+  readonly offers: readonly KubeObject[];
+}
+
+/** Plans twice: the state as it is, and the state in which the objects are offered. */
+export async function planAdoption(request: AdoptionRequest): Promise<PlannedAdoption> {
+  const { base, id } = request;
+  const conflicts = (await rowsOf(base, request)).flatMap(({ name, changes }) =>
+    changes.filter(isConflict).map((change) => ({ namespace: name, change, live: liveOf(change, base) })),
+  );
+  const known = conflicts.flatMap(({ live }) => live ?? []);
+  const free = known.filter((live) => !ownershipOf(typeOf(live), live).lacksOwner);
+  const whole = await Promise.all(free.map((live) => withContent(live, request)));
+  const later = await rowsOf(withObjects(base, whole.map(offered)), request);
+  const rows = conflicts.map(({ namespace, change, live }) => {
+    const next = later
+      .find(({ name }) => name === namespace)
+      ?.changes.find((each) => isSameObject(each, change));
+    const row = next ?? change;
+    return { namespace, live, row: isConflict(row) ? withController(row, live) : withoutMarks(row) };
+  });
+  const adoptable = rows.filter(({ row }) => isAdoptable(row));
+  const output: AdoptionOutput = {
+    apiVersion: cliApiVersion,
+    kind: 'Adoption',
+    provider: id,
+    dryRun: false,
+    complete: base.unread.length === 0,
+    unread: base.unread,
+    adoptable: adoptable.length,
+    namespaces: [...Map.groupBy(rows, ({ namespace }) => namespace)].map(([name, all]) => ({
+      name,
+      changes: all.map(({ row }) => row),
+    })),
+    marked: [],
+    failed: [],
+  };
+  return { output, offers: adoptable.flatMap(({ live }) => live ?? []) };
+}
+
+async function rowsOf(
+  base: ClusterState,
+  { id, namespaces, now }: AdoptionRequest,
+): Promise<readonly PlannedNamespace[]> {
+  const plan = await planCluster({ base, objects: [], now });
+  return narrowed(plan, { namespaces: new Set(namespaces), providers: new Set([id]) }).namespaces;
+}
+
+/** Another provider, or another client at the moment, is no reason to offer an object. */
+function isConflict({ action, reason }: PlanChange): boolean {
+  return action === 'conflict' && reason === 'AlreadyExists';
+}
+
+/** `unknown`: its content could not be read here, but Reeve can read it. */
+function isAdoptable({ action }: PlanChange): boolean {
+  return action === 'update' || action === 're-create' || action === 'unknown';
+}
+
+function liveOf({ object }: PlanChange, base: ClusterState): KubeObject | undefined {
+  return object && base.find(object, object.namespace ?? '', object.name);
+}
+
+function typeOf({ apiVersion = '', kind = '' }: KubeObject) {
+  return { apiVersion, kind };
+}
+
+/** Secrets of others are listed by their metadata alone, and few are to be adopted. */
+async function withContent(live: KubeObject, { readSecret }: AdoptionRequest): Promise<KubeObject> {
+  const { namespace = '', name = '' } = live.metadata;
+  if (!isSameObjectType(typeOf(live), secretObjectType)) return live;
+  const found = await readSecret({ ...secretObjectType, namespace, name });
+  const isSame = found !== undefined && found.metadata.uid === live.metadata.uid;
+  return isSame ? { ...found, ...secretObjectType } : live;
+}
+
+function offered(live: KubeObject): KubeObject {
+  return withMetadata(live, 'labels', new Map([[adoptLabel, 'true']]));
+}
+
+function isSameObject(a: PlanChange, b: PlanChange): boolean {
+  return a.object?.kind === b.object?.kind && a.object?.name === b.object?.name;
+}
+
+/** Every adopted object gets the labels and annotations of Reeve. */
+function withoutMarks(row: PlanChange): PlanChange {
+  const diff = row.diff?.filter(
+    ({ path, before }) => before !== undefined || !marks.some((mark) => path.includes(mark)),
+  );
+  if (diff === undefined || diff.length > 0 || row.action !== 'update')
+    return { ...row, ...(diff && { diff }) };
+  return { ...row, diff, message: row.message ?? 'only the marks of Reeve are added' };
+}
+
+const marks = [managedByLabel, `"${group}/`];
+
+/** The engine says only what its owner can do. Which program that is says the reference of its controller. */
+function withController(row: PlanChange, live: KubeObject | undefined): PlanChange {
+  const owner = live?.metadata.ownerReferences?.find((each) => ownMember(each, 'controller') === true);
+  if (owner === undefined) return row;
+  const { kind = '', name = '' } = owner;
+  const message =
+    `${clipped(kind)} ${clipped(name)} controls it, and its controller would write against Reeve: stop that program, ` +
+    `then delete the ${clipped(kind)} with --cascade=orphan, which keeps this object`;
+  return { ...row, message };
+}

@@ -1,0 +1,126 @@
+// Finds which objects of a provider wait for a confirmation of their deletion, and the annotation that confirms it.
+import { cliApiVersion, confirmDeletionsAnnotation } from '../../api/names.ts';
+import type { KubeObject } from '../../base/kube-object.ts';
+import { annotationsOf } from '../../base/metadata.ts';
+import { versionsOf, writeContexts } from '../../policy/authors/binding-versions.ts';
+import { impactOf, totalOf } from '../../policy/authors/impact.ts';
+import { reportedOn } from '../../policy/authors/provider-write.ts';
+import type { ClusterSnapshot } from '../../policy/compile/snapshot.ts';
+import { confirmedCount } from '../../policy/plan/fuse.ts';
+import { unlimitedBudget } from '../../policy/terms/budget.ts';
+import {
+  kindOfProvider,
+  nameOfProvider,
+  namespaceOfProvider,
+  providerRef,
+  type ProviderId,
+  type ProviderState,
+} from '../../policy/terms/provider-id.ts';
+import { installOf, withObjects, type ClusterState } from '../input/cluster-state.ts';
+import { loadState } from '../input/loaded-state.ts';
+import type { ConfirmationOutput, ConfirmedRemoval } from '../output-schemas/confirmation.ts';
+import type { PlanChange } from '../output-schemas/plan-output.ts';
+import { ended } from '../plan/admission-preview.ts';
+import { planCluster } from '../plan/plan-cluster.ts';
+
+export interface ConfirmationRequest {
+  readonly base: ClusterState;
+  readonly id: ProviderId;
+  /** True: what the deletion of the provider would delete. False: what it no longer wants now. */
+  readonly isForDeletion: boolean;
+  readonly now: Date;
+}
+
+/** Returns undefined if the provider does not exist. */
+export async function planConfirmation(
+  request: ConfirmationRequest,
+): Promise<ConfirmationOutput | undefined> {
+  const { base, id, isForDeletion } = request;
+  const stored = storedProvider(base, id);
+  const snapshot = loadState(base).snapshot();
+  const state = snapshot.providers.get(id);
+  if (stored === undefined || state === undefined) return undefined;
+  const { maxDeletions } = state;
+  const about = {
+    apiVersion: cliApiVersion,
+    kind: 'Confirmation',
+    provider: id,
+    forDeletion: isForDeletion,
+    maxDeletions,
+  } as const;
+  const reason = whyAllStay(state, isForDeletion);
+  if (reason !== undefined) return { ...about, outcome: 'nothing to delete', reason, objects: [] };
+  const objects = await removalsOf(stored, request);
+  const count = Math.max(objects.length, isForDeletion ? countOfWebhook(stored, snapshot, request) : 0);
+  if (count === 0) return { ...about, outcome: 'nothing to delete', reason: whyNone(isForDeletion), objects };
+  if (count <= maxDeletions) return { ...about, outcome: 'not needed', objects };
+  if (confirmedCount({ ...state, isDeleting: isForDeletion }) >= count)
+    return { ...about, outcome: 'confirmed before', annotation: state.confirmation ?? '', objects };
+  const annotation = unusedNumber(count, isForDeletion ? undefined : state.confirmationUsed);
+  return { ...about, outcome: 'not confirmed', annotation, objects };
+}
+
+export function storedProvider(base: ClusterState, id: ProviderId): KubeObject | undefined {
+  return base.find(providerRef(id), namespaceOfProvider(id) ?? '', nameOfProvider(id));
+}
+
+function whyAllStay(state: ProviderState, isForDeletion: boolean): string | undefined {
+  if (state.isDeleting) return 'it is being deleted already, so a confirmation comes too late';
+  if (state.deletionPolicy === 'Orphan') return 'its deletionPolicy is Orphan, so its objects stay';
+  if (!state.isValid) return 'its spec does not load, so its objects stay';
+  if (!state.isSuspended) return undefined;
+  return isForDeletion
+    ? 'it is suspended, so its objects stay when it is deleted'
+    : 'it is suspended, so its objects stay until it is resumed';
+}
+
+function whyNone(isForDeletion: boolean): string {
+  return isForDeletion ? 'it has no objects' : 'it wants all objects that it has';
+}
+
+/** The highest number that an annotation can hold: nothing is held then. */
+const allowsAll = '999999999';
+
+/** The plan of the state in which everything is confirmed. An expired RoleBinding needs no confirmation. */
+async function removalsOf(
+  stored: KubeObject,
+  { base, id, isForDeletion, now }: ConfirmationRequest,
+): Promise<readonly ConfirmedRemoval[]> {
+  const { metadata } = stored;
+  const annotations = { ...annotationsOf(stored), [confirmDeletionsAnnotation]: allowsAll };
+  const end = isForDeletion ? { deletionTimestamp: now.toISOString() } : {};
+  const confirmed = { ...stored, status: {}, metadata: { ...metadata, annotations, ...end } };
+  const { namespaces } = await planCluster({ base: withObjects(base, [confirmed]), objects: [], now });
+  return namespaces
+    .flatMap(({ changes }) => changes)
+    .filter((change) => change.provider === id && change.reason !== 'Expired')
+    .flatMap(removalIn);
+}
+
+function removalIn({ action, object }: PlanChange): readonly ConfirmedRemoval[] {
+  if (object === undefined || (action !== 'delete' && action !== 'release')) return [];
+  return [{ action, object }];
+}
+
+/** The webhook judges a DELETE by what the provider wants, because it does not see the objects. */
+function countOfWebhook(
+  stored: KubeObject,
+  snapshot: ClusterSnapshot,
+  { base, id, now }: ConfirmationRequest,
+): number {
+  const versions = versionsOf(
+    kindOfProvider(id),
+    { before: stored, after: undefined },
+    writeContexts(snapshot.intents.context),
+  );
+  const write = { id, ...versions, reported: reportedOn(stored) };
+  const circumstances = { now, budget: unlimitedBudget, install: installOf(base.install) };
+  return totalOf(ended(impactOf(write, snapshot, circumstances)).dropped);
+}
+
+/** A confirmation counts once, and only as another text than before. A leading zero keeps the number. */
+function unusedNumber(count: number, used: string | undefined): string {
+  let text = String(count);
+  while (text === used) text = `0${text}`;
+  return text;
+}

@@ -1,0 +1,55 @@
+// Writes the findings about files: lines for people, and annotations of a pull request.
+import { clipped } from '../../base/text.ts';
+import type { CheckFinding, CheckResults } from '../output-schemas/check-results.ts';
+
+/** One line for each finding, in the form that editors and terminals can jump to, and the counts. */
+export function findingsText({ findings = [], ...counts }: CheckResults): string {
+  return [...findings.map(lineOf), countsText(counts), ''].join('\n');
+}
+
+function lineOf({ severity, file, line, column, about, message }: CheckFinding): string {
+  const subject = about === undefined ? '' : ` ${clipped(about)}:`;
+  return `${file}:${line}:${column}: ${severity}:${subject} ${message}`;
+}
+
+type Counts = Pick<CheckResults, 'files' | 'documents' | 'problems' | 'warnings'>;
+
+function countsText({ files = 0, documents = 0, problems = 0, warnings = 0 }: Counts): string {
+  const found = [
+    ...(problems === 0 ? [] : [amountOf(problems, 'problem')]),
+    ...(warnings === 0 ? [] : [amountOf(warnings, 'warning')]),
+  ];
+  return `${amountOf(files, 'file')}, ${amountOf(documents, 'document')}: ${found.length === 0 ? 'no problems' : found.join(', ')}`;
+}
+
+/** `1 file`, `2 files`. */
+export function amountOf(count: number, thing: string): string {
+  return `${count} ${thing}${count === 1 ? '' : 's'}`;
+}
+
+/** https://docs.github.com/en/actions/reference/workflows-and-actions/workflow-commands#setting-an-error-message */
+export function findingsForGithub({ findings = [] }: CheckResults): string {
+  return findings.map(githubAnnotation).join('');
+}
+
+/** One line. `about` becomes its title. */
+export function githubAnnotation({
+  severity,
+  file,
+  line,
+  column,
+  about,
+  message,
+}: Omit<CheckFinding, 'check'>): string {
+  const place = `file=${property(file)},line=${line},col=${column}`;
+  const title = about === undefined ? '' : `,title=${property(clipped(about))}`;
+  return `::${severity === 'problem' ? 'error' : 'warning'} ${place}${title}::${data(message)}\n`;
+}
+
+function property(text: string): string {
+  return data(text).replaceAll(':', '%3A').replaceAll(',', '%2C');
+}
+
+function data(text: string): string {
+  return text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
+}

@@ -1,0 +1,205 @@
+// Finds what is wrong with policies, shares, intents and bindings in files, and what of them has no effect.
+import { ownMember } from '../../base/json.ts';
+import type { Path, Problem } from '../../base/problem.ts';
+import { misspelledRoles } from '../../policy/authors/meant-role.ts';
+import { notKeptText } from '../../policy/authors/intent-notices.ts';
+import {
+  partsWithoutEffect,
+  uncountedNamespaces,
+  unreachedIntents,
+  type PartWithoutEffect,
+  type Reach,
+} from '../../policy/authors/no-effect.ts';
+import { reachableBy } from '../../policy/authors/provider-write.ts';
+import { kindsNotAllowed, nameNotAllowed, sourceProblems } from '../../policy/compile/install.ts';
+import type { ClusterSnapshot } from '../../policy/compile/snapshot.ts';
+import { isManaged } from '../../policy/desired/desired.ts';
+import { matchNamespace } from '../../policy/terms/match.ts';
+import { alternatives } from '../../base/text.ts';
+import { isSameObjectType } from '../../policy/terms/object-key.ts';
+import { kindOfProvider, namespaceOfProvider } from '../../policy/terms/provider-id.ts';
+import { quoted } from '../../policy/terms/wording.ts';
+import { aboutOf, type LocatedDefinition } from '../../state/definitions.ts';
+import type { FileProblem } from '../../state/file-problem.ts';
+import { installOf, type ClusterState, type InstallFacts } from '../input/cluster-state.ts';
+import type { CheckFinding } from '../output-schemas/check-results.ts';
+import { doubleProviders } from './double-providers.ts';
+import { refusedContents } from './refused-contents.ts';
+import { knownRoles, unknownRoles } from './role-checks.ts';
+
+export interface CheckInput {
+  /** The definitions of the files. */
+  readonly providers: readonly LocatedDefinition[];
+  /** Problems that were found when the files were read. */
+  readonly problems: readonly FileProblem[];
+  /** The state with the files applied. */
+  readonly state: ClusterState;
+  readonly snapshot: ClusterSnapshot;
+  readonly now: Date;
+}
+
+export function checkDefinitions(input: CheckInput): readonly CheckFinding[] {
+  const { providers, problems, snapshot, now } = input;
+  const findings = [
+    ...problems.map((problem) => finding('problem', 'spec', problem)),
+    ...providers.flatMap((provider) => [
+      ...notAllowed(provider, input.state.install),
+      ...intentFindings(provider, snapshot),
+      ...roleFindings(provider, input),
+      ...withoutEffect(provider, snapshot, now),
+    ]),
+    ...doubleProviders(providers, snapshot, now).map(({ provider, path, message }) =>
+      located('problem', 'double', provider, { path, message }),
+    ),
+    ...refusedContents(providers, snapshot, now).map(({ provider, path, message }) =>
+      located('warning', 'refused', provider, { path, message }),
+    ),
+  ];
+  return findings.toSorted(inPlace);
+}
+
+/** A default of the install is no fact, so what it does not allow is only a warning. */
+function notAllowed(provider: LocatedDefinition, facts: InstallFacts): readonly CheckFinding[] {
+  const { definition, source } = provider;
+  const install = installOf(facts);
+  const severity = facts.isAssumed ? 'warning' : 'problem';
+  const whose = facts.isAssumed ? 'an install with default flags' : 'the install';
+  const spec = { spec: ownMember(source.value, 'spec') };
+  const name = nameNotAllowed(definition, install);
+  return [
+    ...sourceProblems(kindOfProvider(provider.id), spec, install).map((problem) =>
+      finding(severity, 'install', source.locate(problem), provider),
+    ),
+    ...kindsNotAllowed(definition, install).map((type) => {
+      const kinds = alternatives(
+        facts.allowedKinds.map(({ apiVersion, kind }) => `${apiVersion}/${kind}`),
+        6,
+      );
+      const message = `${type.apiVersion}/${type.kind} is not allowed by ${whose} (--resource-kind); accepted: ${kinds}`;
+      return located(severity, 'install', provider, { path: resourcePathOf(provider, type), message });
+    }),
+    ...(name === undefined
+      ? []
+      : [
+          located(severity, 'install', provider, {
+            path: ['spec', 'target', 'name'],
+            message: `copies named ${quoted(name)} are not allowed by ${whose} (--secret-name)`,
+          }),
+        ]),
+  ];
+}
+
+/** The objects of a binding come from its intents. */
+function resourcePathOf(
+  { definition }: LocatedDefinition,
+  type: { readonly apiVersion: string; readonly kind: string },
+): Path {
+  if (definition.kind !== 'NamespacePolicy' || definition.intents !== undefined) return ['spec', 'intents'];
+  const resources = definition.object.spec.contents?.resources ?? [];
+  const index = resources.findIndex((each) => isSameObjectType(each, type));
+  return ['spec', 'contents', 'resources', index, 'kind'];
+}
+
+function intentFindings(provider: LocatedDefinition, snapshot: ClusterSnapshot): readonly CheckFinding[] {
+  const { definition } = provider;
+  const facts = definition.kind === 'NamespacePolicy' ? definition.intents : undefined;
+  if (facts === undefined) return [];
+  const at = (intent: string): Path => ['spec', 'intents', facts.named.indexOf(intent)];
+  const unreached = hasNamespaces(snapshot) ? unreachedIntents(definition, snapshot) : [];
+  return [
+    ...facts.missing.map((intent) =>
+      located('warning', 'intents', provider, {
+        path: at(intent),
+        message: `SecurityIntent ${intent} does not exist; the binding waits for it`,
+      }),
+    ),
+    ...facts.unsupported.map((each) => {
+      // With another install, one of these adapters would keep it.
+      const severity = each.adapters.length === 0 ? 'problem' : 'warning';
+      return located(severity, 'intents', provider, { path: at(each.intent), message: notKeptText(each) });
+    }),
+    ...unreached.map((each) =>
+      located('warning', 'intents', provider, { path: at(each.intent), message: notKeptText(each) }),
+    ),
+  ];
+}
+
+/** Without ClusterRoles in the state, a role is compared with those that other policies bind. */
+function roleFindings(provider: LocatedDefinition, { state, snapshot }: CheckInput): readonly CheckFinding[] {
+  const { id, definition } = provider;
+  const known = knownRoles(state);
+  const roles =
+    known === undefined
+      ? misspelledRoles({ id, before: undefined, after: definition }, snapshot)
+      : unknownRoles(definition, known);
+  return roles.map(({ name, message }) =>
+    located('warning', 'roles', provider, {
+      path: rolePath(provider, name),
+      message: withoutId(message, provider),
+    }),
+  );
+}
+
+function rolePath({ definition }: LocatedDefinition, name: string): Path {
+  const bindings =
+    definition.kind === 'NamespacePolicy' ? (definition.object.spec.contents?.roleBindings ?? []) : [];
+  const index = bindings.findIndex(({ roleRef }) => roleRef.name === name);
+  return ['spec', 'contents', 'roleBindings', Math.max(0, index), 'roleRef', 'name'];
+}
+
+function withoutEffect(
+  provider: LocatedDefinition,
+  snapshot: ClusterSnapshot,
+  now: Date,
+): readonly CheckFinding[] {
+  const parts = partsWithoutEffect(provider.definition, reachOf(provider, snapshot), snapshot, now);
+  return [...parts, ...uncountedNamespaces(provider.definition, snapshot)].map((part) =>
+    located('warning', 'effect', provider, part),
+  );
+}
+
+/** Where no namespace is known, a provider that matches none is no surprise. */
+function reachOf({ id, definition }: LocatedDefinition, snapshot: ClusterSnapshot): Reach {
+  const managed = reachableBy(id, snapshot).filter((namespace) => isManaged(namespace, snapshot));
+  if (!hasNamespaces(snapshot)) return { matched: 1, errors: 0 };
+  if (namespaceOfProvider(id) !== undefined && managed.length === 0) return { matched: 0, errors: 0 };
+  const results = managed.map((namespace) => matchNamespace(definition.compiled.match, namespace).kind);
+  return {
+    matched: results.filter((kind) => kind === 'yes').length,
+    errors: results.filter((kind) => kind === 'error').length,
+  };
+}
+
+function hasNamespaces(snapshot: ClusterSnapshot): boolean {
+  return [...snapshot.namespaces()].some((namespace) => isManaged(namespace, snapshot));
+}
+
+function located(
+  severity: CheckFinding['severity'],
+  check: string,
+  provider: LocatedDefinition,
+  { path, message }: PartWithoutEffect,
+): CheckFinding {
+  const problem: Problem = { path, found: '', accepted: '', message };
+  return { ...finding(severity, check, provider.source.locate(problem), provider), message };
+}
+
+function finding(
+  severity: CheckFinding['severity'],
+  check: string,
+  { file, line, column, about, message }: FileProblem,
+  provider?: LocatedDefinition,
+): CheckFinding {
+  const named = about ?? (provider === undefined ? undefined : aboutOf(provider.source));
+  return { severity, check, file, line, column, ...(named === undefined ? {} : { about: named }), message };
+}
+
+/** The finding names the provider already. */
+function withoutId(message: string, { id }: LocatedDefinition): string {
+  return message.startsWith(`${id} `) ? message.slice(id.length + 1) : message;
+}
+
+function inPlace(a: CheckFinding, b: CheckFinding): number {
+  if (a.file !== b.file) return a.file < b.file ? -1 : 1;
+  return a.line - b.line || a.column - b.column || (a.message < b.message ? -1 : 1);
+}

@@ -1,0 +1,104 @@
+// Explains a namespace: each policy, share and binding, what it provides there, and what each rule says.
+import { cliApiVersion, readyCondition } from '../../api/names.ts';
+import type { KubeObject } from '../../base/kube-object.ts';
+import { nameOf } from '../../base/metadata.ts';
+import { nearestWord } from '../../base/nearest.ts';
+import { conditionOf, type Condition } from '../../policy/status/condition.ts';
+import type { ProviderId } from '../../policy/terms/provider-id.ts';
+import type { LoadedProvider } from '../../state/stored-provider.ts';
+import { namespaceType } from '../input/loaded-state.ts';
+import type { ExplainedProvider, ExplainedRule, ExplainOutput } from '../output-schemas/explanation.ts';
+import { sortedProviders, unreadProviders, type LookedAt } from './looked-at.ts';
+import { explainMatch, isAbout, whyUnmanaged } from './matches.ts';
+import { explainedRules } from './namespace-rules.ts';
+import { standingsIn, type ObjectStanding } from './standings.ts';
+import { usersOf } from './users.ts';
+
+export async function explainNamespace(name: string, at: LookedAt): Promise<ExplainOutput> {
+  const { state, cluster } = at;
+  const about = {
+    apiVersion: cliApiVersion,
+    kind: 'Explanation',
+    about: 'namespace',
+    target: { ...namespaceType, name },
+    unread: state.unread,
+  } as const;
+  const namespaceObject = cluster.snapshot().namespace(name);
+  if (namespaceObject === undefined) return { ...about, found: false, summary: noNamespace(name, at) };
+  const standings = await standingsIn(namespaceObject, at);
+  // The summary says all about an excluded namespace.
+  const isExcluded = cluster.snapshot().policies.isExcluded(name);
+  const loaded = isExcluded ? [] : sortedProviders(at).filter((each) => isAbout(each, name));
+  const providers = loaded.map((each) => explained(each, namespaceObject, standings, at));
+  const rules = rulesOf(loaded, providers, namespaceObject, at);
+  const stored = conditionOf(namespaceObject['status'], readyCondition);
+  const why = whyUnmanaged(namespaceObject, at);
+  return {
+    ...about,
+    found: true,
+    summary: `namespace ${name}: ${why ?? unreadProviders(at) ?? summaryOf(providers, rules)}`,
+    ...(stored === undefined ? {} : { ready: shownCondition(stored) }),
+    ...(stored === undefined && state.isCluster && why === undefined ? { notes: [notReadyYet] } : {}),
+    providers,
+    rules,
+  };
+}
+
+const notReadyYet =
+  'the namespace has no condition reeve.dev/Ready: Reeve has not looked at it yet, or does not run (see reeve check)';
+
+export function noNamespace(name: string, { state, cluster }: LookedAt): string {
+  const unread = state.unread.find(({ kind }) => kind === namespaceType.kind);
+  if (unread !== undefined) return `namespaces could not be read: ${unread.reason}`;
+  const near = nearestWord(name, [...cluster.snapshot().namespaces()].map(nameOf));
+  return `there is no namespace ${name}${near === undefined ? '' : `; did you mean ${near}?`}`;
+}
+
+function explained(
+  loaded: LoadedProvider,
+  namespaceObject: KubeObject,
+  standings: readonly ObjectStanding[],
+  at: LookedAt,
+): ExplainedProvider {
+  const { id } = loaded.state;
+  const match = explainMatch(loaded, namespaceObject, at);
+  return {
+    id,
+    ...match,
+    objects: objectsOf(id, standings),
+    ...(match.matches === 'yes' && loaded.definition !== undefined
+      ? { users: usersOf(loaded.definition, at) }
+      : {}),
+  };
+}
+
+function objectsOf(id: ProviderId, standings: readonly ObjectStanding[]): ExplainedProvider['objects'] {
+  return standings.flatMap(({ provider, ...object }) => (provider === id ? [object] : []));
+}
+
+function rulesOf(
+  loaded: readonly LoadedProvider[],
+  providers: readonly ExplainedProvider[],
+  namespaceObject: KubeObject,
+  at: LookedAt,
+): readonly ExplainedRule[] {
+  const matching = new Set(providers.filter(({ matches }) => matches === 'yes').map(({ id }) => id));
+  return loaded.flatMap(({ state, definition }) =>
+    definition?.kind === 'NamespacePolicy' && matching.has(state.id)
+      ? explainedRules(definition, namespaceObject, at)
+      : [],
+  );
+}
+
+function summaryOf(providers: readonly ExplainedProvider[], rules: readonly ExplainedRule[]): string {
+  const matching = providers.filter(({ matches }) => matches === 'yes').length;
+  const violated = rules.filter(({ outcome }) => outcome === 'violated').length;
+  const matched = `${matching} of ${providers.length} policies, shares and bindings match`;
+  return violated === 0
+    ? matched
+    : `${matched}, and ${violated} ${violated === 1 ? 'rule is' : 'rules are'} violated`;
+}
+
+function shownCondition({ status, reason, message }: Condition) {
+  return { status, reason, message };
+}

@@ -1,0 +1,133 @@
+// Explains one object of a namespace: who provides it and why, or why no provider does.
+import { cliApiVersion } from '../../api/names.ts';
+import type { KubeObject } from '../../base/kube-object.ts';
+import { unlimitedBudget } from '../../policy/terms/budget.ts';
+import { ownershipOf } from '../../policy/plan/ownership.ts';
+import { compileGlob } from '../../policy/terms/patterns.ts';
+import type { ProviderId } from '../../policy/terms/provider-id.ts';
+import type { LoadedProvider } from '../../state/stored-provider.ts';
+import type { ExplainedProvider, ExplainOutput } from '../output-schemas/explanation.ts';
+import { noNamespace } from './explain-namespace.ts';
+import { sortedProviders, unreadProviders, type LookedAt } from './looked-at.ts';
+import { explainMatch, isAbout, providerOf, termText, whyUnmanaged } from './matches.ts';
+import { standingsIn, type ObjectStanding } from './standings.ts';
+import type { ObjectTarget } from './target.ts';
+
+export async function explainObject(target: ObjectTarget, at: LookedAt): Promise<ExplainOutput> {
+  const { type, namespace, name } = target;
+  const { state, cluster } = at;
+  const about = {
+    apiVersion: cliApiVersion,
+    kind: 'Explanation',
+    about: 'object',
+    target: { ...type, namespace, name },
+    unread: state.unread,
+  } as const;
+  const namespaceObject = cluster.snapshot().namespace(namespace);
+  if (namespaceObject === undefined) return { ...about, found: false, summary: noNamespace(namespace, at) };
+  const live = state.find(type, namespace, name);
+  const standings = (await standingsIn(namespaceObject, at)).filter(
+    ({ object, outcome }) =>
+      object.kind === type.kind &&
+      (object.name === name || (outcome === 'skipped' && globOf(object.name).matches(name))),
+  );
+  const owner = live === undefined ? undefined : ownershipOf(type, live).owner;
+  const loaded = sortedProviders(at).filter((each) => isAbout(each, namespace));
+  const providers = loaded
+    .filter(
+      (each) =>
+        each.state.id === owner ||
+        standings.some(({ provider }) => provider === each.state.id) ||
+        couldProvide(each, target, namespaceObject),
+    )
+    .map((each): ExplainedProvider => ({
+      id: each.state.id,
+      ...explainMatch(each, namespaceObject, at),
+      objects: standings.flatMap(({ provider, ...object }) => (provider === each.state.id ? [object] : [])),
+    }));
+  const why = whyUnmanaged(namespaceObject, at);
+  const facts = { target, live, owner, standings, providers, why };
+  return { ...about, found: live !== undefined, summary: summaryOf(facts, at), providers };
+}
+
+interface Facts {
+  readonly target: ObjectTarget;
+  readonly live: KubeObject | undefined;
+  readonly owner: ProviderId | undefined;
+  readonly standings: readonly ObjectStanding[];
+  readonly providers: readonly ExplainedProvider[];
+  readonly why: string | undefined;
+}
+
+function summaryOf({ target, live, owner, standings, providers, why }: Facts, at: LookedAt): string {
+  const { type, namespace, name } = target;
+  const object = `${type.kind} ${namespace}/${name}`;
+  const unread = at.state.unread.find(({ kind }) => kind === type.kind);
+  const [first] = standings;
+  const given = standings.find(({ outcome }) => outcome === 'in sync') ?? first;
+  if (live === undefined && unread !== undefined)
+    return `${object}: ${type.kind} could not be read: ${unread.reason}`;
+  if (given !== undefined) {
+    const start = live === undefined ? `there is no ${object}` : object;
+    return `${start}: ${given.provider} ${wordsOf(given)}`;
+  }
+  if (owner !== undefined) return `${object} has the mark of ${owner}${why === undefined ? '' : `; ${why}`}`;
+  const reason = why ?? unreadProviders(at) ?? nearMiss(providers);
+  return live === undefined
+    ? `there is no ${object}: ${reason}`
+    : `Reeve does not manage ${object}: ${reason}`;
+}
+
+function wordsOf({ outcome, message = '' }: ObjectStanding): string {
+  switch (outcome) {
+    case 'in sync':
+      return `${message === '' ? 'provides it' : `${message} to it`}, and it is in sync`;
+    case 'create':
+      return 'provides it, and Reeve is about to create it';
+    case 'update':
+    case 're-create':
+      return 'provides it; it differs, and Reeve is about to change it';
+    case 'skipped':
+      return `leaves it out here, because ${message}`;
+    case 'expired':
+      return 'no longer provides it, because its end has come';
+    case 'conflict':
+    case 'blocked':
+      return `cannot provide it: ${message}`;
+    default:
+      return `has it: ${message === '' ? outcome : message}`;
+  }
+}
+
+function nearMiss([first, ...others]: readonly ExplainedProvider[]): string {
+  if (first === undefined) return 'no policy, share or binding provides an object of this name';
+  const { id, term, message } = first;
+  if (others.length > 0)
+    return `${id} and ${others.length} more could provide it, and do not provide it here`;
+  if (term !== undefined) return `${id} does not match: ${termText(term)}`;
+  return `${id} could provide it, and does not provide it here${message === undefined ? '' : `: ${message}`}`;
+}
+
+/** True if the provider gives some namespace an object of this kind and name, or gives this namespace one by its template. */
+function couldProvide(
+  { definition }: LoadedProvider,
+  target: ObjectTarget,
+  namespaceObject: KubeObject,
+): boolean {
+  if (definition === undefined) return false;
+  const { type, name } = target;
+  const contents = definition.kind === 'SecretShare' ? [] : definition.compiled.contents;
+  return (
+    contents.some((content) => content.type.kind === type.kind && globOf(content.name).matches(name)) ||
+    providerOf(definition)
+      .render(namespaceObject, unlimitedBudget)
+      .some(
+        (each) => each.kind === 'present' && each.value.type.kind === type.kind && each.value.name === name,
+      )
+  );
+}
+
+/** What stands for an expression of a template can be any text. */
+function globOf(template: string): ReturnType<typeof compileGlob> {
+  return compileGlob(template.replace(/\$\{.*\}/, '*'));
+}

@@ -1,0 +1,141 @@
+// Explains a policy, share or binding: its namespaces and objects, the rights it needs, and what of it has no effect.
+import { cliApiVersion } from '../../api/names.ts';
+import { nameOf } from '../../base/metadata.ts';
+import { nearestWord } from '../../base/nearest.ts';
+import { partsWithoutEffect, uncountedNamespaces, unreachedIntents } from '../../policy/authors/no-effect.ts';
+import { notKeptText } from '../../policy/authors/intent-notices.ts';
+import { reachableBy } from '../../policy/authors/provider-write.ts';
+import type { ProviderDefinition } from '../../policy/compile/load-provider.ts';
+import { desiredByProvider, isManaged } from '../../policy/desired/desired.ts';
+import { unlimitedBudget } from '../../policy/terms/budget.ts';
+import { matchNamespace } from '../../policy/terms/match.ts';
+import {
+  kindOfProvider,
+  nameOfProvider,
+  providerRef,
+  type ProviderId,
+} from '../../policy/terms/provider-id.ts';
+import { counted } from '../../policy/terms/wording.ts';
+import { problemsText } from '../../state/stored-provider.ts';
+import { namespaceType } from '../input/loaded-state.ts';
+import type { ExplainedObject, ExplainOutput } from '../output-schemas/explanation.ts';
+import type { LookedAt } from './looked-at.ts';
+import { providerOf } from './matches.ts';
+import { rightsOf } from './rights.ts';
+import { standingsIn } from './standings.ts';
+import { usersOf } from './users.ts';
+
+export async function explainProvider(id: ProviderId, at: LookedAt): Promise<ExplainOutput> {
+  const { state, cluster, now } = at;
+  const about = {
+    apiVersion: cliApiVersion,
+    kind: 'Explanation',
+    about: 'provider',
+    target: providerRef(id),
+    unread: state.unread,
+  } as const;
+  const loaded = cluster.provider(id);
+  if (loaded === undefined) return { ...about, found: false, summary: noProvider(id, at) };
+  const { definition, problems } = loaded;
+  const objects = await objectsOf(id, at);
+  if (definition === undefined) {
+    const summary = `${id} does not load, so all its objects stay as they are: ${problemsText(problems)}`;
+    return { ...about, found: true, summary, providers: [{ id, matches: 'error', objects }] };
+  }
+  const reach = reachOf(id, definition, at);
+  const snapshot = cluster.snapshot();
+  const notes = [
+    ...(loaded.state.isDeleting ? ['it is being deleted'] : []),
+    ...(loaded.state.isSuspended ? ['it is suspended: nothing is created, changed or deleted'] : []),
+    ...reach.freezes.slice(0, maxErrors),
+    ...(reach.isKnown
+      ? partsWithoutEffect(
+          definition,
+          { matched: reach.matched.length, errors: reach.errors },
+          snapshot,
+          now,
+        ).map(({ message }) => message)
+      : []),
+    ...uncountedNamespaces(definition, snapshot).map(({ message }) => message),
+    ...unsupported(definition, at),
+  ];
+  const { rights, missing } = await rightsOf(definition, at);
+  const unsynced = objects.filter(({ outcome }) => outcome !== 'in sync');
+  return {
+    ...about,
+    found: true,
+    summary: `${id} matches ${counted(reach.matched.length, 'namespace')}${objectCounts(objects)}`,
+    notes: [...notes, ...missing],
+    providers: [{ id, matches: 'yes', objects: unsynced, users: usersOf(definition, at) }],
+    rights,
+    namespaces: reach.matched,
+  };
+}
+
+const maxErrors = 20;
+
+function noProvider(id: ProviderId, { cluster, state }: LookedAt): string {
+  const kind = kindOfProvider(id);
+  const unread = state.unread.find((each) => each.kind === kind);
+  if (unread !== undefined) return `${kind} could not be read: ${unread.reason}`;
+  const names = [...cluster.providers()]
+    .map(({ state: each }) => each.id)
+    .filter((each) => kindOfProvider(each) === kind);
+  const near = nearestWord(nameOfProvider(id), names.map(nameOfProvider));
+  return `there is no ${id}${near === undefined ? '' : `; did you mean ${near}?`}`;
+}
+
+interface Reached {
+  readonly matched: readonly string[];
+  /** The number of namespaces for which the match has an error. */
+  readonly errors: number;
+  /** Why the objects stay as they are in a namespace: errors of the match and of templates. */
+  readonly freezes: readonly string[];
+  /** False without namespaces, where a match of none is no surprise. */
+  readonly isKnown: boolean;
+}
+
+function reachOf(id: ProviderId, definition: ProviderDefinition, { cluster, state, now }: LookedAt): Reached {
+  const snapshot = cluster.snapshot();
+  const results = reachableBy(id, snapshot)
+    .filter((namespace) => isManaged(namespace, snapshot))
+    .map((namespace) => ({
+      name: nameOf(namespace),
+      match: matchNamespace(definition.compiled.match, namespace).kind,
+      freeze: desiredByProvider(providerOf(definition), namespace, now, unlimitedBudget).frozen.get(id),
+    }));
+  return {
+    matched: results.flatMap(({ name, match }) => (match === 'yes' ? [name] : [])).toSorted(),
+    errors: results.filter(({ match }) => match === 'error').length,
+    freezes: results.flatMap(({ name, freeze }) =>
+      freeze === undefined || freeze.reason === 'Suspended' ? [] : [`namespace ${name}: ${freeze.message}`],
+    ),
+    isKnown: state.objects(namespaceType).length > 0,
+  };
+}
+
+/** Also in namespaces that the provider no longer matches, where its objects may remain. */
+async function objectsOf(id: ProviderId, at: LookedAt): Promise<readonly ExplainedObject[]> {
+  const found: ExplainedObject[] = [];
+  for (const namespace of reachableBy(id, at.cluster.snapshot())) {
+    const standings = await standingsIn(namespace, at);
+    found.push(...standings.flatMap(({ provider, ...object }) => (provider === id ? [object] : [])));
+  }
+  return found;
+}
+
+function unsupported(definition: ProviderDefinition, { cluster }: LookedAt): readonly string[] {
+  const facts = definition.kind === 'NamespacePolicy' ? definition.intents : undefined;
+  if (facts === undefined) return [];
+  return [
+    ...facts.missing.map((intent) => `SecurityIntent ${intent} does not exist; the binding waits for it`),
+    ...[...facts.unsupported, ...unreachedIntents(definition, cluster.snapshot())].map(notKeptText),
+  ];
+}
+
+/** `; objects: 40 in sync, 2 conflict` */
+function objectCounts(objects: readonly ExplainedObject[]): string {
+  const outcomes = Map.groupBy(objects, ({ outcome }) => outcome);
+  const counts = [...outcomes].map(([outcome, { length }]) => `${length} ${outcome}`).toSorted();
+  return counts.length === 0 ? '' : `; objects: ${counts.join(', ')}`;
+}

@@ -1,0 +1,104 @@
+// Writes an explanation as lines for people: the answer first, then each provider with its objects and rules.
+import { clipped } from '../../base/text.ts';
+import type {
+  ExplainedObject,
+  ExplainedProvider,
+  ExplainedRight,
+  ExplainedRule,
+  ExplainOutput,
+} from '../output-schemas/explanation.ts';
+import { termText } from './matches.ts';
+
+const maxLine = 2000;
+const maxRows = 20;
+
+export interface TextOptions {
+  /** True for all namespaces and objects of a policy, not only the first. */
+  readonly all: boolean;
+  readonly strong: (text: string) => string;
+}
+
+/** Names and values come from others, so no control character of them reaches the terminal. */
+export function explanationText(output: ExplainOutput, { all, strong }: TextOptions): string {
+  const { summary, refusal = '', notes = [], providers = [], rights = [], namespaces } = output;
+  const sections = [
+    [strong(line(summary)), ...readyLines(output), ...refusalLines(refusal), ...notes.map(line)],
+    ...providers.map((provider) => providerLines(provider, output, { all, strong })),
+    rights.map(rightLine),
+    namespaces === undefined ? [] : namespaceLines(namespaces, all),
+  ];
+  return `${sections
+    .filter((lines) => lines.length > 0)
+    .map((lines) => lines.join('\n'))
+    .join('\n\n')}\n`;
+}
+
+function line(text: string): string {
+  return clipped(text, maxLine);
+}
+
+function indented(text: string): string {
+  return `  ${line(text)}`;
+}
+
+function readyLines({ ready }: ExplainOutput): readonly string[] {
+  if (ready === undefined) return [];
+  const { status, reason, message } = ready;
+  return [line(`Ready=${status} (${reason})${message === '' ? '' : `: ${message}`}`)];
+}
+
+/** Word by word, as the user has read it. */
+function refusalLines(refusal: string): readonly string[] {
+  return refusal === '' ? [] : refusal.split('\n').map(indented);
+}
+
+function providerLines(
+  { id, matches, term, message, objects, users }: ExplainedProvider,
+  { about, rules = [] }: ExplainOutput,
+  { all, strong }: TextOptions,
+): readonly string[] {
+  const verb = { yes: 'matches', no: 'does not match', error: 'has an error' }[matches];
+  const own = rules.filter(({ policy }) => policy === id || `NamespacePolicy/${policy}` === id);
+  return [
+    about === 'provider' ? '' : `${strong(line(id))} ${verb}`,
+    ...(message === undefined ? [] : [indented(message)]),
+    ...(term === undefined ? [] : [indented(termText(term))]),
+    ...shortened(
+      objects.map((object) => indented(objectLine(object, about))),
+      all,
+    ),
+    ...own.map((rule) => indented(ruleLine(rule))),
+    ...(users === undefined ? [] : [indented(`may be used by: ${users.join(', ')}`)]),
+  ].filter((text) => text !== '');
+}
+
+function objectLine(
+  { object: { kind, namespace = '', name }, outcome, message }: ExplainedObject,
+  about: ExplainOutput['about'],
+): string {
+  const place = about === 'provider' ? `${namespace}: ` : '';
+  return `${place}${kind}/${name}: ${outcome}${message === undefined ? '' : `: ${message}`}`;
+}
+
+function ruleLine({ rule, outcome, message, until, compared = [] }: ExplainedRule): string {
+  const end = until === undefined ? '' : ` until ${until}`;
+  const values = compared.map(
+    ({ path, found, accepted }) => `${path}: found ${found}; accepted: ${accepted}`,
+  );
+  const why = message ?? values.join('; ');
+  return `rule ${rule}: ${outcome}${end}${why === '' ? '' : `: ${why}`}`;
+}
+
+function rightLine({ holder, right, outcome }: ExplainedRight): string {
+  return line(`${holder} needs ${right}${outcome === 'unknown' ? '' : `: ${outcome}`}`);
+}
+
+function namespaceLines(namespaces: readonly string[], all: boolean): readonly string[] {
+  const count = `matches ${namespaces.length} ${namespaces.length === 1 ? 'namespace' : 'namespaces'}`;
+  return [count, ...shortened(namespaces.map(indented), all)];
+}
+
+function shortened(lines: readonly string[], all: boolean): readonly string[] {
+  const more = all ? 0 : lines.length - maxRows;
+  return more > 0 ? [...lines.slice(0, maxRows), `  and ${more} more (--all)`] : lines;
+}

@@ -1,0 +1,73 @@
+// Says of a provider and a namespace whether the match holds, or which term of it fails.
+import type { KubeObject } from '../../base/kube-object.ts';
+import { isTerminating, nameOf } from '../../base/metadata.ts';
+import { quoted } from '../../policy/terms/wording.ts';
+import { clipped } from '../../base/text.ts';
+import { matchOf } from '../../policy/authors/no-effect.ts';
+import type { ProviderDefinition } from '../../policy/compile/load-provider.ts';
+import { desiredByProvider } from '../../policy/desired/desired.ts';
+import { policyProvider, shareProvider, type Provider } from '../../policy/desired/provider.ts';
+import { unlimitedBudget } from '../../policy/terms/budget.ts';
+import { failingTerm } from '../../policy/terms/match-trace.ts';
+import { matchErrorText, matchNamespace } from '../../policy/terms/match.ts';
+import { namespaceOfProvider } from '../../policy/terms/provider-id.ts';
+import { problemsText, type LoadedProvider } from '../../state/stored-provider.ts';
+import type { ExplainedProvider, ExplainedTerm } from '../output-schemas/explanation.ts';
+import type { LookedAt } from './looked-at.ts';
+
+type ExplainedMatch = Pick<ExplainedProvider, 'matches' | 'term' | 'message'>;
+
+const maxProblems = 500;
+
+export function explainMatch(
+  { definition, problems, state }: LoadedProvider,
+  namespaceObject: KubeObject,
+  { cluster, now }: LookedAt,
+): ExplainedMatch {
+  if (definition === undefined) {
+    const message = `its spec does not load, so all its objects stay as they are: ${clipped(problemsText(problems), maxProblems)}`;
+    return { matches: 'error', message };
+  }
+  const name = nameOf(namespaceObject);
+  // The engine asks no match about such a namespace.
+  if (cluster.snapshot().policies.isExcluded(name)) {
+    const accepted = 'a namespace that is neither of Kubernetes, nor of Reeve, nor excluded by the install';
+    return { matches: 'no', term: { path: 'metadata.name', found: quoted(name), accepted } };
+  }
+  const { match } = definition.compiled;
+  const result = matchNamespace(match, namespaceObject);
+  if (result.kind === 'error') return { matches: 'error', message: matchErrorText(result) };
+  if (result.kind === 'no') {
+    const term = failingTerm(matchOf(definition), match, namespaceObject);
+    return { matches: 'no', ...(term === undefined ? {} : { term }) };
+  }
+  const frozen = desiredByProvider(providerOf(definition), namespaceObject, now, unlimitedBudget).frozen;
+  const why = state.isDeleting ? 'it is being deleted' : frozen.get(state.id)?.message;
+  return { matches: 'yes', ...(why === undefined ? {} : { message: why }) };
+}
+
+export function providerOf(definition: ProviderDefinition): Provider {
+  return definition.kind === 'SecretShare'
+    ? shareProvider(definition.compiled)
+    : policyProvider(definition.compiled);
+}
+
+export function termText({ path, found, accepted, near }: ExplainedTerm): string {
+  return `${path}: found ${found}; accepted: ${accepted}${near === undefined ? '' : `; nearest: ${near}`}`;
+}
+
+/** The binding of a tenant is about its own namespace alone. */
+export function isAbout({ state: { id } }: LoadedProvider, namespace: string): boolean {
+  return (namespaceOfProvider(id) ?? namespace) === namespace;
+}
+
+export const excludedText =
+  'no policy matches it, because it belongs to Kubernetes or Reeve, or the install excludes it';
+
+/** Why Reeve leaves the whole namespace alone. Undefined if it does not. */
+export function whyUnmanaged(namespaceObject: KubeObject, { cluster }: LookedAt): string | undefined {
+  if (cluster.snapshot().policies.isExcluded(nameOf(namespaceObject))) return excludedText;
+  return isTerminating(namespaceObject)
+    ? 'it is being deleted, so Reeve leaves its objects alone'
+    : undefined;
+}

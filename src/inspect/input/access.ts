@@ -1,0 +1,82 @@
+// Answers from the roles and bindings of a state who may do what, as the API server's RBAC would.
+import type { JsonObject } from '../../base/json.ts';
+import type { KubeObject } from '../../base/kube-object.ts';
+import { nameOf } from '../../base/metadata.ts';
+import { roleRefOf, ruleAllows, rulesIn, subjectsOf, type ResourceAction } from '../../base/rbac-rules.ts';
+import { mastersGroup } from '../../api/names.ts';
+import { roleBindingType, roleType, type ObjectType } from '../../policy/terms/object-key.ts';
+import type { AccessAnswer } from '../../policy/terms/verdict.ts';
+import type { ClusterState } from './cluster-state.ts';
+
+const { apiVersion } = roleBindingType;
+export const clusterRoleType = { apiVersion, kind: 'ClusterRole' } as const;
+const clusterRoleBindingType = { apiVersion, kind: 'ClusterRoleBinding' } as const;
+/** The kinds of the need `rbac`. */
+export const rbacTypes: readonly ObjectType[] = [
+  roleType,
+  roleBindingType,
+  clusterRoleType,
+  clusterRoleBindingType,
+];
+
+export interface RightHolder {
+  /** `Group/red`, `User/alice`, `User/system:serviceaccount:shop:deployer`. */
+  readonly subject: string;
+  /** `ClusterRoleBinding/platform-use`, `RoleBinding/shop/deployers`. */
+  readonly through: string;
+}
+
+export interface StoredAccess {
+  /** `unknown` where a role or binding that could not be read may permit it. */
+  mayDo(
+    user: { readonly username: string; readonly groups: readonly string[] },
+    action: ResourceAction,
+  ): AccessAnswer;
+  /** Members of system:masters may do everything, and are left out. */
+  holdersOf(action: ResourceAction): readonly RightHolder[];
+  /** False if a role or binding could not be read, so that there may be more holders. */
+  readonly isComplete: boolean;
+}
+
+/** The state must have been read with the need `rbac`. */
+export function accessOf(state: ClusterState): StoredAccess {
+  const isComplete = !state.unread.some((unread) => rbacTypes.some(({ kind }) => kind === unread.kind));
+  const bindings = [...state.objects(clusterRoleBindingType), ...state.objects(roleBindingType)];
+  // A right of the engine has the path of a field, which is no path of a request.
+  const permitting = ({ verb, group, resource, subresource, namespace, name }: ResourceAction) => {
+    const action = { verb, group, resource, subresource, namespace, name };
+    return bindings.filter(
+      (binding) =>
+        // A RoleBinding gives rights in its own namespace alone.
+        (binding.metadata.namespace ?? action.namespace) === action.namespace &&
+        rulesOfBinding(binding, state).some((rule) => ruleAllows(rule, action)),
+    );
+  };
+  return {
+    isComplete,
+    mayDo: ({ username, groups }, action) => {
+      if (groups.includes(mastersGroup)) return 'yes';
+      const names = new Set([`User/${username}`, ...groups.map((group) => `Group/${group}`)]);
+      const isHeld = permitting(action).some((binding) =>
+        subjectsOf(binding).some((each) => names.has(each)),
+      );
+      if (isHeld) return 'yes';
+      return isComplete ? 'no' : 'unknown';
+    },
+    holdersOf: (action) =>
+      permitting(action).flatMap((binding) =>
+        subjectsOf(binding).map((subject) => ({ subject, through: shownBinding(binding) })),
+      ),
+  };
+}
+
+function rulesOfBinding(binding: KubeObject, state: ClusterState): readonly JsonObject[] {
+  const { isLocal, name } = roleRefOf(binding);
+  const { namespace = '' } = binding.metadata;
+  return rulesIn(isLocal ? state.find(roleType, namespace, name) : state.find(clusterRoleType, '', name));
+}
+
+function shownBinding(binding: KubeObject): string {
+  const { namespace } = binding.metadata;
+  return [binding.kind, ...(namespace === undefined ? [] : [namespace]), nameOf(binding)].join('/');
+}

@@ -1,0 +1,125 @@
+// The state that a command looks at: objects by kind, where they came from, and what could not be read.
+import type { KubeObject } from '../../base/kube-object.ts';
+import { guessedPlural } from '../../base/plural.ts';
+import type { Install } from '../../policy/compile/install.ts';
+import type { ObjectType } from '../../policy/terms/object-key.ts';
+import { nameOf } from '../../base/metadata.ts';
+
+/** What the flags of an install say. */
+export interface InstallFacts {
+  readonly namespace: string;
+  readonly sharedNamespace: readonly string[];
+  readonly excludeNamespace: readonly string[];
+  readonly allowedKinds: readonly ObjectType[];
+  /** The names of the Secrets that shares may create. Undefined: any name. */
+  readonly secretNames: readonly string[] | undefined;
+  /** The ids of the adapters that may render intents. */
+  readonly adapters: ReadonlySet<string>;
+  readonly tlsScanImage: string | undefined;
+  readonly auditSecrets: boolean;
+  /** True if no Deployment of Reeve was found, so that these are the defaults and the flags of the command. */
+  readonly isAssumed: boolean;
+}
+
+/** Returns the facts in the form that the engine asks for. */
+export function installOf({
+  sharedNamespace,
+  allowedKinds,
+  secretNames,
+  auditSecrets,
+}: InstallFacts): Install {
+  return {
+    sourceNamespaces: sharedNamespace,
+    resourceKinds: allowedKinds,
+    secretNames,
+    auditSecrets,
+    resourceOf: ({ kind }) => guessedPlural(kind),
+  };
+}
+
+export interface UnreadKind {
+  readonly kind: string;
+  readonly reason: string;
+}
+
+export interface ClusterState {
+  /** `files`, or a description of the cluster. */
+  readonly origin: string;
+  readonly isCluster: boolean;
+  readonly install: InstallFacts;
+  /** Returns all objects of the kind. Empty also for a kind that could not be read. */
+  objects(type: ObjectType): readonly KubeObject[];
+  /** `namespace` is empty for cluster-scoped kinds. */
+  find(type: ObjectType, namespace: string, name: string): KubeObject | undefined;
+  /** Kinds that could not be listed. They never count as "there are none". */
+  readonly unread: readonly UnreadKind[];
+  /** Files say nothing about this, so every kind counts as served. */
+  isServed(type: ObjectType): boolean;
+  /** True if `metadata.managedFields` was kept. */
+  readonly hasManagers: boolean;
+}
+
+/** What a command reads from a cluster. */
+export type Need =
+  | 'providers'
+  | 'namespaces'
+  | 'provided'
+  | 'accounts'
+  | 'own-secrets'
+  | 'sources'
+  | 'roles'
+  | 'namespaced-roles'
+  | 'rbac'
+  | 'secrets'
+  | 'install';
+
+/** All but the origin of the objects. */
+export type StateFacts = Omit<ClusterState, 'objects' | 'find'>;
+
+/** Later objects replace earlier ones of the same kind, namespace and name. */
+export function clusterState(facts: StateFacts, objects: Iterable<KubeObject>): ClusterState {
+  const kinds = new Map<string, Map<string, KubeObject>>();
+  for (const object of objects) {
+    const type = typeKey(object);
+    const known = kinds.get(type) ?? new Map<string, KubeObject>();
+    kinds.set(type, known.set(nameKey(object.metadata.namespace ?? '', nameOf(object)), object));
+  }
+  const lists = new Map([...kinds].map(([type, byName]) => [type, [...byName.values()]]));
+  return {
+    ...facts,
+    objects: (type) => lists.get(typeKey(type)) ?? [],
+    find: (type, namespace, name) => kinds.get(typeKey(type))?.get(nameKey(namespace, name)),
+  };
+}
+
+/** Returns the base with these objects in place of those of the same names. */
+export function withObjects(base: ClusterState, objects: readonly KubeObject[]): ClusterState {
+  const overlay = clusterState(base, objects);
+  const replaced = new Map<string, readonly KubeObject[]>();
+  return {
+    ...base,
+    objects: (type) => {
+      const known = replaced.get(typeKey(type));
+      if (known !== undefined) return known;
+      const added = overlay.objects(type);
+      const kept = base
+        .objects(type)
+        .filter(
+          (object) => overlay.find(type, object.metadata.namespace ?? '', nameOf(object)) === undefined,
+        );
+      const all = added.length === 0 ? base.objects(type) : [...kept, ...added];
+      replaced.set(typeKey(type), all);
+      return all;
+    },
+    find: (type, namespace, name) => overlay.find(type, namespace, name) ?? base.find(type, namespace, name),
+  };
+}
+
+function typeKey({ apiVersion = '', kind = '' }: Pick<KubeObject, 'apiVersion' | 'kind'>): string {
+  return `${apiVersion} ${kind}`;
+}
+
+/** Names contain no slash. */
+function nameKey(namespace: string, name: string): string {
+  return `${namespace}/${name}`;
+}

@@ -1,0 +1,137 @@
+// Makes a state of the objects of files: with the metadata that an API server would have given them.
+import { openObject, text } from '../../api/schema/build.ts';
+import type { ObjectSchema } from '../../api/schema/schema.ts';
+import { kindDefinitions } from '../../api/crd.ts';
+import { group } from '../../api/names.ts';
+import { namespacedMetadata } from '../../api/provider-fields.ts';
+import { validate } from '../../api/schema/validate.ts';
+import { isJsonObject, ownMember, withSortedMembers } from '../../base/json.ts';
+import type { KubeObject } from '../../base/kube-object.ts';
+import { nameOf } from '../../base/metadata.ts';
+import { nearest } from '../../base/nearest.ts';
+import type { Problem } from '../../base/problem.ts';
+import { alternatives, clipped, describeValue } from '../../base/text.ts';
+import { groupOf, secretObjectType, serviceAccountType } from '../../policy/terms/object-key.ts';
+import type { FileProblem } from '../../state/file-problem.ts';
+import type { LocatedObject } from '../../state/yaml-objects.ts';
+import { clusterState, type ClusterState, type InstallFacts } from './cluster-state.ts';
+
+const metadata: ObjectSchema<KubeObject['metadata']> = {
+  ...namespacedMetadata(text({ description: 'The name of the object.', minLength: 1, maxLength: 253 })),
+  required: ['name'],
+};
+
+/** All other fields are as they were written. */
+const anyObject = openObject({
+  description: 'An object of Kubernetes.',
+  fields: {
+    apiVersion: text({ description: 'The group and version.', minLength: 1, maxLength: 253 }),
+    kind: text({ description: 'The kind.', minLength: 1, maxLength: 63 }),
+    metadata,
+  },
+  required: ['apiVersion', 'kind', 'metadata'],
+});
+
+interface FileObjects {
+  readonly objects: readonly KubeObject[];
+  /** For documents that are no objects of Kubernetes. */
+  readonly problems: readonly FileProblem[];
+}
+
+export function kubeObjectsOf(located: readonly LocatedObject[]): FileObjects {
+  const objects: KubeObject[] = [];
+  const problems: FileProblem[] = [];
+  for (const [index, each] of located.entries()) {
+    const outcome = validate(anyObject, each.value);
+    if (isUnknownKind(each.value)) problems.push(each.locate(unknownKind(each.value)));
+    else if (outcome.ok) objects.push(storedForm(outcome.value, index + 1));
+    // A bare text may be a line of a Secret that was not indented.
+    else if (!isJsonObject(each.value)) problems.push(each.locate(noObject));
+    else problems.push(...outcome.problems.map((problem) => each.locate(problem)));
+  }
+  return { objects, problems };
+}
+
+/** An object of a misspelled kind would be ignored without a word. */
+function isUnknownKind(value: unknown): boolean {
+  const [apiVersion, kind] = [ownMember(value, 'apiVersion'), ownMember(value, 'kind')];
+  return (
+    typeof apiVersion === 'string' &&
+    groupOf(apiVersion) === group &&
+    !kindsOfReeve.some((each) => each === kind)
+  );
+}
+
+const kindsOfReeve: readonly string[] = kindDefinitions.map(({ kind }) => kind);
+
+function unknownKind(value: unknown): Problem {
+  const kind = ownMember(value, 'kind');
+  const near = typeof kind === 'string' ? nearest(clipped(kind), kindsOfReeve, 4) : undefined;
+  const meant = near === undefined ? '' : ` (did you mean ${near}?)`;
+  return { path: ['kind'], found: describeValue(kind), accepted: `${alternatives(kindsOfReeve)}${meant}` };
+}
+
+const noObject = { path: [], found: 'no object', accepted: 'an object of Kubernetes' };
+
+export function stateOfFiles(objects: readonly KubeObject[], install: InstallFacts): ClusterState {
+  const facts = {
+    origin: 'files',
+    isCluster: false,
+    install,
+    unread: [],
+    isServed: () => true,
+    hasManagers: objects.some((object) => object.metadata['managedFields'] !== undefined),
+  };
+  return clusterState(facts, [...assumedAccounts(objects), ...objects]);
+}
+
+/** Every namespace has this account: https://kubernetes.io/docs/concepts/security/service-accounts/#default-service-accounts */
+function assumedAccounts(objects: readonly KubeObject[]): readonly KubeObject[] {
+  if (objects.some(({ kind }) => kind === serviceAccountType.kind)) return [];
+  return objects
+    .filter(({ apiVersion, kind }) => apiVersion === 'v1' && kind === 'Namespace')
+    .map((namespace) => assumedAccount(nameOf(namespace)));
+}
+
+export function assumedAccount(namespace: string): KubeObject {
+  return {
+    ...serviceAccountType,
+    metadata: { name: 'default', namespace, uid: `assumed:${namespace}`, resourceVersion: '1' },
+  };
+}
+
+/** Objects in files were written by hand, or by `kubectl get -o yaml`. */
+function storedForm({ status, ...object }: KubeObject, number: number): KubeObject {
+  const used = ownMember(status, 'confirmationUsed');
+  return {
+    ...(isSecret(object) ? withStoredData(object) : object),
+    // Reeve compares contents by a hash that depends on the order.
+    ...(object['spec'] === undefined || !isOfReeve(object)
+      ? {}
+      : { spec: withSortedMembers(object['spec']) }),
+    metadata: { uid: `file:${number}`, resourceVersion: String(number), ...object.metadata },
+    ...(used === undefined ? {} : { status: { confirmationUsed: used } }),
+  };
+}
+
+function isOfReeve({ apiVersion = '' }: KubeObject): boolean {
+  return groupOf(apiVersion) === group;
+}
+
+function isSecret({ apiVersion, kind }: KubeObject): boolean {
+  return apiVersion === secretObjectType.apiVersion && kind === secretObjectType.kind;
+}
+
+/** The API server stores `stringData` as `data`, and gives a Secret without a type the type Opaque. */
+function withStoredData({ stringData, ...secret }: KubeObject): KubeObject {
+  const written = isJsonObject(stringData) ? Object.entries(stringData) : [];
+  const encoded = written.flatMap(([key, value]) =>
+    typeof value === 'string' ? [[key, Buffer.from(value).toString('base64')] as const] : [],
+  );
+  const data = isJsonObject(secret['data']) ? Object.entries(secret['data']) : [];
+  return {
+    type: 'Opaque',
+    ...secret,
+    ...(encoded.length === 0 ? {} : { data: Object.fromEntries([...data, ...encoded]) }),
+  };
+}

@@ -1,0 +1,101 @@
+// Judges a write as the two webhooks do, one after the other, without a server.
+import { allowed, malformed, type Answer } from '../../admission/answer.ts';
+import { decodeReview } from '../../admission/decode/decode-review.ts';
+import { Deadline } from '../../admission/http/deadline.ts';
+import { judgeReview, type Judging } from '../../admission/judge-review.ts';
+import { LongDecisions } from '../../admission/long-decisions.ts';
+import type { AccessReviewer, Endpoint } from '../../admission/ports.ts';
+import type { JsonObject } from '../../base/json.ts';
+import type { KubeObject } from '../../base/kube-object.ts';
+import { guessedPlural } from '../../base/plural.ts';
+import type { ClusterSnapshot } from '../../policy/compile/snapshot.ts';
+import { patchedBy } from '../../policy/terms/patch.ts';
+import type { AnyReview } from '../../policy/terms/review.ts';
+import type { Trace } from '../../policy/terms/trace.ts';
+import type { InstallFacts } from './cluster-state.ts';
+
+export interface WriteSetup {
+  readonly snapshot: ClusterSnapshot;
+  readonly install: InstallFacts;
+  readonly access: AccessReviewer;
+  readonly now: Date;
+  /** Is called for the validating webhook. */
+  readonly trace?: Trace;
+}
+
+export interface JudgedWrite {
+  /** What the user gets: the refusal of the mutating webhook, or else the answer of the validating one. */
+  readonly answer: Answer;
+  /** The warnings of both webhooks. */
+  readonly warnings: readonly string[];
+  /** The object with the defaults of policies. Undefined for a deletion, and if the request is malformed. */
+  readonly object: KubeObject | undefined;
+}
+
+/** `request`: the `request` of an AdmissionReview. */
+export async function judgeWrite(request: JsonObject, setup: WriteSetup): Promise<JudgedWrite> {
+  const ports = portsOf(setup);
+  const first = await answerTo('mutate', request, setup, ports);
+  const { refusal, patch, warnings } = first.answer;
+  if (refusal !== undefined) return { answer: first.answer, warnings, object: undefined };
+  const sent = first.review?.object;
+  const mutated = sent === undefined ? request : { ...request, object: patchedBy(sent, patch) };
+  const { answer, review } = await answerTo('validate', mutated, setup, ports);
+  return { answer, warnings: [...warnings, ...answer.warnings], object: review?.object };
+}
+
+interface Answered {
+  readonly answer: Answer;
+  readonly review: AnyReview | undefined;
+}
+
+async function answerTo(
+  endpoint: Endpoint,
+  request: JsonObject,
+  { snapshot }: WriteSetup,
+  ports: Judging,
+): Promise<Answered> {
+  const whole = { apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview', request };
+  const decoded = decodeReview(Buffer.from(JSON.stringify(whole)), endpoint);
+  switch (decoded.kind) {
+    case 'review': {
+      const deadline = new Deadline(ports.clock, 60_000);
+      return {
+        answer: await judgeReview(endpoint, decoded.review, snapshot, ports, deadline),
+        review: decoded.review,
+      };
+    }
+    case 'passed':
+      return { answer: allowed, review: undefined };
+    case 'malformed':
+      return { answer: malformed(decoded.problem), review: undefined };
+    case 'unreadable':
+      return {
+        answer: malformed({ code: 400, path: 'the request', text: decoded.refusal.message }),
+        review: undefined,
+      };
+    default:
+      return decoded satisfies never;
+  }
+}
+
+/** The clock stands still: whether a request is refused must not depend on the machine that asks. */
+function portsOf({ snapshot, install, access, now, trace }: WriteSetup): Judging {
+  const clock = { now: () => now, monotonic: () => 0 };
+  return {
+    namespaces: { find: (name) => Promise.resolve(snapshot.namespace(name)) },
+    access,
+    clock,
+    cpuTime: () => 0,
+    evaluationMs: Number.MAX_SAFE_INTEGER,
+    longDecisions: new LongDecisions(clock),
+    install: {
+      sourceNamespaces: install.sharedNamespace,
+      resourceKinds: install.allowedKinds,
+      secretNames: install.secretNames,
+      auditSecrets: install.auditSecrets,
+      resourceOf: ({ kind }) => guessedPlural(kind),
+    },
+    ...(trace !== undefined && { trace }),
+  };
+}

@@ -1,0 +1,85 @@
+// Feeds a state to the caches of the reconciler, so that the engine sees it as it sees a cluster.
+import { isDeepStrictEqual } from 'node:util';
+import { apiVersion, systemNamespaces } from '../../api/names.ts';
+import type { KubeObject } from '../../base/kube-object.ts';
+import { annotationsOf, labelsOf, nameOf } from '../../base/metadata.ts';
+import type { WatchSink } from '../../base/watch-sink.ts';
+import { asStored } from '../../policy/decide/stored-namespace.ts';
+import { intentAdapters } from '../../policy/intents/adapters.ts';
+import { LiveCluster } from '../../state/live-cluster.ts';
+import type { DefinitionSetup } from '../../state/definitions.ts';
+import { withObjects, type ClusterState } from './cluster-state.ts';
+
+export const namespaceType = { apiVersion: 'v1', kind: 'Namespace' } as const;
+
+/** An invalid provider has no last good version, as in a new process. */
+export function loadState(state: ClusterState): LiveCluster {
+  const { namespace, sharedNamespace, excludeNamespace, adapters, tlsScanImage } = state.install;
+  const cluster = new LiveCluster({
+    excludedNamespaces: [...systemNamespaces, namespace, ...sharedNamespace, ...excludeNamespace],
+    adapters: { adapters: intentAdapters, offered: adapters, settings: { tlsScanImage } },
+  });
+  const feed = (sink: WatchSink, kind: string): void =>
+    sink.replaced(state.objects({ apiVersion, kind }), '1');
+  cluster.setServed(cluster.neededKinds.map((type) => [type, state.isServed(type)]));
+  // Intents first: otherwise each binding would be loaded twice.
+  feed(cluster.intents, 'SecurityIntent');
+  feed(cluster.policies, 'NamespacePolicy');
+  feed(cluster.shares, 'SecretShare');
+  feed(cluster.clusterBindings, 'ClusterSecurityIntentBinding');
+  feed(cluster.bindings, 'SecurityIntentBinding');
+  cluster.namespaces.replaced(state.objects(namespaceType).map(asStored), '1');
+  return cluster;
+}
+
+/** With what the definitions of files are compiled, beside the state. */
+export function setupOf(state: ClusterState, base: LiveCluster): DefinitionSetup {
+  const { install } = state;
+  const { context } = base.snapshot().intents;
+  return {
+    intents: [...context.intents.values()].filter((intent) => intent !== 'invalid'),
+    offered: install.adapters,
+    isServed: (type) => state.isServed(type),
+    settings: { tlsScanImage: install.tlsScanImage },
+  };
+}
+
+/** Returns the state after `kubectl apply` of these objects. */
+export function applied(base: ClusterState, objects: readonly KubeObject[]): ClusterState {
+  return withObjects(
+    base,
+    objects.map((object) => applyTo(base, object).object),
+  );
+}
+
+/** One object, before and after `kubectl apply`. */
+export interface AppliedObject {
+  readonly object: KubeObject;
+  /** Undefined for a new object. */
+  readonly stored: KubeObject | undefined;
+}
+
+export function applyTo(base: ClusterState, object: KubeObject): AppliedObject {
+  const { apiVersion: version = '', kind = '', metadata } = object;
+  const stored = base.find({ apiVersion: version, kind }, metadata.namespace ?? '', nameOf(object));
+  return { object: stored === undefined ? object : appliedTo(stored, object), stored };
+}
+
+function appliedTo(stored: KubeObject, { metadata: written, ...object }: KubeObject): KubeObject {
+  const { metadata } = stored;
+  const isSame = isDeepStrictEqual(stored['spec'], object['spec']);
+  const generation = typeof metadata['generation'] === 'number' ? metadata['generation'] : 1;
+  const { deletionTimestamp } = written;
+  return {
+    ...stored,
+    ...object,
+    status: stored['status'],
+    metadata: {
+      ...metadata,
+      ...(deletionTimestamp === undefined ? {} : { deletionTimestamp }),
+      labels: { ...labelsOf(stored), ...written.labels },
+      annotations: { ...annotationsOf(stored), ...written.annotations },
+      generation: isSame ? generation : generation + 1,
+    },
+  };
+}

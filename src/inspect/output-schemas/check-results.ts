@@ -1,0 +1,46 @@
+// Defines the JSON of `reeve check`: findings about files, and the parts of an install on a cluster.
+import { boolean, choice, object } from '../../api/schema/build.ts';
+import type { Infer } from '../../api/schema/schema.ts';
+import { numberOf, header, rows, words } from './parts.ts';
+
+const finding = object({
+  description: 'A problem or a warning about a place in a file.',
+  fields: {
+    severity: choice('A problem must be fixed. A warning may be meant.', ['problem', 'warning']),
+    check: words('The check that found it, such as spec, match or expiry.'),
+    file: words('The file.'),
+    line: numberOf('The line, from 1.'),
+    column: numberOf('The column, from 1.'),
+    about: words('The object, such as "policy team". Missing if the file cannot be read.'),
+    message: words('What is wrong.'),
+  },
+  required: ['severity', 'check', 'file', 'line', 'column', 'message'],
+});
+
+const part = object({
+  description: 'One part of an install.',
+  fields: {
+    part: words('The name of the part.'),
+    problems: rows('What does not work. Empty if the part works.', words('A problem.')),
+    unseen: rows('What this account may not look at.', words('What could not be read, and why.')),
+  },
+  required: ['part', 'problems', 'unseen'],
+});
+
+export const checkResults = object({
+  description: 'What reeve check found. With -f: files and findings. Without: works and parts.',
+  fields: {
+    ...header('CheckResults'),
+    files: numberOf('How many files were read.'),
+    documents: numberOf('How many objects are in these files.'),
+    problems: numberOf('How many findings are problems.'),
+    warnings: numberOf('How many findings are warnings.'),
+    findings: rows('All findings, by file, line and column.', finding),
+    works: boolean('True if everything that this account may look at works.'),
+    parts: rows('The parts of the install.', part),
+  },
+  required: ['apiVersion', 'kind'],
+});
+
+export type CheckFinding = Infer<typeof finding>;
+export type CheckResults = Infer<typeof checkResults>;

@@ -1,0 +1,22 @@
+// Lists the schemas of all outputs, for the generator of /schemas.
+import type { ObjectSchema } from '../../api/schema/schema.ts';
+import { adoption } from './adoption.ts';
+import { checkResults } from './check-results.ts';
+import { confirmation } from './confirmation.ts';
+import { explanation } from './explanation.ts';
+import { importOutput } from './import-output.ts';
+import { planOutput } from './plan-output.ts';
+import { reportOutput } from './report-output.ts';
+import { testResults } from './test-results.ts';
+
+/** By the name of the file. */
+export const outputSchemas: Readonly<Record<string, ObjectSchema>> = {
+  adoption,
+  'check-results': checkResults,
+  confirmation,
+  explanation,
+  import: importOutput,
+  plan: planOutput,
+  report: reportOutput,
+  'test-results': testResults,
+};

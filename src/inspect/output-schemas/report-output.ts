@@ -1,0 +1,88 @@
+// Defines the JSON of `reeve report`: everything that is not as policies want it, and everything that ends.
+import { boolean, choice, map, object } from '../../api/schema/build.ts';
+import type { Infer } from '../../api/schema/schema.ts';
+import { comparison, header, namedObject, numberOf, rows, unreadKinds, words } from './parts.ts';
+
+/** In the order of a report, which is also how bad they are. */
+export const reportSections = [
+  'violation',
+  'conflict',
+  'blocked',
+  'held',
+  'skipped',
+  'exception',
+  'grant',
+] as const;
+
+const section = choice(
+  'What the entry is. violation: a rule does not hold. conflict: another owner has the object. blocked: the object cannot be provided. held: the object is no longer wanted and stays. skipped: the namespace lacks a label or annotation. exception: rules do not apply. grant: a RoleBinding that ends.',
+  reportSections,
+);
+
+const entry = object({
+  description: 'One entry of the report.',
+  fields: {
+    section,
+    policy: words('The policy, share or binding, by kind and name: NamespacePolicy/team.'),
+    namespace: words('The namespace. Missing if the entry is about no single namespace.'),
+    object: namedObject,
+    rule: words('The rule. Several are divided by commas.'),
+    ...comparison,
+    reason: words('One word for programs, such as AlreadyExists.'),
+    message: words('Why, for people. Of an exception: its reason. Of a grant: the role, and who has it.'),
+    until: words('When it ends, in RFC 3339. Missing if it does not end.'),
+    actions: words('Of a violation: the validationActions of the policy, such as Deny or Audit.'),
+  },
+  required: ['section', 'policy'],
+});
+
+const cell = object({
+  description: 'One policy, share or binding in one namespace.',
+  fields: {
+    policy: words('The policy, share or binding.'),
+    namespace: words('The namespace.'),
+    counts: map({
+      description: 'How many entries the pair has, by section. Empty if all is as the policy wants it.',
+      keys: words('The section.'),
+      values: numberOf('How many.'),
+      maxProperties: reportSections.length,
+    }),
+  },
+  required: ['policy', 'namespace', 'counts'],
+});
+
+export const reportOutput = object({
+  description: 'What reeve report found.',
+  fields: {
+    ...header('Report'),
+    time: words('The time of the report, in RFC 3339.'),
+    origin: words('Where the objects came from: files, or the address of a cluster.'),
+    complete: boolean('False if a kind could not be read.'),
+    unread: unreadKinds,
+    secrets: boolean('True if existing Secrets were judged.'),
+    policies: rows('All policies, shares and bindings, by kind and name.', words('Its kind and name.')),
+    namespaces: rows('All namespaces that a policy can match, by name.', words('Its name.')),
+    entries: rows(
+      'All entries, by section, then by end, policy, namespace and object. What does not end comes last.',
+      entry,
+    ),
+    cells: rows('The policies by namespace. A pair that does not match is left out.', cell),
+  },
+  required: [
+    'apiVersion',
+    'kind',
+    'time',
+    'origin',
+    'complete',
+    'unread',
+    'secrets',
+    'policies',
+    'namespaces',
+    'entries',
+    'cells',
+  ],
+});
+
+export type ReportEntry = Infer<typeof entry>;
+export type ReportCell = Infer<typeof cell>;
+export type ReportOutput = Infer<typeof reportOutput>;

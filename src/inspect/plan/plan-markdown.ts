@@ -1,0 +1,110 @@
+// Writes a plan as the comment of a pull request: counts, warnings, and a table with the diffs below it.
+import type { PlanChange, PlannedProvider, PlanOutput } from '../output-schemas/plan-output.ts';
+import {
+  actionText,
+  countsText,
+  differenceLines,
+  groupsOf,
+  headingOf,
+  isWorthALine,
+  namespacesText,
+  rowObject,
+  subjectText,
+  unreadText,
+  type NamespaceGroup,
+} from './plan-text.ts';
+
+/** A comment on GitHub takes 65,536 characters. */
+const maxLength = 60_000;
+
+export function planMarkdown(plan: PlanOutput): string {
+  const providers = plan.providers.filter(isWorthALine).flatMap(providerLines);
+  const head = [
+    `### Reeve plan: ${countsText(plan)}`,
+    '',
+    `${escaped(subjectText(plan))}, ${namespacesText(plan)}.`,
+    ...(plan.complete ? [] : ['', `**${escaped(unreadText(plan))}**`]),
+    ...(providers.length === 0 ? [] : ['', ...providers]),
+  ];
+  const groups = groupsOf(plan.namespaces);
+  let text = `${head.join('\n')}\n`;
+  for (const [index, group] of groups.entries()) {
+    const next = groupText(group);
+    if (text.length + next.length > maxLength) return `${text}\n${restText(groups.slice(index))}\n`;
+    text += next;
+  }
+  return text;
+}
+
+function providerLines({ id, change, warnings, refused }: PlannedProvider): readonly string[] {
+  return [
+    `- ${code(id)}: ${change}`,
+    ...warnings.map((text) => `  - the API server would warn: ${escaped(text)}`),
+    ...(refused === undefined
+      ? []
+      : [`  - **the API server would refuse it**, so it is planned as it is stored: ${escaped(refused)}`]),
+  ];
+}
+
+function restText(groups: readonly NamespaceGroup[]): string {
+  const changes = groups.reduce((sum, group) => sum + group.changes.length * group.names.length, 0);
+  return `and ${changes} more changes, which do not fit into a comment: \`reeve plan\` shows them`;
+}
+
+function groupText({ names, changes }: NamespaceGroup): string {
+  const diffs = changes.filter(({ diff = [] }) => diff.length > 0);
+  return [
+    '',
+    `#### ${escaped(headingOf(names))}`,
+    '',
+    '| action | object | provider | note |',
+    '|---|---|---|---|',
+    ...changes.map(rowOf),
+    ...diffs.flatMap(detailsOf),
+    '',
+  ].join('\n');
+}
+
+function rowOf(change: PlanChange): string {
+  const { certain, provider, message = '' } = change;
+  const note = certain ? message : 'only the API server knows whether the stored form differs';
+  const object = rowObject(change);
+  const cells = [
+    actionText(change),
+    object === '' ? '' : code(object),
+    provider === undefined ? '' : code(provider),
+    escaped(note),
+  ];
+  return `| ${cells.join(' | ')} |`;
+}
+
+function detailsOf(change: PlanChange): readonly string[] {
+  const lines = differenceLines(change.diff ?? []).map(
+    // A fence of a diff knows only + and -.
+    ({ sign, text }) => `${sign === '~' ? ' ' : sign} ${text}`,
+  );
+  return [
+    '',
+    `<details><summary>${htmlText(`${actionText(change)} ${rowObject(change)}`)}</summary>`,
+    '',
+    '````diff',
+    ...lines,
+    '````',
+    '',
+    '</details>',
+  ];
+}
+
+/** Characters that would end a cell, begin markup or name a user. */
+function escaped(text: string): string {
+  return text.replaceAll(/[\\`*_[\]<>|@#~]/g, (character) => `\\${character}`).replaceAll('\n', ' ');
+}
+
+/** Nothing ends a code span but a backtick. */
+function code(text: string): string {
+  return `\`${text.replaceAll('`', "'").replaceAll('|', '\\|')}\``;
+}
+
+function htmlText(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+}

@@ -1,0 +1,100 @@
+// Counts a plan, puts it in order, and narrows it to some namespaces and providers.
+import type { PlanChange, PlannedNamespace, PlanOutput } from '../output-schemas/plan-output.ts';
+
+/** What Reeve would write. */
+const writes = ['create', 'update', 're-create', 'delete', 'release', 'label set'] as const;
+
+/** As the text shows them. */
+const actions: readonly PlanChange['action'][] = [
+  ...writes,
+  'conflict',
+  'blocked',
+  'held',
+  'kept',
+  'skipped',
+  'unknown',
+  'refused',
+  'refused-if-recreated',
+];
+
+export function isWritten({ action }: Pick<PlanChange, 'action'>): boolean {
+  return writes.some((each) => each === action);
+}
+
+/** By name, and what would be written first. */
+export function orderedRows(rows: ReadonlyMap<string, readonly PlanChange[]>): readonly PlannedNamespace[] {
+  return [...rows]
+    .filter(([, changes]) => changes.length > 0)
+    .sort(([a], [b]) => compareTexts(a, b))
+    .map(([name, changes]) => ({ name, changes: changes.toSorted(byAction) }));
+}
+
+/** What would be written comes first. */
+export function byAction(a: PlanChange, b: PlanChange): number {
+  const order = actions.indexOf(a.action) - actions.indexOf(b.action);
+  return order === 0 ? compareTexts(placeOf(a), placeOf(b)) : order;
+}
+
+function placeOf({ object, provider = '', message = '' }: PlanChange): string {
+  return `${object?.kind ?? ''}/${object?.name ?? ''} ${provider} ${message}`;
+}
+
+function compareTexts(a: string, b: string): number {
+  return a < b ? -1 : Number(a > b);
+}
+
+/** Only actions that occur. */
+export function countsOf(namespaces: readonly PlannedNamespace[]): Readonly<Record<string, number>> {
+  const changes = namespaces.flatMap((each) => each.changes);
+  const counts = actions.map(
+    (action) => [action, changes.filter((each) => each.action === action).length] as const,
+  );
+  return Object.fromEntries(counts.filter(([, count]) => count > 0));
+}
+
+export interface PlanScope {
+  /** Names of namespaces. Empty: all. */
+  readonly namespaces: ReadonlySet<string>;
+  /** Ids of providers. Empty: all. */
+  readonly providers: ReadonlySet<string>;
+}
+
+/** The deletion fuse has counted over everything before. Of the providers, those stay that have to do with the namespaces. */
+export function narrowed(plan: PlanOutput, { namespaces, providers }: PlanScope): PlanOutput {
+  if (namespaces.size + providers.size === 0) return plan;
+  const kept = plan.namespaces
+    .filter(({ name }) => namespaces.size === 0 || namespaces.has(name))
+    .map(({ name, changes }) => ({
+      name,
+      changes: changes.filter(({ provider = '' }) => providers.size === 0 || providers.has(provider)),
+    }))
+    .filter(({ changes }) => changes.length > 0);
+  const involved = new Set(kept.flatMap(({ changes }) => changes.map(({ provider }) => provider)));
+  const shown = providers.size === 0 ? involved : providers;
+  return {
+    ...plan,
+    counts: countsOf(kept),
+    providers: plan.providers.filter(({ id }) => shown.has(id)),
+    namespaces: kept,
+  };
+}
+
+/** Returns whether applying the files would change anything: the providers, or objects in namespaces. */
+export function changesAnything({ providers, namespaces }: PlanOutput): boolean {
+  return (
+    providers.some(({ change, refused }) => change !== 'unchanged' && refused === undefined) ||
+    namespaces.some(({ changes }) => changes.some(isWritten))
+  );
+}
+
+export function isRefused({ providers, namespaces }: PlanOutput): boolean {
+  return (
+    providers.some(({ refused }) => refused !== undefined) ||
+    namespaces.some(({ changes }) => changes.some(({ action }) => action === 'refused'))
+  );
+}
+
+/** A re-creation deletes, too. */
+export function deletionsIn({ counts }: PlanOutput): number {
+  return (counts['delete'] ?? 0) + (counts['re-create'] ?? 0);
+}

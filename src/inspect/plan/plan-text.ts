@@ -1,0 +1,227 @@
+// Writes a plan for people: counts first, then what would be applied, then the namespaces. What is equal in several is written once.
+import { clipped } from '../../base/text.ts';
+import { byAction } from './plan-summary.ts';
+import type {
+  PlanChange,
+  PlanDifference,
+  PlannedNamespace,
+  PlannedProvider,
+  PlanOutput,
+} from '../output-schemas/plan-output.ts';
+
+/** How added, removed and important texts are printed. */
+export interface PlanPaint {
+  readonly added: (text: string) => string;
+  readonly removed: (text: string) => string;
+  readonly strong: (text: string) => string;
+  readonly faint: (text: string) => string;
+}
+
+interface PlanTextOptions {
+  readonly paint: PlanPaint;
+  /** True if each namespace is written by itself. */
+  readonly isWhole: boolean;
+}
+
+/** The fields shown of one object. JSON has all of them. */
+const maxDifferences = 100;
+const maxLine = 2000;
+const shownNames = 3;
+
+export function textOfPlan(plan: PlanOutput, { paint, isWhole }: PlanTextOptions): string {
+  const lines = [
+    `${subjectText(plan)}, ${namespacesText(plan)}`,
+    `  ${countsText(plan)}`,
+    ...(plan.complete ? [] : [`  ${paint.strong(unreadText(plan))}`]),
+    ...plan.providers.filter(isWorthALine).flatMap((each) => ['', ...providerLines(each, paint)]),
+    ...namespaceLines(plan.namespaces, { paint, isWhole }),
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+export function namespaceLines(
+  namespaces: readonly PlannedNamespace[],
+  { paint, isWhole }: PlanTextOptions,
+): readonly string[] {
+  const groups = isWhole
+    ? namespaces.map(({ name, changes }) => ({ names: [name], changes }))
+    : groupsOf(namespaces);
+  return groups.flatMap((each) => ['', ...groupLines(each, paint)]);
+}
+
+/** A plan that goes into a pull request must not look complete if it is not. */
+export function unreadText({ unread }: PlanOutput): string {
+  const kinds = [...new Set(unread.map(({ kind }) => clipped(kind)))];
+  return `incomplete: could not read ${kinds.join(', ')}`;
+}
+
+export function subjectText({ documents, state, origin }: PlanOutput): string {
+  const count = documents === 1 ? '1 document' : `${documents} documents`;
+  return `Plan of ${count} on ${state === 'files' ? 'a state in files' : clipped(origin, 200)}`;
+}
+
+export function namespacesText({ planned, leftOut }: PlanOutput): string {
+  const count = planned === 1 ? '1 namespace' : `${planned} namespaces`;
+  return leftOut === 0 ? count : `${count} (${leftOut} left out: excluded or being deleted)`;
+}
+
+const plurals: Readonly<Record<string, string>> = {
+  'label set': 'labels set',
+  conflict: 'conflicts',
+  'refused-if-recreated': 'refused if re-created',
+};
+
+export function countsText({ counts }: Pick<PlanOutput, 'counts'>): string {
+  const texts = Object.entries(counts).map(([action, count]) =>
+    count === 1 ? `1 ${wordOf(action)}` : `${count} ${plurals[action] ?? action}`,
+  );
+  return texts.length === 0 ? 'nothing to change' : texts.join(', ');
+}
+
+/** `update?` if only the API server knows whether it is needed. */
+export function actionText({ action, certain }: Pick<PlanChange, 'action' | 'certain'>): string {
+  return `${wordOf(action)}${certain ? '' : '?'}`;
+}
+
+function wordOf(action: string): string {
+  return action === 'refused-if-recreated' ? 'refused if re-created' : action;
+}
+
+export function isWorthALine({ change, warnings, refused }: PlannedProvider): boolean {
+  return change !== 'unchanged' || warnings.length > 0 || refused !== undefined;
+}
+
+function providerLines(
+  { id, change, warnings, refused }: PlannedProvider,
+  paint: PlanPaint,
+): readonly string[] {
+  const refusal = refused?.split('\n').map((line) => clipped(line, maxLine)) ?? [];
+  return [
+    `${paint.strong(id)}  ${change}`,
+    ...(warnings.length === 0 ? [] : ['  the API server would warn:']),
+    ...warnings.map((text) => `    ${text}`),
+    ...refusal.map((line, index) =>
+      index === 0 ? paint.removed(`  the API server would refuse it: ${line}`) : `    ${line}`,
+    ),
+    ...(refused === undefined ? [] : ['  so it is planned as it is stored']),
+  ];
+}
+
+/** Changes that are the same in all of these namespaces. */
+export interface NamespaceGroup {
+  readonly names: readonly string[];
+  readonly changes: readonly PlanChange[];
+}
+
+/** Objects that are named after their namespace count as the same. Changes of most namespaces come first. */
+export function groupsOf(namespaces: readonly PlannedNamespace[]): readonly NamespaceGroup[] {
+  const equal = new Map<
+    string,
+    { readonly names: string[]; readonly own: PlanChange; readonly all: PlanChange }
+  >();
+  for (const { name, changes } of namespaces)
+    for (const own of changes) {
+      const all = general(own, name);
+      const key = JSON.stringify(all);
+      const known = equal.get(key);
+      if (known === undefined) equal.set(key, { names: [name], own, all });
+      else known.names.push(name);
+    }
+  const groups = [...Map.groupBy(equal.values(), ({ names }) => names.join(' ')).values()].map((rows) => {
+    const { names = [] } = rows[0] ?? {};
+    const changes = rows.map(({ own, all }) => (names.length === 1 ? own : all));
+    return { names, changes: changes.toSorted(byAction) };
+  });
+  return groups.sort((a, b) => b.names.length - a.names.length);
+}
+
+function general({ object, ...change }: PlanChange, namespace: string): PlanChange {
+  if (object === undefined) return change;
+  const { apiVersion, kind, name } = object;
+  return { ...change, object: { apiVersion, kind, name: name.split(namespace).join('<namespace>') } };
+}
+
+function groupLines({ names, changes }: NamespaceGroup, paint: PlanPaint): readonly string[] {
+  const widths = {
+    action: Math.max(...changes.map((each) => actionText(each).length)),
+    object: Math.max(...changes.map((each) => rowObject(each).length)),
+  };
+  return [paint.strong(headingOf(names)), ...changes.flatMap((change) => changeLines(change, widths, paint))];
+}
+
+export function headingOf(names: readonly string[]): string {
+  const listed = names.slice(0, shownNames).map((name) => clipped(name));
+  if (names.length === 1) return `namespace ${listed.join('')}`;
+  const more = names.length - listed.length;
+  return `${names.length} namespaces: ${listed.join(', ')}${more === 0 ? '' : ` and ${more} more`}`;
+}
+
+const signs: Readonly<Record<PlanChange['action'], string>> = {
+  create: '+',
+  update: '~',
+  're-create': '~',
+  delete: '-',
+  release: '-',
+  'label set': '+',
+  conflict: '!',
+  blocked: '!',
+  held: '!',
+  kept: '!',
+  skipped: '.',
+  unknown: '?',
+  refused: 'x',
+  'refused-if-recreated': 'x',
+};
+
+function changeLines(
+  change: PlanChange,
+  widths: { readonly action: number; readonly object: number },
+  paint: PlanPaint,
+): readonly string[] {
+  const { action, certain, provider = '', message, diff = [] } = change;
+  const word = `${signs[action]} ${actionText(change).padEnd(widths.action)}`;
+  const line = `  ${painted(action, paint)(word)}  ${rowObject(change).padEnd(widths.object)}  ${paint.faint(provider)}`;
+  const details = [
+    ...(certain ? [] : ['only the API server knows whether the stored form differs']),
+    ...(message === undefined ? [] : message.split('\n')),
+  ];
+  return [
+    line.trimEnd(),
+    ...details.map((text) => `      ${clipped(text, maxLine)}`),
+    ...differenceLines(diff).map(({ sign, text }) =>
+      (sign === '+' ? paint.added : sign === '-' ? paint.removed : paint.faint)(`    ${sign} ${text}`),
+    ),
+  ];
+}
+
+function painted(action: PlanChange['action'], paint: PlanPaint): (text: string) => string {
+  if (signs[action] === '+') return paint.added;
+  return ['-', 'x', '!'].includes(signs[action]) ? paint.removed : paint.strong;
+}
+
+export function rowObject({ object }: Pick<PlanChange, 'object'>): string {
+  return object === undefined ? '' : clipped(`${object.kind}/${object.name}`, 300);
+}
+
+export interface DifferenceLine {
+  readonly sign: '+' | '-' | '~';
+  readonly text: string;
+}
+
+/** A value that may not be shown gives one line, which says what happens to it. */
+export function differenceLines(diff: readonly PlanDifference[]): readonly DifferenceLine[] {
+  const lines = diff.slice(0, maxDifferences).flatMap(linesOf);
+  const more = diff.length - maxDifferences;
+  return more > 0 ? [...lines, { sign: '~', text: `and ${more} more fields` }] : lines;
+}
+
+function linesOf({ path, change, before, after }: PlanDifference): readonly DifferenceLine[] {
+  if (before === undefined && after === undefined) {
+    const sign = { added: '+', removed: '-', changed: '~' } as const;
+    return [{ sign: sign[change], text: `${path} (value not shown)` }];
+  }
+  return [
+    ...(before === undefined ? [] : [{ sign: '-', text: `${path}: ${before}` } as const]),
+    ...(after === undefined ? [] : [{ sign: '+', text: `${path}: ${after}` } as const]),
+  ];
+}

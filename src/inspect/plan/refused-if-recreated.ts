@@ -1,0 +1,53 @@
+// Finds existing Namespaces that the changed policies would refuse, if someone created them again.
+import { unlimitedBudget } from '../../policy/terms/budget.ts';
+import type { CompiledPolicy } from '../../policy/compile/compile-policy.ts';
+import type { ClusterSnapshot } from '../../policy/compile/snapshot.ts';
+import { auditNamespace } from '../../policy/decide/audit.ts';
+import { violationLine } from '../../policy/terms/message.ts';
+import type { KubeObject } from '../../base/kube-object.ts';
+import { nameOf } from '../../base/metadata.ts';
+import { namespaceType } from '../input/loaded-state.ts';
+import type { PlanChange } from '../output-schemas/plan-output.ts';
+import { plannedObject } from './step-rows.ts';
+
+export class Refusals {
+  readonly #before: ReadonlyMap<string, CompiledPolicy>;
+  readonly #now: Date;
+
+  constructor(before: ClusterSnapshot, now: Date) {
+    this.#before = new Map(before.policies.policies.map((policy) => [policy.id, policy]));
+    this.#now = now;
+  }
+
+  /** `changed` are the policies that would be applied. What they refuse today is no change. */
+  rowsOf(
+    namespaceObject: KubeObject,
+    snapshot: ClusterSnapshot,
+    changed: ReadonlySet<string>,
+  ): readonly PlanChange[] {
+    if (changed.size === 0) return [];
+    const policies = snapshot.policies.candidates('namespaces', [namespaceObject]);
+    return policies.flatMap((policy) => {
+      if (!changed.has(policy.id)) return [];
+      const known = new Set(this.#refusedBy(this.#before.get(policy.id), namespaceObject).map(ruleAndPath));
+      const found = this.#refusedBy(policy, namespaceObject).filter((each) => !known.has(ruleAndPath(each)));
+      return found.map((violation): PlanChange => ({
+        action: 'refused-if-recreated',
+        object: plannedObject({ type: namespaceType, name: nameOf(namespaceObject) }),
+        provider: policy.id,
+        certain: true,
+        reason: violation.rule,
+        message: violationLine(violation),
+      }));
+    });
+  }
+
+  #refusedBy(policy: CompiledPolicy | undefined, namespaceObject: KubeObject) {
+    if (policy?.actions.includes('Deny') !== true) return [];
+    return auditNamespace(policy, namespaceObject, { now: this.#now, budget: unlimitedBudget }).violations;
+  }
+}
+
+function ruleAndPath({ rule, path }: { readonly rule: string; readonly path: string }): string {
+  return `${rule} ${path}`;
+}

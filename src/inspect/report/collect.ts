@@ -1,0 +1,185 @@
+// Collects everything that is not as policies want it, and everything that ends, with the functions of the reconciler.
+import { cliApiVersion } from '../../api/names.ts';
+import type { KubeObject } from '../../base/kube-object.ts';
+import { nameOf } from '../../base/metadata.ts';
+import { rfc3339 } from '../../base/time.ts';
+import type { CompiledPolicy } from '../../policy/compile/compile-policy.ts';
+import type { AuditedResource } from '../../policy/decide/audit.ts';
+import { isManaged, type Desired } from '../../policy/desired/desired.ts';
+import { withFollowers } from '../../policy/plan/object-result.ts';
+import { providerReports, type ProviderReport } from '../../policy/status/provider-report.ts';
+import { ProviderTally } from '../../policy/status/provider-tally.ts';
+import {
+  kindOfKey,
+  roleBindingType,
+  roleType,
+  secretObjectType,
+  type ObjectKey,
+  type ObjectType,
+} from '../../policy/terms/object-key.ts';
+import { compareProviders, shortName, type ProviderId } from '../../policy/terms/provider-id.ts';
+import type { Violation } from '../../policy/terms/verdict.ts';
+import { violationsByPolicy } from '../../reconcile/audit/object-audit.ts';
+import type { NamespacePlan } from '../../reconcile/namespace/namespace-planner.ts';
+import type { Planning } from '../../reconcile/planning.ts';
+import type { LiveCluster } from '../../state/live-cluster.ts';
+import { problemsText } from '../../state/stored-provider.ts';
+import type { ClusterState } from '../input/cluster-state.ts';
+import { namespaceType } from '../input/loaded-state.ts';
+import type { ReportEntry, ReportOutput } from '../output-schemas/report-output.ts';
+import { exceptionEntries, grantEntries } from './ends.ts';
+import {
+  cellsOf,
+  compareTexts,
+  inReportOrder,
+  resultEntry,
+  violationEntry,
+  type EntryPlace,
+  type ReportedObject,
+} from './entries.ts';
+
+/** The kinds of objects that are judged, each object once. Secrets may come page by page. */
+export type ExistingObjects = readonly (readonly [
+  AuditedResource,
+  Iterable<KubeObject> | AsyncIterable<KubeObject>,
+])[];
+
+export interface ReportInput {
+  readonly state: ClusterState;
+  readonly cluster: LiveCluster;
+  readonly planning: Pick<Planning, 'planner' | 'audits' | 'objects'>;
+  readonly existing: ExistingObjects;
+  readonly now: Date;
+}
+
+export async function collectReport(input: ReportInput): Promise<ReportOutput> {
+  const { state, cluster, planning, existing, now } = input;
+  const snapshot = cluster.snapshot();
+  const found = new Collector(input);
+  const managed = [...snapshot.namespaces()].filter((each) => isManaged(each, snapshot)).sort(byName);
+  const { signal } = new AbortController();
+  for (const namespaceObject of managed) {
+    const plan = await planning.planner.plan(nameOf(namespaceObject), signal);
+    if (plan !== undefined) found.addNamespace(plan);
+  }
+  for (const [resource, objects] of existing)
+    for await (const object of objects) found.addObject(resource, object);
+  found.addProviders();
+  const entries = inReportOrder(found.entries);
+  return {
+    apiVersion: cliApiVersion,
+    kind: 'Report',
+    time: rfc3339(new Date(Math.floor(now.getTime() / 1000) * 1000)),
+    origin: state.origin,
+    complete: state.unread.length === 0,
+    unread: state.unread,
+    secrets: existing.some(([resource]) => resource === 'secrets'),
+    policies: [...cluster.providers()].map((each) => each.state.id).sort(compareProviders),
+    namespaces: managed.map(nameOf),
+    entries,
+    cells: cellsOf(found.matched, entries),
+  };
+}
+
+class Collector {
+  readonly entries: ReportEntry[] = [];
+  readonly #input: ReportInput;
+  /** What the status of each provider would say. */
+  readonly #tallies = new Map<ProviderId, ProviderTally>();
+  readonly matched = new Map<ProviderId, string[]>();
+  /** By their names in violations. */
+  readonly #policies: ReadonlyMap<string, CompiledPolicy>;
+  /** Objects of these kinds may exist, although the state has none. */
+  readonly #unread: ReadonlySet<string | undefined>;
+
+  constructor(input: ReportInput) {
+    this.#input = input;
+    const { policies } = input.cluster.snapshot().policies;
+    this.#policies = new Map(policies.map((policy) => [policy.name, policy]));
+    this.#unread = new Set(input.state.unread.map(({ kind }) => kind.split(' ')[0]));
+  }
+
+  addNamespace({ desired, namespaceObject, outcomes, followers }: NamespacePlan): void {
+    const namespace = nameOf(namespaceObject);
+    const results = withFollowers(outcomes, followers).filter(({ key }) => !this.#unread.has(kindOfKey(key)));
+    const typeOf = (key: ObjectKey): ObjectType => this.#typeOf(key, namespace, desired);
+    this.#add(results.flatMap((result) => resultEntry(result, namespace, typeOf) ?? []));
+    this.#add(
+      desired.skipped.map(({ provider, kind, name, message }) => {
+        const object = { apiVersion: this.#contentVersion(provider, kind), kind, namespace, name };
+        return { section: 'skipped', policy: provider, namespace, object, message };
+      }),
+    );
+    this.#add(grantEntries(desired, namespace));
+    const reports = providerReports(namespace, desired, results);
+    for (const [policy, report] of this.#input.planning.audits.addTo(reports, namespaceObject))
+      this.#addReport(policy, namespace, report);
+  }
+
+  #addReport(policy: ProviderId, namespace: string, report: ProviderReport): void {
+    const { isMatched, violations, failures } = report;
+    const tally = this.#tallies.get(policy) ?? new ProviderTally();
+    this.#tallies.set(policy, tally);
+    tally.set(namespace, report);
+    const matched = this.matched.get(policy) ?? [];
+    if (isMatched) matched.push(namespace);
+    this.matched.set(policy, matched);
+    const object = { ...namespaceType, name: namespace };
+    this.#add(violations.map((each) => this.#violation(each, { policy, namespace }, object)));
+    // Its match or one of its templates has an error.
+    const whole = failures.filter(({ kind }) => kind === undefined);
+    this.#add(
+      whole.map(({ reason, message }) => ({ section: 'blocked', policy, namespace, reason, message })),
+    );
+  }
+
+  addObject(resource: AuditedResource, object: KubeObject): void {
+    const { cluster, now } = this.#input;
+    const { namespace = '' } = object.metadata;
+    const reported = { ...auditedTypes[resource], namespace, name: nameOf(object) };
+    for (const [name, violations] of violationsByPolicy(resource, object, cluster.snapshot(), now)) {
+      const policy = this.#policies.get(name)?.id;
+      if (policy !== undefined)
+        this.#add(violations.map((each) => this.#violation(each, { policy, namespace }, reported)));
+    }
+  }
+
+  /** Adds what concerns all namespaces of a provider. */
+  addProviders(): void {
+    for (const { state, definition, problems } of this.#input.cluster.providers()) {
+      const policy = state.id;
+      if (!state.isValid)
+        this.#add([{ section: 'blocked', policy, reason: 'Invalid', message: problemsText(problems) }]);
+      if (definition?.kind !== 'NamespacePolicy') continue;
+      const { exceptions = [], namespaces } = definition.object.spec;
+      this.#add(exceptionEntries(policy, exceptions, this.matched.get(policy) ?? [], this.#input.now));
+      for (const { namespace, ...each } of this.#tallies.get(policy)?.overQuota(namespaces?.quota) ?? [])
+        this.#add([this.#violation(each, { policy, namespace }, { ...namespaceType, name: namespace })]);
+    }
+  }
+
+  #add(entries: readonly ReportEntry[]): void {
+    for (const entry of entries) this.entries.push(entry);
+  }
+
+  #violation(violation: Violation, place: EntryPlace, object: ReportedObject): ReportEntry {
+    const { actions = [] } = this.#policies.get(shortName(place.policy)) ?? {};
+    return violationEntry(place, object, violation, actions.join(', '));
+  }
+
+  #typeOf(key: ObjectKey, namespace: string, { claims }: Desired): ObjectType {
+    const type = claims.get(key)?.[0]?.type ?? this.#input.planning.objects.get(namespace, key)?.type;
+    return type ?? { apiVersion: '', kind: kindOfKey(key) };
+  }
+
+  #contentVersion(provider: ProviderId, kind: string): string {
+    const contents = this.#policies.get(shortName(provider))?.contents ?? [];
+    return contents.find(({ type }) => type.kind === kind)?.type.apiVersion ?? '';
+  }
+}
+
+const auditedTypes = { roles: roleType, rolebindings: roleBindingType, secrets: secretObjectType } as const;
+
+function byName(a: KubeObject, b: KubeObject): number {
+  return compareTexts(nameOf(a), nameOf(b));
+}

@@ -1,0 +1,100 @@
+// Makes the entries of a report from what the engine says of one policy in one namespace, and orders them.
+import { kindOfKey, nameOfKey, type ObjectKey, type ObjectType } from '../../policy/terms/object-key.ts';
+import type { ObjectResult } from '../../policy/plan/object-result.ts';
+import { compareProviders, type ProviderId } from '../../policy/terms/provider-id.ts';
+import type { Violation } from '../../policy/terms/verdict.ts';
+import { reportSections, type ReportCell, type ReportEntry } from '../output-schemas/report-output.ts';
+
+export type ReportSection = ReportEntry['section'];
+
+/** Where an entry belongs. The namespace is missing if the entry is about no single one. */
+export interface EntryPlace {
+  readonly policy: ProviderId;
+  readonly namespace?: string;
+}
+
+export interface ReportedObject {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly namespace?: string;
+  readonly name: string;
+}
+
+export function violationEntry(
+  place: EntryPlace,
+  object: ReportedObject,
+  { rule, path, found, accepted, message }: Violation,
+  actions: string,
+): ReportEntry {
+  const why = message === undefined ? {} : { message };
+  return { section: 'violation', ...place, object, rule, path, found, accepted, ...why, actions };
+}
+
+const sections = { conflict: 'conflict', failed: 'blocked', undesired: 'held' } as const;
+
+/** Undefined for an object in sync. */
+export function resultEntry(
+  { provider, key, state, reason, message }: ObjectResult,
+  namespace: string,
+  typeOf: (key: ObjectKey) => ObjectType,
+): ReportEntry | undefined {
+  if (state === 'synced') return undefined;
+  const { apiVersion } = typeOf(key);
+  const object = { apiVersion, kind: kindOfKey(key), namespace, name: nameOfKey(key) };
+  return { section: sections[state], policy: provider, namespace, object, reason, message };
+}
+
+/** By section, then by end, policy, namespace and object. What does not end comes after what ends. */
+export function inReportOrder(entries: readonly ReportEntry[]): readonly ReportEntry[] {
+  return entries.toSorted(
+    (a, b) =>
+      reportSections.indexOf(a.section) - reportSections.indexOf(b.section) ||
+      compareTexts(a.until ?? 'never', b.until ?? 'never') ||
+      compareProviders(idOf(a.policy), idOf(b.policy)) ||
+      compareTexts(a.namespace ?? '', b.namespace ?? '') ||
+      compareTexts(objectText(a), objectText(b)) ||
+      compareTexts(a.path ?? '', b.path ?? ''),
+  );
+}
+
+/** By policy, then by namespace. `entries` are in order. */
+export function cellsOf(
+  matched: ReadonlyMap<ProviderId, readonly string[]>,
+  entries: readonly ReportEntry[],
+): readonly ReportCell[] {
+  const byPolicy = Map.groupBy(entries, ({ policy }) => policy);
+  const policies = new Set<string>([...matched.keys(), ...byPolicy.keys()]);
+  return sortedProviders(policies).flatMap((policy) => {
+    const byNamespace = Map.groupBy(byPolicy.get(policy) ?? [], ({ namespace = '' }) => namespace);
+    const namespaces = new Set([...(matched.get(policy) ?? []), ...byNamespace.keys()]);
+    namespaces.delete('');
+    return [...namespaces].sort().map((namespace) => ({
+      policy,
+      namespace,
+      counts: countsIn(byNamespace.get(namespace) ?? []),
+    }));
+  });
+}
+
+/** How many entries each section has. */
+export function countsIn(entries: readonly ReportEntry[]): ReportCell['counts'] {
+  const bySection = Map.groupBy(entries, ({ section }) => section);
+  return Object.fromEntries([...bySection].map(([section, all]) => [section, all.length]));
+}
+
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- each policy of an entry is the id of a provider
+const idOf = (policy: string): ProviderId => policy as ProviderId;
+
+function sortedProviders(policies: Iterable<string>): readonly ProviderId[] {
+  return [...policies].map(idOf).sort(compareProviders);
+}
+
+export function compareTexts(a: string, b: string): number {
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
+}
+
+/** `RoleBinding/developers`; empty for an entry about no object. */
+export function objectText({ object }: Pick<ReportEntry, 'object'>): string {
+  return object === undefined ? '' : `${object.kind}/${object.name}`;
+}

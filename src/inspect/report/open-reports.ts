@@ -1,0 +1,125 @@
+// Makes the Reports of a report: one for each namespace. https://github.com/openreports/reports-api/blob/main/docs/api-docs.md
+import { isDeepStrictEqual } from 'node:util';
+import { group } from '../../api/names.ts';
+import { isJsonObject, type JsonObject } from '../../base/json.ts';
+import { clipped } from '../../base/text.ts';
+import type { KubeObject } from '../../base/kube-object.ts';
+import type { ReportEntry, ReportOutput } from '../output-schemas/report-output.ts';
+import type { ReportSection } from './entries.ts';
+import { whyText } from './report-text.ts';
+
+export const openReportType = { apiVersion: 'openreports.io/v1alpha1', kind: 'Report' } as const;
+export const openReportName = 'reeve';
+/** The label of all Reports that `reeve report` writes. */
+export const openReportLabel = `${group}/report`;
+
+/** An object of the API server can have about 1.5 MiB, and a result takes up to 2 KiB. */
+const maxResults = 200;
+const maxText = 1000;
+
+/** The worst first. */
+const outcomes = ['fail', 'error', 'warn', 'skip', 'pass'] as const;
+type Outcome = (typeof outcomes)[number];
+
+const severities: Readonly<Record<Outcome, string>> = {
+  fail: 'high',
+  error: 'medium',
+  warn: 'medium',
+  skip: 'low',
+  pass: 'info',
+};
+
+const outcomesOf: Readonly<Record<Exclude<ReportSection, 'violation'>, Outcome>> = {
+  conflict: 'fail',
+  blocked: 'error',
+  held: 'warn',
+  skipped: 'skip',
+  exception: 'skip',
+  grant: 'pass',
+};
+
+interface Result extends JsonObject {
+  readonly policy: string;
+  readonly result: Outcome;
+}
+
+/** Namespaces that no policy matches get none. */
+export function openReports(report: ReportOutput): readonly KubeObject[] {
+  const cells = Map.groupBy(report.cells, ({ namespace }) => namespace);
+  const entries = Map.groupBy(report.entries, ({ namespace = '' }) => namespace);
+  const timestamp = { seconds: Math.floor(Date.parse(report.time) / 1000), nanos: 0 };
+  return report.namespaces.flatMap((namespace) => {
+    const own = cells.get(namespace) ?? [];
+    if (own.length === 0) return [];
+    const good = own.filter(({ counts }) => Object.keys(counts).length === 0);
+    const results = [
+      ...(entries.get(namespace) ?? []).map(resultOf),
+      ...good.map(({ policy }): Result => ({
+        policy,
+        result: 'pass',
+        severity: severities.pass,
+        message: 'all is as the policy wants it',
+      })),
+    ].sort((a, b) => outcomes.indexOf(a.result) - outcomes.indexOf(b.result));
+    return [reportOf(namespace, results, timestamp)];
+  });
+}
+
+/** The time of a result is when the Report was written, so an equal one is not written again. */
+export function isSameReport(live: KubeObject | undefined, report: KubeObject): boolean {
+  return live !== undefined && isDeepStrictEqual(contentOf(live), contentOf(report));
+}
+
+function contentOf({ scope, summary, results, source }: KubeObject): unknown {
+  const all: readonly unknown[] = Array.isArray(results) ? results : [];
+  const timeless = all.map((result) => (isJsonObject(result) ? { ...result, timestamp: undefined } : result));
+  return { scope, summary, source, results: timeless };
+}
+
+function reportOf(namespace: string, results: readonly Result[], timestamp: JsonObject): KubeObject {
+  const shown =
+    results.length <= maxResults ? results : [...results.slice(0, maxResults - 1), moreResult(results)];
+  const counts = outcomes.map((outcome) => [
+    outcome,
+    results.filter(({ result }) => result === outcome).length,
+  ]);
+  return {
+    ...openReportType,
+    metadata: { name: openReportName, namespace, labels: { [openReportLabel]: 'true' } },
+    source: 'reeve',
+    scope: { apiVersion: 'v1', kind: 'Namespace', name: namespace },
+    summary: Object.fromEntries(counts),
+    results: shown.map((result) => ({ ...result, timestamp })),
+  };
+}
+
+function moreResult(results: readonly Result[]): Result {
+  const { policy, result } = results[maxResults - 1] ?? { policy: '', result: 'pass' };
+  const message = `and ${results.length - maxResults + 1} more results; summary counts all`;
+  return { policy, result, severity: severities[result], message };
+}
+
+function resultOf(entry: ReportEntry): Result {
+  const { section, policy, namespace, object, rule, actions = '' } = entry;
+  const violated = actions.includes('Deny') ? 'fail' : 'warn';
+  const result = section === 'violation' ? violated : outcomesOf[section];
+  return {
+    policy,
+    ...(rule === undefined ? {} : { rule: clipped(rule, maxText) }),
+    category: section,
+    result,
+    severity: severities[result],
+    message: clipped(whyText(entry), maxText),
+    resources: [
+      object === undefined ? { apiVersion: 'v1', kind: 'Namespace', name: namespace ?? '' } : { ...object },
+    ],
+    ...propertiesOf(entry),
+  };
+}
+
+function propertiesOf({ path, found, accepted, reason, until }: ReportEntry): JsonObject {
+  const given = Object.entries({ path, found, accepted, reason, until }).flatMap(([key, value]) =>
+    value === undefined ? [] : [[key, clipped(value, maxText)] as const],
+  );
+  return given.length === 0 ? {} : { properties: Object.fromEntries(given) };
+}

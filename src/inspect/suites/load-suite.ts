@@ -1,0 +1,110 @@
+// Loads a suite with the files that it names: its policies, its objects and its requests.
+import { dirname, isAbsolute, join } from 'node:path';
+import { validate } from '../../api/schema/validate.ts';
+import type { KubeObject } from '../../base/kube-object.ts';
+import type { Path, Problem } from '../../base/problem.ts';
+import type { ClusterSnapshot } from '../../policy/compile/snapshot.ts';
+import type { ProviderId } from '../../policy/terms/provider-id.ts';
+import { loadDefinitions } from '../../state/definitions.ts';
+import { UnreadablePathError, type FileProblem } from '../../state/file-problem.ts';
+import { readYamlFiles } from '../../state/yaml-files.ts';
+import { readObjects, type LocatedObject } from '../../state/yaml-objects.ts';
+import type { ClusterState, InstallFacts } from '../input/cluster-state.ts';
+import { kubeObjectsOf, stateOfFiles } from '../input/file-state.ts';
+import { loadState, setupOf } from '../input/loaded-state.ts';
+import { readObjectFiles } from '../input/object-files.ts';
+import { suiteSchema, type Suite } from './suite.ts';
+
+export interface LoadedSuite {
+  readonly source: LocatedObject;
+  readonly suite: Suite;
+  readonly state: ClusterState;
+  readonly snapshot: ClusterSnapshot;
+  /** What the files of `policies` define. */
+  readonly providers: readonly ProviderId[];
+  /** The requests in files, by the path that the suite gives. */
+  readonly reviews: ReadonlyMap<string, unknown>;
+}
+
+export type SuiteLoading =
+  | { readonly ok: true; readonly loaded: LoadedSuite }
+  | { readonly ok: false; readonly problems: readonly FileProblem[] };
+
+/** Returns what the install allows, by the Deployments of Reeve among the objects and the flags that the suite gives. */
+export type InstallOf = (
+  objects: readonly KubeObject[],
+  overrides: NonNullable<Suite['install']>,
+) => InstallFacts;
+
+export async function loadSuite(source: LocatedObject, installOf: InstallOf): Promise<SuiteLoading> {
+  const read = validate(suiteSchema, source.value);
+  if (!read.ok) return { ok: false, problems: read.problems.map((problem) => source.locate(problem)) };
+  const suite = read.value;
+  const files = new SuiteFiles(source);
+  const policies = await files.objects('policies', suite.policies);
+  const others = await files.objects('objects', suite.objects ?? []);
+  const reviews = await files.reviews(suite);
+  const located = [...policies, ...others];
+  const { objects } = kubeObjectsOf(located);
+  const state = stateOfFiles(objects, installOf(objects, suite.install ?? {}));
+  const cluster = loadState(state);
+  const definitions = loadDefinitions(located, setupOf(state, cluster));
+  const problems = [...files.problems, ...kubeObjectsOf(definitions.rest).problems, ...definitions.problems];
+  if (problems.length > 0) return { ok: false, problems };
+  const own = new Set(policies);
+  const providers = definitions.providers.filter((each) => own.has(each.source)).map(({ id }) => id);
+  return { ok: true, loaded: { source, suite, state, snapshot: cluster.snapshot(), providers, reviews } };
+}
+
+/** Reads the files of a suite, whose paths are relative to it. */
+class SuiteFiles {
+  readonly problems: FileProblem[] = [];
+  readonly #source: LocatedObject;
+
+  constructor(source: LocatedObject) {
+    this.#source = source;
+  }
+
+  async objects(field: 'policies' | 'objects', paths: readonly string[]): Promise<readonly LocatedObject[]> {
+    const read = paths.map(async (path, index) => {
+      const found = await this.#reading([field, index], path, (file) =>
+        readObjectFiles([file], { stdin: noInput }),
+      );
+      this.problems.push(...(found?.problems ?? []));
+      return found?.located ?? [];
+    });
+    return (await Promise.all(read)).flat();
+  }
+
+  async reviews({ tests }: Suite): Promise<ReadonlyMap<string, unknown>> {
+    const reviews = new Map<string, unknown>();
+    for (const [index, { request }] of tests.entries()) {
+      if (request?.file === undefined) continue;
+      const { file } = request;
+      const found = await this.#reading(['tests', index, 'request', 'file'], file, (path) =>
+        readYamlFiles(path),
+      );
+      const read = (found?.files ?? []).map((each) => readObjects(each));
+      this.problems.push(...(found?.problems ?? []), ...read.flatMap(({ problems }) => problems));
+      reviews.set(file, read[0]?.objects[0]?.value);
+    }
+    return reviews;
+  }
+
+  async #reading<T>(at: Path, path: string, read: (file: string) => Promise<T>): Promise<T | undefined> {
+    try {
+      return await read(isAbsolute(path) ? path : join(dirname(this.#source.file), path));
+    } catch (error) {
+      if (!(error instanceof UnreadablePathError)) throw error;
+      this.problems.push(problemAt(this.#source, at, error.message));
+      return undefined;
+    }
+  }
+}
+
+const noInput = (): Promise<string> => Promise.resolve('');
+
+export function problemAt(source: LocatedObject, path: Path, message: string): FileProblem {
+  const problem: Problem = { path, found: '', accepted: '', message };
+  return { ...source.locate(problem), message };
+}

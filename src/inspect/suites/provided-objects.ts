@@ -1,0 +1,74 @@
+// Renders the objects that Reeve provides in one namespace, as the reconciler would create them.
+import type { KubeObject } from '../../base/kube-object.ts';
+import { nameOf } from '../../base/metadata.ts';
+import type { ClusterSnapshot } from '../../policy/compile/snapshot.ts';
+import { asStored } from '../../policy/decide/stored-namespace.ts';
+import { desired } from '../../policy/desired/desired.ts';
+import type { Claim } from '../../policy/desired/provider.ts';
+import { copyOf, unavailable, type CopyState } from '../../policy/plan/copy.ts';
+import { desiredObject, refusalOf } from '../../policy/plan/desired-object.ts';
+import { secretObjectType } from '../../policy/terms/object-key.ts';
+import type { LoadedSuite } from './load-suite.ts';
+
+export interface ProvidedObjects {
+  /** By kind and name. */
+  readonly objects: readonly KubeObject[];
+  /** Objects that a provider wants here and that Reeve does not create, each with the reason. */
+  readonly blocked: readonly { readonly name: string; readonly reason: string }[];
+}
+
+type Known = Pick<LoadedSuite, 'state' | 'snapshot'>;
+
+/** The namespace may be one that a request leaves behind. */
+export function providedObjects(written: KubeObject, state: Known, now: Date): ProvidedObjects {
+  const namespace = asStored(written);
+  const known = { ...state, snapshot: withNamespace(state.snapshot, namespace) };
+  const { claims, frozen, skipped } = desired(namespace, known.snapshot, now);
+  const objects: KubeObject[] = [];
+  const blocked = skipped.map(({ kind, name, message }) => ({ name: `${kind}/${name}`, reason: message }));
+  for (const [claim] of claims.values()) {
+    if (claim === undefined) continue;
+    const name = `${claim.type.kind}/${claim.name}`;
+    const freeze = frozen.get(claim.provider);
+    const made = freeze === undefined ? render(claim, nameOf(namespace), known, now) : freeze.message;
+    if (typeof made === 'string') blocked.push({ name, reason: made });
+    else objects.push(made);
+  }
+  return { objects: objects.toSorted(byName), blocked };
+}
+
+/** Returns the reason as text if Reeve does not create the object. */
+function render(claim: Claim, namespace: string, { state, snapshot }: Known, now: Date): KubeObject | string {
+  const { content } = claim;
+  const copy = content.kind === 'copy' ? copyStateOf(content.share, state) : undefined;
+  if (copy?.kind === 'unavailable') return copy.message;
+  const payload = copy?.kind === 'ready' ? copy.payload : undefined;
+  const object = desiredObject(claim, payload, namespace, snapshot, now);
+  return refusalOf(claim, object, undefined, snapshot, now) ?? object;
+}
+
+function withNamespace(snapshot: ClusterSnapshot, namespace: KubeObject): ClusterSnapshot {
+  const name = nameOf(namespace);
+  return { ...snapshot, namespace: (wanted) => (wanted === name ? namespace : snapshot.namespace(wanted)) };
+}
+
+type Share = Extract<Claim['content'], { readonly kind: 'copy' }>['share'];
+
+function copyStateOf(share: Share, state: Known['state']): CopyState {
+  const { namespace, name } = share.source;
+  if (!state.install.sharedNamespace.includes(namespace))
+    return unavailable('SourceNotAllowed', `this installation has no sources in namespace ${namespace}`);
+  const source = state.find(secretObjectType, namespace, name);
+  return source === undefined
+    ? unavailable('SourceMissing', `there is no Secret ${namespace}/${name}`)
+    : copyOf(share, source);
+}
+
+function byName(a: KubeObject, b: KubeObject): number {
+  return objectNameOf(a) < objectNameOf(b) ? -1 : 1;
+}
+
+/** `RoleBinding/developers`. */
+export function objectNameOf(object: KubeObject): string {
+  return `${object.kind ?? ''}/${nameOf(object)}`;
+}

@@ -1,0 +1,80 @@
+// Runs suites, one test after the other, and collects the results.
+import { cliApiVersion } from '../../api/names.ts';
+import { clipped } from '../../base/text.ts';
+import { renderPath } from '../../base/problem.ts';
+import type { FileProblem } from '../../state/file-problem.ts';
+import type { LocatedObject } from '../../state/yaml-objects.ts';
+import type { SuiteResult, TestFailure, TestResult, TestResults } from '../output-schemas/test-results.ts';
+import { Coverage } from './coverage.ts';
+import { mismatchesOf } from './expectations.ts';
+import { loadSuite, problemAt, type InstallOf, type LoadedSuite } from './load-suite.ts';
+import { outcomeOf } from './outcome.ts';
+import { operationOf } from './requests.ts';
+
+export interface RunOptions {
+  readonly installOf: InstallOf;
+  /** For suites without a time of their own. */
+  readonly now: Date;
+  /** The tests to run, by name. */
+  readonly isWanted: (name: string) => boolean;
+}
+
+export async function runSuites(
+  sources: readonly LocatedObject[],
+  options: RunOptions,
+): Promise<TestResults> {
+  const coverage = new Coverage();
+  const suites: SuiteResult[] = [];
+  for (const source of sources) suites.push(await runSuite(source, coverage, options));
+  const tests = suites.flatMap((suite) => suite.tests);
+  const passed = tests.filter((test) => test.passed).length;
+  return {
+    apiVersion: cliApiVersion,
+    kind: 'TestResults',
+    passed,
+    failed: tests.length - passed,
+    suites,
+    coverage: coverage.gaps(),
+  };
+}
+
+async function runSuite(
+  source: LocatedObject,
+  coverage: Coverage,
+  options: RunOptions,
+): Promise<SuiteResult> {
+  const { file } = source;
+  const loading = await loadSuite(source, options.installOf);
+  if (!loading.ok) return { file, problems: loading.problems.map(shownProblem), tests: [] };
+  const { loaded } = loading;
+  const own = new Set<string>(loaded.providers);
+  for (const policy of loaded.snapshot.policies.policies) if (own.has(policy.id)) coverage.add(policy);
+  const tests: TestResult[] = [];
+  for (const [index, { name }] of loaded.suite.tests.entries())
+    if (options.isWanted(name)) tests.push(await runTest(index, loaded, coverage, options.now));
+  return { file, problems: [], tests };
+}
+
+function shownProblem({ file, line, column, about, message }: FileProblem): SuiteResult['problems'][number] {
+  return { file, line, column, message: about === undefined ? message : `${clipped(about)}: ${message}` };
+}
+
+async function runTest(
+  index: number,
+  loaded: LoadedSuite,
+  coverage: Coverage,
+  now: Date,
+): Promise<TestResult> {
+  const { suite, source } = loaded;
+  const test = suite.tests[index];
+  if (test === undefined) throw new RangeError('there is no such test');
+  const { line, column } = problemAt(source, ['tests', index], '');
+  const time = suite.now === undefined ? now : new Date(suite.now);
+  const result = await outcomeOf(test, loaded, time, coverage.trace(operationOf(test.request)));
+  const mismatches = result.ok ? mismatchesOf(test.expect, result.outcome) : [result];
+  const failures = mismatches.map(({ path, expected, found }): TestFailure => {
+    const place = problemAt(source, ['tests', index, ...path], '');
+    return { path: renderPath(path), expected, found, line: place.line, column: place.column };
+  });
+  return { name: test.name, line, column, passed: failures.length === 0, failures };
+}

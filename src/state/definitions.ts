@@ -1,0 +1,200 @@
+// Loads our own kinds from located objects: each one whole or not at all, and every problem with its place.
+import { isJsonObject, ownMember, withSortedMembers } from '../base/json.ts';
+import { cliApiVersion } from '../api/names.ts';
+import { parseSecurityIntent, securityIntentKind } from '../api/intents/security-intent.ts';
+import { providerId, providerKinds, type BindingKind, type ProviderId } from '../policy/terms/provider-id.ts';
+import { compiled, type CompileResult } from '../policy/terms/compile-result.ts';
+import { groupOf } from '../policy/terms/object-key.ts';
+import type { FileProblem } from './file-problem.ts';
+import type { Intent } from '../policy/intents/adapter.ts';
+import { intentAdapters } from '../policy/intents/adapters.ts';
+import {
+  adapterStates,
+  noIntents,
+  type AdapterSetup,
+  type IntentContext,
+} from '../policy/intents/intent-context.ts';
+import { loadProvider, type ProviderDefinition } from '../policy/compile/load-provider.ts';
+import type { IntentSnapshot, StoredBinding } from '../policy/compile/snapshot.ts';
+import { firstOfEach, inOrder } from './located.ts';
+import type { LocatedObject } from './yaml-objects.ts';
+
+/** A policy, share or binding that loads, and where it stands. */
+export interface LocatedDefinition {
+  readonly id: ProviderId;
+  readonly definition: ProviderDefinition;
+  readonly source: LocatedObject;
+}
+
+export interface Definitions {
+  /** By kind, then in the order of the files. */
+  readonly providers: readonly LocatedDefinition[];
+  /** By what a write of an intent is judged. */
+  readonly intents: IntentSnapshot;
+  /** Objects of other kinds, and what is no object at all. */
+  readonly rest: readonly LocatedObject[];
+  readonly problems: readonly FileProblem[];
+}
+
+export interface DefinitionSetup extends AdapterSetup {
+  /** Intents that exist, apart from those of the files. */
+  readonly intents: readonly Intent[];
+}
+
+/** Files do not say which engines a cluster has, so all adapters count as present. */
+const withoutCluster: DefinitionSetup = {
+  intents: [],
+  offered: undefined,
+  isServed: () => true,
+  settings: noIntents.settings,
+};
+
+export function loadDefinitions(
+  located: readonly LocatedObject[],
+  setup: DefinitionSetup = withoutCluster,
+): Definitions {
+  const objects = Map.groupBy(
+    located.filter(({ value }) => !isForTools(value)),
+    ({ value }) => kindOf(value),
+  );
+  const intents = loadAll(securityIntentKind, objects, intentOf);
+  const context = contextOf([...setup.intents, ...intents.loaded.map(({ value }) => value)], setup);
+  const providers = providerKinds.map((kind) => {
+    const all = loadAll(kind, objects, (value) => loadProvider(kind, asStored(value), context));
+    const loaded = all.loaded.map(({ value, name, namespace, source }) => ({
+      id: providerId(kind, name, namespace),
+      definition: value,
+      source,
+    }));
+    return { loaded, problems: all.problems };
+  });
+  return {
+    providers: providers.flatMap(({ loaded }) => loaded),
+    intents: { context, bindings: () => bindingKinds.flatMap((kind) => storedBindings(kind, objects)) },
+    rest: objects.get(undefined) ?? [],
+    problems: inOrder([intents, ...providers].flatMap(({ problems }) => problems)),
+  };
+}
+
+/** A refusal names several problems in the order of the fields, so it reads the same as on a cluster. */
+function asStored(value: unknown): unknown {
+  const spec = ownMember(value, 'spec');
+  return isJsonObject(value) && isJsonObject(spec) ? { ...value, spec: withSortedMembers(spec) } : value;
+}
+
+const groupsOfTools = [groupOf(cliApiVersion), 'kustomize.config.k8s.io', 'admission.k8s.io'];
+
+/** Suites of `reeve test`, kustomizations and requests stand beside policies, and no API server stores them. */
+export function isForTools(value: unknown): boolean {
+  const apiVersion = ownMember(value, 'apiVersion');
+  return typeof apiVersion === 'string' && groupsOfTools.includes(groupOf(apiVersion));
+}
+
+function intentOf(value: unknown): CompileResult<Intent> {
+  const parsed = parseSecurityIntent(value);
+  return parsed.ok ? compiled({ name: parsed.intent.metadata.name, ...parsed.intent.spec }) : parsed;
+}
+
+function contextOf(intents: readonly Intent[], setup: DefinitionSetup): IntentContext {
+  return {
+    intents: new Map(intents.map((intent) => [intent.name, intent])),
+    adapters: adapterStates(intentAdapters, setup),
+    settings: setup.settings,
+  };
+}
+
+const bindingKinds = ['ClusterSecurityIntentBinding', 'SecurityIntentBinding'] as const;
+
+function storedBindings(kind: BindingKind, objects: ObjectsByKind): readonly StoredBinding[] {
+  return (objects.get(kind) ?? []).flatMap(({ value }) => {
+    const metadata = ownMember(value, 'metadata');
+    return isJsonObject(value) && isJsonObject(metadata) ? [{ kind, object: { ...value, metadata } }] : [];
+  });
+}
+
+/** The word for each kind that a file may hold. */
+const words = {
+  NamespacePolicy: 'policy',
+  SecretShare: 'share',
+  ClusterSecurityIntentBinding: 'binding',
+  SecurityIntentBinding: 'binding',
+  SecurityIntent: 'intent',
+} as const;
+type LoadedKind = keyof typeof words;
+export const loadedKinds: readonly LoadedKind[] = [...providerKinds, securityIntentKind];
+
+/** Undefined for other kinds. The apiVersion is checked with the other fields. */
+function kindOf(value: unknown): LoadedKind | undefined {
+  const kind = ownMember(value, 'kind');
+  return loadedKinds.find((each) => each === kind);
+}
+
+/** Returns the problems of an object of one of our kinds, and none for other kinds. */
+export function ownProblems(object: LocatedObject): readonly FileProblem[] {
+  const kind = kindOf(object.value);
+  if (kind === undefined) return [];
+  const load = (value: unknown): CompileResult<unknown> =>
+    kind === securityIntentKind ? intentOf(value) : loadProvider(kind, value);
+  return loadAll(kind, new Map([[kind, [object]]]), load).problems;
+}
+
+type ObjectsByKind = ReadonlyMap<LoadedKind | undefined, readonly LocatedObject[]>;
+
+interface Loaded<T> extends NameInFile {
+  readonly value: T;
+  readonly source: LocatedObject;
+}
+
+/** Loads the objects of this kind. A second object of a name is refused. */
+function loadAll<T>(
+  kind: LoadedKind,
+  objects: ObjectsByKind,
+  load: (value: unknown) => CompileResult<T>,
+): { readonly loaded: readonly Loaded<T>[]; readonly problems: readonly FileProblem[] } {
+  const loaded: Loaded<T>[] = [];
+  const problems: FileProblem[] = [];
+  for (const source of objects.get(kind) ?? []) {
+    const about = aboutOf(source);
+    const result = load(source.value);
+    if (result.ok) loaded.push({ value: result.value, source, ...nameIn(source.value) });
+    else
+      problems.push(
+        ...result.problems.map((problem) => ({ ...source.locate(problem), ...(about && { about }) })),
+      );
+  }
+  const placed = loaded.map((each) => ({ ...each, ...placeOf(each.source) }));
+  const { first, repeated } = firstOfEach(placed, shownNameOf);
+  return {
+    loaded: first,
+    problems: [
+      ...problems,
+      ...repeated.map(({ name, ...each }) => ({ ...each, about: `${words[kind]} ${name}` })),
+    ],
+  };
+}
+
+function placeOf({ file, line, column }: LocatedObject) {
+  return { file, line, column };
+}
+
+interface NameInFile {
+  readonly name: string;
+  readonly namespace?: string;
+}
+
+function nameIn(value: unknown): NameInFile {
+  const metadata = ownMember(value, 'metadata');
+  const [name, namespace] = [ownMember(metadata, 'name'), ownMember(metadata, 'namespace')];
+  return { name: typeof name === 'string' ? name : '', ...(typeof namespace === 'string' && { namespace }) };
+}
+
+function shownNameOf({ name, namespace }: NameInFile): string {
+  return namespace === undefined || name === '' ? name : `${namespace}/${name}`;
+}
+
+/** Names the object as people do: `policy team`. Undefined for other kinds, and without a name. */
+export function aboutOf({ value }: LocatedObject): string | undefined {
+  const kind = kindOf(value);
+  const name = shownNameOf(nameIn(value));
+  return kind === undefined || name === '' ? undefined : `${words[kind]} ${name}`;
+}

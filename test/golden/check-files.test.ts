@@ -1,0 +1,102 @@
+// What `reeve check -f` prints, in each format, for files with every kind of problem.
+import { readFile } from 'node:fs/promises';
+import { describe, expect, test } from 'vitest';
+import { readCommand } from '../../src/cli/command-line.ts';
+import { runCheckFiles } from '../../src/cli/check-files.ts';
+
+const policies = 'test/fixtures/checks/policies';
+const cluster = 'test/fixtures/checks/cluster';
+
+async function check(args: readonly string[], stdin = '') {
+  const command = await readCommand(['check', ...args], {});
+  if (command.kind !== 'check') throw new Error(JSON.stringify(command));
+  const printed = { stdout: '', stderr: '' };
+  const code = await runCheckFiles(command.settings, command.environment, {
+    stdout: (text) => (printed.stdout += text),
+    stderr: (text) => (printed.stderr += text),
+    stdin: () => Promise.resolve(stdin),
+    clock: { now: () => new Date('2026-11-23T08:00:00Z') },
+  });
+  return { code, ...printed };
+}
+
+describe('the findings about files', () => {
+  test.each(['text', 'json', 'github'])('are the same as in the file, as %s', async (format) => {
+    const { code, stdout, stderr } = await check(['-f', policies, '-f', cluster, '-o', format]);
+    expect({ code, stderr }).toEqual({ code: 1, stderr: '' });
+    await expect(stdout).toMatchFileSnapshot(`../fixtures/checks/expected/findings.${format}`);
+  });
+});
+
+test('the files of the samples have no problem, and warnings exit with 1 only if they are strict', async () => {
+  const paths = ['-f', 'manifests/samples/policies', '-f', 'manifests/samples/cluster'];
+  expect(await check(paths)).toMatchObject({ code: 0 });
+  expect(await check([...paths, '--strict'])).toMatchObject({ code: 1 });
+});
+
+test('the flags of an install in the files say what is allowed', async () => {
+  const job = ['-f', `${policies}/team.yaml`];
+  const notAllowed = /(\w+): policy team-red: batch\/v1\/Job is not allowed by (.*) \(--resource-kind\)/;
+  const severity = async (args: readonly string[]) =>
+    notAllowed.exec((await check(args)).stdout)?.slice(1, 3);
+  expect(await severity(job)).toEqual(['warning', 'an install with default flags']);
+  expect(await severity([...job, '-f', 'manifests/install'])).toEqual(['problem', 'the install']);
+  expect(await severity([...job, '--resource-kind', 'batch/v1/Job'])).toBeUndefined();
+});
+
+test('standard input is read, and named stdin', async () => {
+  const text = await readFile(`${policies}/share.yaml`, 'utf8');
+  const { code, stdout } = await check(['-f', '-'], text);
+  expect(code).toBe(1);
+  expect(stdout).toMatch(/^stdin:17:24: warning: share elsewhere: /);
+  expect(stdout).toMatch(/\n1 file, 3 documents: 1 problem, 1 warning\n$/);
+});
+
+test('a path that does not exist is named on standard error', async () => {
+  expect(await check(['-f', 'nowhere'])).toEqual({
+    code: 1,
+    stdout: '',
+    stderr: 'nowhere cannot be read: there is no such file or folder\n',
+  });
+});
+
+test('a misspelled kind is a problem, because the object would have no effect', async () => {
+  const policy = '{apiVersion: reeve.dev/v1alpha1, kind: NamespacePolcy, metadata: {name: team}, spec: {}}';
+  expect(await check(['-f', '-'], policy)).toEqual({
+    code: 1,
+    stdout:
+      'stdin:1:40: problem: kind: found "NamespacePolcy"; accepted: NamespacePolicy, SecretShare, SecurityIntent, ' +
+      'ClusterSecurityIntentBinding or SecurityIntentBinding (did you mean NamespacePolicy?)\n' +
+      '1 file, 1 document: 1 problem\n',
+    stderr: '',
+  });
+});
+
+test('files without a document are not said to be without problems', async () => {
+  expect(await check(['-f', '-'], '')).toEqual({
+    code: 1,
+    stdout: '',
+    stderr: 'standard input cannot be read: there is no YAML or JSON document\n',
+  });
+});
+
+describe('no value of a Secret is printed', () => {
+  const value = 'canary-4f1c';
+  const base64 = Buffer.from(value).toString('base64');
+  const secrets = [
+    `{apiVersion: v1, kind: Secret, metadata: {name: a, namespace: b}, data: {key: ${base64}}, stringData: {key: ${value}}}`,
+    `{apiVersion: v1, kind: Secret, metadata: {namespace: b}, data: {key: ${base64}}}`,
+    `{kind: Secret, metadata: {name: a}, stringData: {key: ${value}}}`,
+    `apiVersion: v1\nkind: Secret\nmetadata: {name: a\nstringData:\n  key: ${value}`,
+    `apiVersion: v1\nkind: Secret\nmetadata: {name: a}\nstringData:\n  key: [${value}`,
+    value,
+  ];
+  test.each(secrets.flatMap((text) => ['text', 'json', 'github'].map((format) => [format, text] as const)))(
+    'as %s: %s',
+    async (format, text) => {
+      const { stdout, stderr } = await check(['-f', '-', '-o', format], text);
+      expect(stdout + stderr).not.toContain(value);
+      expect(stdout + stderr).not.toContain(base64);
+    },
+  );
+});

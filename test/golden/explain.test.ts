@@ -1,0 +1,213 @@
+// What `reeve explain` prints, in each format, for each kind of target.
+import { readFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { describe, expect, test } from 'vitest';
+import { readCommand } from '../../src/cli/command-line.ts';
+import { runExplain } from '../../src/cli/commands/explain.ts';
+import { schemaProblems } from '../support/json-schema-problems.ts';
+
+const schema: unknown = JSON.parse(readFileSync('schemas/explanation.json', 'utf8'));
+
+const files = ['-f', 'test/fixtures/explain/policies.yaml', '-f', 'test/fixtures/explain/cluster.yaml'];
+const requests = 'test/fixtures/explain/requests';
+const assumed = 'the files have no Deployment of Reeve, so its default flags count\n';
+
+async function explain(args: readonly string[], stdin = '') {
+  const command = await readCommand(['explain', ...args], {});
+  if (command.kind !== 'explain') throw new Error(JSON.stringify(command));
+  const printed = { stdout: '', stderr: '' };
+  const code = await runExplain(command.settings, command.target, command.environment, {
+    stdout: (text) => (printed.stdout += text),
+    stderr: (text) => (printed.stderr += text),
+    stdin: () => Promise.resolve(stdin),
+    clock: { now: () => new Date('2026-11-23T08:00:00Z') },
+    isColored: false,
+  });
+  return { code, ...printed };
+}
+
+const cases: readonly (readonly [name: string, code: number, ...args: string[]])[] = [
+  ['namespace-matched', 0, 'namespace/team-a'],
+  ['namespace-violating', 0, 'ns/team-b'],
+  ['namespace-near', 0, 'ns/team-with-long-name'],
+  ['namespace-excluded', 0, 'namespace/reeve-shared'],
+  ['namespace-ending', 0, 'namespace/ending'],
+  ['namespace-misspelled', 1, 'namespace/taem-a'],
+  ['object-missing', 1, 'secret/regcred', '-n', 'team-a'],
+  ['object-unwanted', 0, 'secret/regcred', '-n', 'team-b'],
+  ['object-conflict', 0, 'quota/team', '-n', 'team-a'],
+  ['object-skipped', 1, 'rolebinding/ad-red', '-n', 'team-b'],
+  ['object-of-others', 0, 'rolebinding/own', '-n', 'team-a'],
+  ['object-near', 1, 'secret/regcred', '-n', 'team-with-long-name'],
+  ['object-unknown', 1, 'configmap/nothing', '-n', 'team-a'],
+  ['object-of-source-missing', 1, 'secret/lost', '-n', 'team-a'],
+  ['object-expired', 1, 'rolebinding/on-call', '-n', 'team-a'],
+  ['policy', 0, 'policy/team'],
+  ['policy-failing', 0, 'policy/failing'],
+  ['policy-broken', 0, 'policy/broken'],
+  ['policy-misspelled', 1, 'nspol/taem'],
+  ['share', 0, 'share/regcred'],
+  ['request-namespace-refused', 1, `${requests}/namespace-refused.json`],
+  ['request-namespace-allowed', 0, `${requests}/namespace-allowed.yaml`],
+  ['request-contents', 1, `${requests}/namespace-failing.yaml`],
+  ['request-secret', 0, `${requests}/secret.yaml`],
+  ['request-binding', 1, `${requests}/binding.yaml`],
+  ['request-policy', 1, `${requests}/policy.yaml`],
+];
+
+const runs = cases.flatMap(([name, code, ...args]) =>
+  ['text', 'json'].map((format) => ({ name, code, args, format })),
+);
+
+test.each(runs)('the explanation $name is the same as in the file, as $format', async (run) => {
+  const { name, code, args, format } = run;
+  const explained = await explain([...args, ...files, '-o', format]);
+  expect(explained).toMatchObject({ code, stderr: assumed });
+  // The Secrets of these files hold it, also in base64.
+  expect(explained.stdout).not.toMatch(/canary|Y2FuYXJ5/);
+  if (format === 'json') expect(schemaProblems(schema, JSON.parse(explained.stdout))).toEqual([]);
+  await expect(explained.stdout).toMatchFileSnapshot(`../fixtures/explain/expected/${name}.${format}`);
+});
+
+test('with the install among the files, the rights of its account are known', async () => {
+  const { stdout, stderr } = await explain(['policy/team', ...files, '-f', 'manifests/install']);
+  expect(stderr).toBe('');
+  expect(stdout).toContain(
+    '\nReeve needs get, list, watch, create, patch, delete on rolebindings.rbac.authorization.k8s.io: held\n',
+  );
+});
+
+test('a right that the account of the install lacks is missing, and the place to add it is named', async () => {
+  const install = await readFile('manifests/install/20-reconciler.yaml', 'utf8');
+  const without = install.replaceAll('rolebindings', 'others');
+  const rest = ['-f', 'manifests/install/61-reconciler.yaml'];
+  const { stdout } = await explain(['policy/team', ...files, '-f', '-', ...rest], without);
+  expect(stdout).toContain('on rolebindings.rbac.authorization.k8s.io: missing\n');
+  expect(stdout).toContain(
+    'add to the rules of ClusterRole reeve-reconciler (manifests/install/20-reconciler.yaml)',
+  );
+});
+
+test('a long list is cut, unless all of it is wanted', async () => {
+  const names = Array.from({ length: 30 }, (_, index) => `n${String(index).padStart(2, '0')}`);
+  const namespaces = names.map((name) => `{apiVersion: v1, kind: Namespace, metadata: {name: ${name}}}`);
+  const policy =
+    '{apiVersion: reeve.dev/v1alpha1, kind: NamespacePolicy, metadata: {name: p}, spec: {match: {names: ["n*"]}}}';
+  const all = [policy, ...namespaces].join('\n---\n');
+  const short = await explain(['policy/p', '-f', '-'], all);
+  expect(short.stdout).toMatch(/matches 30 namespaces\n {2}n00\n[^]* {2}n19\n {2}and 10 more \(--all\)\n$/);
+  expect((await explain(['policy/p', '-f', '-', '--all'], all)).stdout).toMatch(/ {2}n29\n$/);
+});
+
+test('control characters of a name or value never reach the terminal', async () => {
+  const text =
+    '{apiVersion: v1, kind: Namespace, metadata: {name: a, labels: {team: "\\u001b[2J"}}}\n---\n' +
+    '{apiVersion: reeve.dev/v1alpha1, kind: NamespacePolicy, metadata: {name: p}, spec: {match: {namespaceSelector: {matchLabels: {team: red}}}}}';
+  const { stdout } = await explain(['namespace/a', '-f', '-'], text);
+  expect(stdout).toContain('found label team="\uFFFD[2J"');
+  // oxlint-disable-next-line no-control-regex -- what must not be there
+  expect(stdout).not.toMatch(/[\u0000-\u0009\u000b-\u001f]/);
+});
+
+test("a tenant's binding is found in its namespace, and matches that namespace alone", async () => {
+  const namespaces = ['shop', 'other']
+    .map((name) => `{apiVersion: v1, kind: Namespace, metadata: {name: ${name}}}`)
+    .join('\n---\n');
+  const sample = ['-f', 'manifests/samples/intents/namespaced/dns-manipulation.yaml', '-f', '-'];
+  const { code, stdout } = await explain(['binding/dns-manipulation', '-n', 'shop', ...sample], namespaces);
+  expect(code).toBe(0);
+  expect(stdout).toMatch(/^SecurityIntentBinding\/shop\/dns-manipulation matches 1 namespace; objects: /);
+  expect(stdout).toMatch(/\nmatches 1 namespace\n {2}shop\n$/);
+  const elsewhere = await explain(['namespace/other', ...sample], namespaces);
+  expect(elsewhere.stdout).not.toContain('dns-manipulation');
+});
+
+test('a kind that the install does not allow is explained, if a policy wants it', async () => {
+  const policy =
+    '{apiVersion: reeve.dev/v1alpha1, kind: NamespacePolicy, metadata: {name: jobs}, spec: {contents: {resources: ' +
+    '[{apiVersion: batch/v1, kind: CronJob, metadata: {name: c}, spec: {}}]}}}\n---\n' +
+    '{apiVersion: v1, kind: Namespace, metadata: {name: a}}';
+  const { code, stdout } = await explain(['cronjob/c', '-n', 'a', '-f', '-'], policy);
+  expect(code).toBe(1);
+  expect(stdout).toContain(
+    'there is no CronJob a/c: NamespacePolicy/jobs cannot provide it: this installation does not allow policies to provide CronJob of batch/v1\n',
+  );
+});
+
+test.each([
+  ['nothing', '"nothing" is neither a file nor KIND/NAME, such as namespace/team-a'],
+  ['namespace/', '"namespace/" is neither a file nor KIND/NAME, such as namespace/team-a'],
+  ['secrit/x', 'Reeve provides no kind "secrit"; did you mean secret?'],
+  ['pod/x', 'Reeve provides no kind "pod"'],
+  ['sint/x', 'an intent has no objects of its own: explain its bindings, with binding/NAME'],
+  ['secret/x', 'secret/x is in a namespace: add -n NAMESPACE'],
+])('the target %s is refused', async (target, problem) => {
+  expect(await explain([target, ...files])).toEqual({
+    code: 1,
+    stdout: '',
+    stderr: `${assumed}${problem}\n`,
+  });
+});
+
+describe('a request', () => {
+  test('can come from standard input, beside files', async () => {
+    const text = await readFile(`${requests}/binding.yaml`, 'utf8');
+    const { code, stdout } = await explain(['-', ...files], text);
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/^CREATE of RoleBinding team-b\/admins by alice is refused\n/);
+  });
+
+  test('and the objects of -f cannot both come from standard input', async () => {
+    expect(await explain(['-', '-f', '-'])).toMatchObject({
+      code: 1,
+      stderr: 'standard input is either the request or the objects of -f, not both\n',
+    });
+  });
+
+  test.each([
+    [{ username: 'a', groups: ['reeve:break-glass'] }, 'group reeve:break-glass'],
+    [{ username: 'system:serviceaccount:reeve-system:reeve-reconciler', groups: [] }, 'its own account'],
+  ])('of %j is never sent to Reeve, and that is said', async (userInfo, who) => {
+    const { request } = JSON.parse(await readFile(`${requests}/namespace-refused.json`, 'utf8')) as {
+      readonly request: object;
+    };
+    const { stdout } = await explain(['-', ...files], JSON.stringify({ request: { ...request, userInfo } }));
+    expect(stdout).toContain(`\nthe API server does not ask Reeve about requests of ${who}\n`);
+  });
+
+  test('in a namespace that Reeve never matches says so, and lists no policy', async () => {
+    const text = await readFile(`${requests}/binding.yaml`, 'utf8');
+    const { code, stdout } = await explain(['-', ...files], text.replaceAll('team-b', 'kube-system'));
+    expect([code, stdout]).toEqual([
+      0,
+      'CREATE of RoleBinding kube-system/admins by alice is allowed\n' +
+        'namespace kube-system: no policy matches it, because it belongs to Kubernetes or Reeve, or the install excludes it\n',
+    ]);
+  });
+
+  test('that the webhook cannot read is refused in its words, and explains no policy', async () => {
+    const { code, stdout } = await explain(['-', ...files], '{"request": {"operation": "CREATE"}}');
+    expect([code, stdout]).toEqual([
+      1,
+      'the request is refused\n  the request: request.uid: must be a text of 1 to 128 characters\n',
+    ]);
+  });
+
+  test('for a deletion says which rules have nothing to judge', async () => {
+    const text = await readFile(`${requests}/namespace-allowed.yaml`, 'utf8');
+    const deletion = text
+      .replace('operation: UPDATE', 'operation: DELETE')
+      .replace(/\n {2}object:\n[^]*$/, '\n');
+    const { stdout } = await explain(['-', ...files], deletion);
+    expect(stdout).toContain('rule namespaces.name: not checked: a deletion leaves no object to judge\n');
+    expect(stdout).toContain(
+      'rule namespaces.deletion: violated: metadata.annotations["reeve.dev/allow-deletion"]: found nothing;',
+    );
+  });
+
+  test('that is none is refused, without a part of it', async () => {
+    const { code, stdout, stderr } = await explain(['test/fixtures/explain/cluster.yaml', ...files]);
+    expect([code, stdout]).toEqual([1, '']);
+    expect(stderr).toBe('test/fixtures/explain/cluster.yaml is not one AdmissionReview with a request\n');
+  });
+});

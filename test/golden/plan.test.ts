@@ -1,0 +1,147 @@
+// What `reeve plan` prints, in each format, for files that change, conflict, are held and are refused.
+import { describe, expect, test } from 'vitest';
+import { runPlan } from '../../src/cli/commands/plan.ts';
+import { readCommand } from '../../src/cli/command-line.ts';
+
+const policies = 'test/fixtures/plan/policies';
+const cluster = 'test/fixtures/plan/cluster.yaml';
+const assumed = 'the files have no Deployment of Reeve, so its default flags count\n';
+
+async function plan(args: readonly string[], { stdin = '', isColored = false } = {}) {
+  const command = await readCommand(['plan', ...args], {});
+  if (command.kind !== 'plan') throw new Error(JSON.stringify(command));
+  const printed = { stdout: '', stderr: '' };
+  const code = await runPlan(command.settings, command.environment, {
+    stdout: (text) => (printed.stdout += text),
+    stderr: (text) => (printed.stderr += text),
+    stdin: () => Promise.resolve(stdin),
+    clock: { now: () => new Date('2026-11-23T08:00:00Z') },
+    isColored,
+  });
+  return { code, ...printed };
+}
+
+const onFiles = (...args: readonly string[]) => ['-f', policies, '--state', cluster, ...args];
+
+describe('the plan of files', () => {
+  test.each([
+    ['plan.txt', []],
+    ['plan.json', ['-o', 'json']],
+    ['plan.md', ['-o', 'markdown']],
+    ['whole.txt', ['--all']],
+    ['team-b.txt', ['--only', 'ns/team-b']],
+    ['share.txt', ['--only', 'share/regcred', '--only', 'ns/team-a', '--only', 'ns/team-b']],
+  ])('is the same as in %s', async (file, args) => {
+    const { code, stdout, stderr } = await plan(onFiles(...args));
+    expect({ code, stderr }).toEqual({ code: 0, stderr: assumed });
+    await expect(stdout).toMatchFileSnapshot(`../fixtures/plan/expected/${file}`);
+  });
+
+  test('has colors on a terminal', async () => {
+    const { stdout } = await plan(onFiles('--only', 'ns/team-b'), { isColored: true });
+    await expect(stdout).toMatchFileSnapshot('../fixtures/plan/expected/colored.txt');
+  });
+});
+
+describe('the exit code', () => {
+  const files = ['-f', `${policies}/shares.yaml`, '--state', cluster];
+
+  test('is 1 if something would be refused, and 2 if something would change', async () => {
+    expect(await plan(onFiles('--exit-code'))).toMatchObject({ code: 1 });
+    expect(await plan([...files, '--exit-code'])).toMatchObject({ code: 2 });
+    expect(await plan([...files, '--exit-code', '--only', 'ns/team-c'])).toMatchObject({ code: 0 });
+  });
+
+  test('is 0 if nothing would change', async () => {
+    const quiet = 'test/fixtures/plan/quiet.yaml';
+    const unchanged = await plan(['-f', quiet, '--state', quiet, '--exit-code']);
+    expect(unchanged).toMatchObject({ code: 0 });
+    expect(unchanged.stdout).toBe(
+      'Plan of 2 documents on a state in files, 1 namespace\n  nothing to change\n',
+    );
+  });
+
+  test('is 1 if more objects would be deleted or re-created than allowed', async () => {
+    expect(await plan([...files, '--max-deletions', '1'])).toMatchObject({ code: 0 });
+    expect(await plan([...files, '--max-deletions', '0', '--exit-code'])).toEqual({
+      code: 1,
+      stdout: expect.stringContaining('1 delete') as string,
+      stderr: `${assumed}1 object would be deleted or re-created, and --max-deletions is 0\n`,
+    });
+  });
+
+  test('for wrong flags is 1 with --exit-code, because 2 means changes', async () => {
+    expect(await readCommand(['plan', '--exit-code'], {})).toMatchObject({ kind: 'wrong', code: 1 });
+    expect(await readCommand(['plan'], {})).toMatchObject({
+      kind: 'wrong',
+      code: 2,
+      problems: ['-f is missing; accepted: a file or folder, or -'],
+    });
+    const both = ['plan', '-f', '-', '--state', '-', '--context', 'prod'];
+    expect(await readCommand(both, {})).toMatchObject({
+      kind: 'wrong',
+      problems: [
+        'only one of -f and --state can be standard input',
+        '--state replaces the cluster: give one of them',
+      ],
+    });
+  });
+});
+
+test('a problem in the files stops the plan, and says where it is', async () => {
+  const stdin =
+    'apiVersion: reeve.dev/v1alpha1\nkind: NamespacePolicy\nmetadata: {name: p}\nspec: {mach: {}}';
+  expect(await plan(['-f', '-', '--state', cluster], { stdin })).toEqual({
+    code: 1,
+    stdout: '',
+    stderr: expect.stringMatching(
+      /stdin:4:8: policy p: spec.mach: found an unknown field; .* \(did you mean match\?\)\n$/,
+    ) as string,
+  });
+});
+
+test('a name that --only cannot read is said before anything is read', async () => {
+  expect(await plan(['-f', 'nowhere', '--only', 'polcy/team'])).toEqual({
+    code: 1,
+    stdout: '',
+    stderr:
+      '--only: "polcy/team" is not valid; accepted: KIND/NAME, such as policy/team, share/regcred or binding/no-egress; did you mean policy?\n',
+  });
+});
+
+test.each([
+  ['ns/team-aa', 'there is no namespace team-aa; did you mean team-a?'],
+  ['share/regcrd', 'there is no SecretShare/regcrd; did you mean SecretShare/regcred?'],
+  ['policy/nobody-knows-this', 'there is no NamespacePolicy/nobody-knows-this'],
+])('a name of --only that does not exist is no plan without changes: %s', async (name, problem) => {
+  expect(await plan(onFiles('--exit-code', '--only', name))).toEqual({
+    code: 1,
+    stdout: '',
+    stderr: `${assumed}--only: ${problem}\n`,
+  });
+});
+
+test('files without a document are no plan without changes', async () => {
+  expect(await plan(['-f', '-', '--state', cluster], { stdin: '# nothing\n' })).toEqual({
+    code: 1,
+    stdout: '',
+    stderr: 'standard input cannot be read: there is no YAML or JSON document\n',
+  });
+});
+
+test('a state without namespaces is said', async () => {
+  const shares = `${policies}/shares.yaml`;
+  const { stderr } = await plan(['-f', shares, '--state', shares]);
+  expect(stderr).toBe(`${assumed}the state has no namespaces, so nothing can be planned\n`);
+});
+
+describe('no value of a Secret is printed', () => {
+  const values = ['canary-1', 'canary-2', 'canary-3', 'canary-4'];
+  const hidden = values.flatMap((value) => [value, Buffer.from(value).toString('base64')]);
+
+  test.each(['text', 'json', 'markdown'])('as %s', async (format) => {
+    const { stdout, stderr } = await plan(onFiles('-o', format, '--all'));
+    expect(stdout).toContain('data[');
+    for (const value of hidden) expect(stdout + stderr).not.toContain(value);
+  });
+});

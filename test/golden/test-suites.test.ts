@@ -1,0 +1,62 @@
+// What `reeve test` prints, in each format, for suites that pass, fail or cannot run.
+import { readFile } from 'node:fs/promises';
+import { describe, expect, test } from 'vitest';
+import { reeveTest } from '../support/run-suites.ts';
+
+const suites = 'test/fixtures/suites';
+
+describe('the results of suites that pass, fail or cannot run', () => {
+  test.each(['text', 'json', 'junit', 'github'])('are the same as in the file, as %s', async (format) => {
+    const { code, stdout, stderr } = await reeveTest([suites, '-o', format]);
+    expect({ code, stderr }).toEqual({ code: 1, stderr: '' });
+    await expect(stdout).toMatchFileSnapshot(`../fixtures/suites/expected/results.${format}`);
+  });
+
+  test('show nothing of a Secret', async () => {
+    const files = await Promise.all(
+      ['policies/tests/cluster.yaml', 'policies/tests/failing.yaml'].map((file) =>
+        readFile(`${suites}/${file}`, 'utf8'),
+      ),
+    );
+    // The fixtures must have what the output must not have.
+    expect(files.join('')).toMatch(/canary-value.*canary-note|canary-note.*canary-value/s);
+    for (const format of ['text', 'json', 'junit', 'github']) {
+      const { stdout } = await reeveTest([suites, '-o', format, '--verbose']);
+      expect(stdout).not.toContain('canary');
+      expect(stdout).not.toContain(Buffer.from('canary').toString('base64').slice(0, 7));
+    }
+  });
+});
+
+test('a suite whose tests pass exits with 0 and names the rules that no test covers', async () => {
+  expect(await reeveTest([`${suites}/policies/tests/passing.yaml`])).toEqual({
+    code: 0,
+    stderr: '',
+    stdout: '15 tests in 1 suite: 15 passed\npolicy team: rbac.forbiddenSubjects was never allowed\n',
+  });
+});
+
+test('with a pattern, only the tests of these names run, and coverage is left out', async () => {
+  const { code, stdout } = await reeveTest([suites, '--run', '^a right|^the team', '--verbose']);
+  expect(code).toBe(1);
+  expect(stdout).toMatch(/passing\.yaml:\d+:\d+: passed: a right can be given for one test\n/);
+  expect(stdout).toMatch(/\n2 tests in 4 suites: 2 passed, 2 suites could not run\n$/);
+});
+
+test('a pattern that matches no test exits with 1, because nothing was tested', async () => {
+  const paths = [`${suites}/policies/tests/passing.yaml`, '--run', 'no such test'];
+  expect(await reeveTest(paths)).toEqual({
+    code: 1,
+    stdout: '0 tests in 1 suite: 0 passed\n',
+    stderr: '--run: no test has a name that matches\n',
+  });
+});
+
+describe('where there is no suite, the command exits with 1 and says so', () => {
+  test.each([
+    ['a folder without suites', 'test/fixtures/pki', 'no suite was found; see reeve test --help\n'],
+    ['no such path', 'nowhere', 'nowhere cannot be read: there is no such file or folder\n'],
+  ])('%s', async (_title, path, stderr) => {
+    expect(await reeveTest([path])).toEqual({ code: 1, stdout: '', stderr });
+  });
+});

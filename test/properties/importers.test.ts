@@ -1,0 +1,182 @@
+// Properties of importers: no field is dropped silently, all that is printed loads, and no input breaks them.
+import { assert, jsonValue, nat, property } from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { isJsonObject, type JsonObject } from '../../src/base/json.ts';
+import type { KubeObject } from '../../src/base/kube-object.ts';
+import { renderPath, type Path } from '../../src/base/problem.ts';
+import type { SourceObject } from '../../src/importers/importer.ts';
+import { importerOf, importFrom } from '../../src/importers/importers.ts';
+import { parseSecurityIntent } from '../../src/api/intents/security-intent.ts';
+import { loadProvider } from '../../src/policy/compile/load-provider.ts';
+import type { ProviderKind } from '../../src/policy/terms/provider-id.ts';
+import { importCases, type ImportCase } from '../support/import-cases.ts';
+
+const cases = importCases();
+
+/** Leaves that steer nothing, so that another value changes nothing. Each one has its reason here. */
+const withoutEffect: readonly RegExp[] = [
+  // RBAC has one group, and one version that is served.
+  /(?:subjects\.\d+|roleRef)\.apiGroup$/u,
+  /^GlobalTenantResource .*rawItems\.3\.apiVersion$/u,
+  /^ClusterPolicy .*rules\.1\.generate\.apiVersion$/u,
+  // There is one kind Secret.
+  /^GlobalTenantResource .*namespacedItems\.0\.apiVersion$/u,
+  /^ClusterPolicy .*rules\.2\.generate\.apiVersion$/u,
+  // How often and how a tool works, not what it does.
+  /^GlobalTenantResource .*resyncPeriod$/u,
+  /^ClusterPolicy .*spec\.background$/u,
+  // Marks of what a tool did last.
+  /\/(?:replicated-at|replicated-from-version|replicated-keys|reflected-version|reflected-at)$/u,
+  /annotations\.kopf\.zalando\.org/u,
+  // Reeve never copies labels.
+  /strip-labels$/u,
+  // Values of Secrets are never read.
+  /^(?:ClusterSecret|MultiSecret).*\.?(?:data|stringData)\.(?!valueFrom)/u,
+  // Which copies a source permits counts only where a copy asks for one.
+  /^Secret data\/database .*-allowed-namespaces$/u,
+  // The operator leaves these labels out, too.
+  /^ClusterSecret.*labels\.app\.kubernetes\.io/u,
+  // Nimbus derives this kind from the bindings.
+  /^NimbusPolicy/u,
+  // HNC ignores selectors of an object that it does not propagate.
+  /^Secret acme\/none .*\/select$/u,
+];
+
+interface Leaf {
+  readonly index: number;
+  readonly path: Path;
+  readonly label: string;
+}
+
+function isSteering({ source }: ImportCase, object: KubeObject, path: Path): boolean {
+  const { groups, annotations, readsMetadata = false } = importerOf(source);
+  const [first, second, third] = path;
+  if (groups.includes(object.apiVersion?.split('/')[0] ?? '')) {
+    if (first === 'metadata') return readsMetadata && ['labels', 'annotations'].includes(String(second));
+    return !['apiVersion', 'kind', 'status'].includes(String(first));
+  }
+  const isPrefixed = annotations !== undefined && String(third).startsWith(annotations);
+  return first === 'metadata' && second === 'annotations' && isPrefixed;
+}
+
+function leavesOf(value: unknown, path: Path = []): readonly Path[] {
+  if (typeof value !== 'object' || value === null) return [path];
+  const members = Array.isArray(value) ? [...value.entries()] : Object.entries(value);
+  return members.flatMap(([key, member]) => leavesOf(member, [...path, key]));
+}
+
+function steeringLeaves(given: ImportCase): readonly Leaf[] {
+  return given.objects.flatMap(({ object }, index) =>
+    leavesOf(object)
+      .filter((path) => isSteering(given, object, path))
+      .map((path) => {
+        const { namespace = '', name = '' } = object.metadata;
+        return { index, path, label: `${object.kind ?? ''} ${namespace}/${name} ${path.join('.')}` };
+      }),
+  );
+}
+
+function replaced(value: unknown, [step, ...rest]: Path, by: unknown): unknown {
+  if (step === undefined) return by;
+  if (Array.isArray(value))
+    return value.map((item: unknown, index) => (index === step ? replaced(item, rest, by) : item));
+  const from: JsonObject = isJsonObject(value) ? value : {};
+  return { ...from, [step]: replaced(from[step], rest, by) };
+}
+
+function withLeaf(given: ImportCase, { index, path }: Leaf, by: unknown): readonly SourceObject[] {
+  return given.objects.map((each, at) =>
+    at === index ? { ...each, object: replaced(each.object, path, by) as KubeObject } : each,
+  );
+}
+
+function changed(value: unknown): unknown {
+  if (typeof value === 'boolean') return !value;
+  if (typeof value === 'number') return value + 1;
+  if (value === 'true') return 'false';
+  return `${String(value)}x`;
+}
+
+function valueAt(object: unknown, path: Path): unknown {
+  return path.reduce((value, step) => (value as Record<string | number, unknown>)[step], object);
+}
+
+describe.each(cases)('$source, $name', (given) => {
+  const { source, objects, options } = given;
+  const result = importFrom(source, objects, options);
+  const before = JSON.stringify(result);
+  /** The field, or the whole object, is among what is lost. */
+  const isLost = ({ index, path }: Leaf): boolean => {
+    const line = objects[index]?.line;
+    return result.lost.some(({ from }) => {
+      if (from.line !== line) return false;
+      if (from.path !== undefined) return renderPath(path).startsWith(from.path);
+      return !result.objects.some((each) => each.from.some((origin) => origin.line === line));
+    });
+  };
+  const leaves = steeringLeaves(given).filter(({ label }) => !withoutEffect.some((each) => each.test(label)));
+
+  test('another value of any field that steers the tool changes the result', () => {
+    const silent = leaves.filter((leaf) => {
+      if (isLost(leaf)) return false;
+      const value = valueAt(objects[leaf.index]?.object, leaf.path);
+      const after = importFrom(source, withLeaf(given, leaf, changed(value)), options);
+      return JSON.stringify(after) === before;
+    });
+    expect(silent.map(({ label }) => label)).toEqual([]);
+  });
+
+  test('an unknown field beside any other one is lost', () => {
+    const silent = leaves.filter((leaf) => {
+      const path = [...leaf.path.slice(0, -1), 'unknownField'];
+      if (isLost({ ...leaf, path })) return false;
+      if (typeof leaf.path.at(-1) === 'number' || leaf.path[0] === 'metadata') return false;
+      const after = importFrom(source, withLeaf(given, { ...leaf, path }, 'x'), options);
+      return JSON.stringify(after) === before;
+    });
+    expect(silent.map(({ label }) => label)).toEqual([]);
+  });
+
+  test('whatever stands in a field, the import ends, and all that it prints loads', () => {
+    assert(
+      property(nat(), jsonValue(), (choice, value) => {
+        const leaf = leaves[choice % leaves.length];
+        if (leaf === undefined) return;
+        const after = importFrom(source, withLeaf(given, leaf, value), options);
+        expect(after.objects.filter(({ object }) => !loads(object as KubeObject))).toEqual([]);
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  test('no value of a Secret is in the result', () => {
+    const secret = /^(?:Secret|ClusterSecret|MultiSecret)$/u;
+    const canary = 'Y2FuYXJ5';
+    const marked = objects.map((each) => {
+      if (!secret.test(each.object.kind ?? '')) return each;
+      return { ...each, object: JSON.parse(withCanary(each.object, canary)) as KubeObject };
+    });
+    expect(JSON.stringify(importFrom(source, marked, options))).not.toContain(canary);
+  });
+});
+
+function loads(object: KubeObject): boolean {
+  if (object.kind === 'SecurityIntent') return parseSecurityIntent(object).ok;
+  return loadProvider(object.kind as ProviderKind, object).ok;
+}
+
+/** Every text below data and stringData, except a reference to another Secret. */
+function withCanary(object: KubeObject, canary: string): string {
+  const mark = (value: unknown, isData: boolean): unknown => {
+    if (typeof value === 'string') return isData ? canary : value;
+    if (Array.isArray(value)) return value.map((item) => mark(item, isData));
+    if (!isJsonObject(value)) return value;
+    return Object.fromEntries(
+      Object.entries(value).map(([key, member]) => {
+        const below = (isData || key === 'data' || key === 'stringData') && key !== 'valueFrom';
+        return [key, mark(member, below)];
+      }),
+    );
+  };
+  return JSON.stringify(mark(object, false));
+}

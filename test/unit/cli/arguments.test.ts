@@ -1,0 +1,112 @@
+// How arguments are read: letters, arguments without a flag, repeated paths, and the texts of the help.
+import { describe, expect, test } from 'vitest';
+import { readCommand } from '../../../src/cli/command-line.ts';
+import { filesSetting, outputSetting } from '../../../src/cli/flags/common-settings.ts';
+import { helpOf } from '../../../src/cli/flags/help-text.ts';
+import { switchSetting } from '../../../src/cli/flags/setting-kinds.ts';
+import { commandForm, readSettings } from '../../../src/cli/flags/settings.ts';
+
+const settings = {
+  filename: filesSetting('The files.'),
+  output: outputSetting(['text', 'json'], 'The format.'),
+  all: switchSetting('Everything.'),
+};
+const targets = { placeholder: 'TARGET', help: 'what to explain', min: 1, max: 2 };
+
+function read(...args: readonly string[]) {
+  return readSettings(settings, args, { REEVE_OUTPUT: 'json', REEVE_FILENAME: 'x' }, targets);
+}
+
+describe('arguments', () => {
+  test.each([
+    [['a'], { filename: [], output: 'text', all: false }, ['a']],
+    [['-f', 'x,y', '-f', '-', 'a'], { filename: ['x,y', '-'] }, ['a']],
+    [['--filename=x', 'a', '-o=json'], { filename: ['x'], output: 'json' }, ['a']],
+    [['a', '--all', 'b', '-o', 'json'], { all: true, output: 'json' }, ['a', 'b']],
+    [['-f', '-x', '--', '-o', '--all'], { filename: ['-x'], all: false }, ['-o', '--all']],
+  ])('%j are read', (args, values, positionals) => {
+    expect(read(...args)).toMatchObject({ ok: true, values, positionals });
+  });
+
+  test.each([
+    [[], ['TARGET is missing: what to explain']],
+    [['a', 'b', 'c'], ['unexpected argument "c"']],
+    [['a', '-x', 'b'], ['unknown flag -x']],
+    [
+      ['a', '-f', '-o', 'json'],
+      ['-f requires a value; accepted: a YAML or JSON file, a folder of them, or -'],
+    ],
+    [['a', '-o', 'xml'], ['--output: "xml" is not valid; accepted: text, json']],
+    [['a', '-f='], ['--filename: "" is not valid; accepted: a YAML or JSON file, a folder of them, or -']],
+  ])('%j is refused', (args, problems) => {
+    expect(read(...args)).toEqual({ ok: false, problems });
+  });
+});
+
+test('the help names letters, arguments without a flag, examples and exit codes', () => {
+  const form = commandForm({
+    settings,
+    positionals: targets,
+    examples: [['reeve explain ns/a', 'why it is so']],
+    exitCodes: [[0, 'Found.']],
+  });
+  expect(helpOf('kubectl reeve', 'explain', 'Explain.', form).split('\n')).toEqual([
+    'Explain.',
+    '',
+    'Usage: kubectl reeve explain TARGET [--flag value ...]',
+    '',
+    '  TARGET',
+    '      what to explain',
+    '',
+    '  -f, --filename PATH',
+    '      The files.',
+    '      (accepted: a YAML or JSON file, a folder of them, or -)',
+    '',
+    '  -o, --output FORMAT',
+    '      The format.',
+    '      (default text; accepted: text, json)',
+    '',
+    '  --all',
+    '      Everything.',
+    '      (REEVE_ALL)',
+    '',
+    'A flag overrides its variable, and a variable overrides the default. If a flag is given twice, the last one counts.',
+    '',
+    'Examples:',
+    '  kubectl reeve explain ns/a  # why it is so',
+    '',
+    'Exit codes:',
+    '  0  Found.',
+  ]);
+});
+
+test.each([
+  ['/usr/local/bin/kubectl-reeve', 'kubectl reeve'],
+  ['C:\\bin\\kubectl-reeve.cmd', 'kubectl reeve'],
+  ['/usr/local/bin/reeve', 'reeve'],
+  ['/x/dist/bin/main.cjs', 'reeve'],
+])('started as %s, the program calls itself %s', async (path, name) => {
+  const { argv } = process;
+  process.argv = ['node', path, '--help'];
+  try {
+    expect(await readCommand(undefined, {})).toMatchObject({
+      text: expect.stringContaining(`Usage: ${name} COMMAND`) as unknown,
+    });
+  } finally {
+    process.argv = argv;
+  }
+});
+
+describe('reeve check', () => {
+  test.each([
+    [['-f', 'x', '--wait=2m'], '--wait goes without -f'],
+    [['--strict'], '--strict goes with -f'],
+    [['-o', 'github'], '-o github goes with -f'],
+  ])('%j is refused', async (args, problem) => {
+    expect(await readCommand(['check', ...args], {})).toMatchObject({
+      kind: 'wrong',
+      problems: [problem],
+      code: 2,
+    });
+  });
+});

@@ -1,0 +1,62 @@
+// Which state a command looks at, by its flags, and what stops it.
+import { expect, test } from 'vitest';
+import type { ClusterState } from '../../../src/inspect/input/cluster-state.ts';
+import { namespaceType } from '../../../src/inspect/input/loaded-state.ts';
+import { withState, type StateFlags } from '../../../src/cli/input/chosen-state.ts';
+
+async function chosen(flags: Partial<StateFlags>, text = '') {
+  const seen: ClusterState[] = [];
+  let stderr = '';
+  const code = await withState(
+    { filename: ['-'], kubeconfig: undefined, context: undefined, cluster: false, ...flags },
+    { KUBECONFIG: 'nowhere' },
+    { needs: ['namespaces'] },
+    { stderr: (part) => (stderr += part), stdin: () => Promise.resolve(text) },
+    (state) => {
+      seen.push(state);
+      return 7;
+    },
+  );
+  return { code, stderr, state: seen[0] };
+}
+
+const namespaceText = 'apiVersion: v1\nkind: Namespace\nmetadata: {name: a}\n';
+const assumed = 'the files have no Deployment of Reeve, so its default flags count\n';
+
+test('files alone are the whole state, and default flags of an install are said', async () => {
+  const { code, stderr, state } = await chosen({}, namespaceText);
+  expect({ code, stderr }).toEqual({ code: 7, stderr: assumed });
+  expect(state?.origin).toBe('files');
+  expect(state?.objects(namespaceType)).toHaveLength(1);
+});
+
+test('the flags of an install in the files are no assumption', async () => {
+  const { stderr, state } = await chosen({ filename: ['manifests/install'] });
+  expect([stderr, state?.install.isAssumed]).toEqual(['', false]);
+});
+
+test('a problem in a file stops the command, with its place', async () => {
+  expect(await chosen({}, `${namespaceText}---\nkind: X\n`)).toEqual({
+    code: 1,
+    stderr:
+      'stdin:5:1: apiVersion: found nothing; accepted: text that is not empty\n' +
+      'stdin:5:1: metadata: found nothing; accepted: an object\n',
+    state: undefined,
+  });
+});
+
+test('a path that does not exist stops the command', async () => {
+  expect(await chosen({ filename: ['nowhere'] })).toMatchObject({
+    code: 1,
+    stderr: 'nowhere cannot be read: there is no such file or folder\n',
+  });
+});
+
+test.each([{ filename: [] }, { cluster: true }, { context: 'x' }, { kubeconfig: 'nowhere' }])(
+  'the flags %j choose the cluster, which must be there',
+  async (flags) => {
+    const { code, stderr, state } = await chosen(flags, namespaceText);
+    expect([code, state]).toEqual([1, undefined]);
+    expect(stderr).toContain('nowhere');
+  },
+);

@@ -1,0 +1,34 @@
+// The exit code of a command whose printed result cannot be written.
+import { execFileSync, spawnSync } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { closeSync, constants, openSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+
+/** Runs `reeve --help` with this standard output, and closes it. */
+function help(output: number): { readonly status: number | null; readonly stderr: string } {
+  const { status, stderr } = spawnSync(process.execPath, ['src/main.ts', '--help'], {
+    stdio: ['ignore', output, 'pipe'],
+    encoding: 'utf8',
+  });
+  closeSync(output);
+  return { status, stderr };
+}
+
+test('a command whose result does not fit on the disk ends with 1 and the reason', () => {
+  expect(help(openSync('/dev/full', 'w'))).toEqual({
+    status: 1,
+    stderr: 'cannot write to standard output: ENOSPC\n',
+  });
+});
+
+test('a reader that closes the pipe early does not make the command fail', () => {
+  const path = join(tmpdir(), `lost-output-${randomUUID()}`);
+  execFileSync('mkfifo', [path]);
+  const reader = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  const writer = openSync(path, 'w');
+  closeSync(reader);
+  rmSync(path);
+  expect(help(writer)).toEqual({ status: 0, stderr: '' });
+});

@@ -1,0 +1,104 @@
+// What an explanation says where something could not be read: never that there is none.
+import { describe, expect, test } from 'vitest';
+import { installFacts } from '../../../src/cli/input/install-facts.ts';
+import { explainNamespace } from '../../../src/inspect/explain/explain-namespace.ts';
+import { explainObject } from '../../../src/inspect/explain/explain-object.ts';
+import { explainProvider } from '../../../src/inspect/explain/explain-provider.ts';
+import type { LookedAt } from '../../../src/inspect/explain/looked-at.ts';
+import { usersOf } from '../../../src/inspect/explain/users.ts';
+import { accessOf } from '../../../src/inspect/input/access.ts';
+import { clusterState } from '../../../src/inspect/input/cluster-state.ts';
+import { plannedState } from '../../../src/inspect/plan/planned-state.ts';
+import type { KubeObject } from '../../../src/base/kube-object.ts';
+
+const forbidden = 'this account may not read it';
+const meta = (name: string) => ({ name, uid: name, resourceVersion: '1' });
+const objects: readonly KubeObject[] = [
+  { apiVersion: 'v1', kind: 'Namespace', metadata: meta('a') },
+  { apiVersion: 'reeve.dev/v1alpha1', kind: 'NamespacePolicy', metadata: meta('p'), spec: {} },
+];
+
+/** As a cluster whose lists of these kinds were refused. */
+function lookedAt(...unread: readonly string[]): LookedAt {
+  const state = clusterState(
+    {
+      origin: 'test',
+      isCluster: true,
+      install: installFacts([], {}),
+      unread: unread.map((kind) => ({ kind, reason: forbidden })),
+      isServed: () => true,
+      hasManagers: false,
+    },
+    objects.filter(({ kind }) => !unread.includes(kind ?? '')),
+  );
+  const mayDo: LookedAt['mayDo'] = () => Promise.resolve('unknown');
+  const whereToAdd = (purpose: string) => ({ role: purpose, file: purpose });
+  const now = new Date('2026-11-23T08:00:00Z');
+  return { ...plannedState(state, now), access: accessOf(state), mayDo, whereToAdd, now };
+}
+
+const quota = {
+  kind: 'object',
+  type: { apiVersion: 'v1', kind: 'ResourceQuota' },
+  namespace: 'a',
+  name: 'q',
+} as const;
+
+describe('without namespaces', () => {
+  const at = lookedAt('Namespace');
+  const summary = `namespaces could not be read: ${forbidden}`;
+  test('neither a namespace nor an object is missing', async () => {
+    expect(await explainNamespace('a', at)).toMatchObject({ found: false, summary });
+    expect(await explainObject(quota, at)).toMatchObject({ found: false, summary });
+  });
+});
+
+test('a namespace of a cluster without our condition says that Reeve has not looked at it', async () => {
+  expect((await explainNamespace('a', lookedAt())).notes).toEqual([
+    'the namespace has no condition reeve.dev/Ready: Reeve has not looked at it yet, or does not run (see reeve check)',
+  ]);
+});
+
+describe('without policies', () => {
+  const at = lookedAt('NamespacePolicy');
+  const unread = `NamespacePolicy could not be read: ${forbidden}`;
+  test('a namespace is not without policies', async () => {
+    expect((await explainNamespace('a', at)).summary).toBe(`namespace a: ${unread}`);
+  });
+
+  test('an object is not without a provider', async () => {
+    expect((await explainObject(quota, at)).summary).toBe(`there is no ResourceQuota a/q: ${unread}`);
+  });
+
+  test('a policy is not missing', async () => {
+    expect(await explainProvider('NamespacePolicy/p', at)).toMatchObject({ found: false, summary: unread });
+  });
+});
+
+test('without the kind of an object, the object is not missing', async () => {
+  expect((await explainObject(quota, lookedAt('ResourceQuota'))).summary).toBe(
+    `ResourceQuota a/q: ResourceQuota could not be read: ${forbidden}`,
+  );
+});
+
+test('without ClusterRoles, there may be more users of a policy', () => {
+  const users = (at: LookedAt) => {
+    const definition = at.cluster.provider('NamespacePolicy/p')?.definition;
+    return definition && usersOf(definition, at);
+  };
+  expect(users(lookedAt())).toEqual(['Group/system:masters']);
+  expect(users(lookedAt('ClusterRole'))).toEqual([
+    'Group/system:masters',
+    'perhaps others: roles or bindings could not be read',
+  ]);
+});
+
+test('a group that may use a policy is named once', () => {
+  const at = lookedAt();
+  const definition = at.cluster.provider('NamespacePolicy/p')?.definition;
+  const holders = [{ subject: 'Group/system:masters', through: 'ClusterRoleBinding/cluster-admin' }];
+  const access = { ...at.access, isComplete: true, holdersOf: () => holders };
+  expect(definition && usersOf(definition, { ...at, access })).toEqual([
+    'Group/system:masters (ClusterRoleBinding/cluster-admin)',
+  ]);
+});
