@@ -4,6 +4,7 @@ import type { AuditLog } from '../../cluster/audit-log.ts';
 import type { ClusterAccess } from '../../cluster/cluster-access.ts';
 import { kubectl, mustKubectl, type KubectlOptions } from '../../support/kubectl.ts';
 import type { ProgramOutput } from '../../support/run-program.ts';
+import { until } from '../../support/until.ts';
 import { emergency } from './people.ts';
 import { pathOf, type Ref, type StoredObject, type WrittenObject } from './objects.ts';
 
@@ -109,10 +110,14 @@ export class Stage {
     return await this.condition({ kind: 'Namespace', name }, 'reeve.dev/Ready');
   }
 
-  /** Returns the errors in the status: `namespace Kind name: reason, message`. */
+  /** Returns the errors in the status, once it is about the stored version: `namespace Kind name: reason, message`. */
   async failures(ref: Ref): Promise<readonly string[]> {
-    const { metadata, status } = await this.mustGet(ref);
-    if (status?.observedGeneration !== metadata.generation) return ['it has not been observed yet'];
+    const isObserved = async (): Promise<boolean> => {
+      const { metadata, status } = await this.mustGet(ref);
+      return status?.observedGeneration === metadata.generation;
+    };
+    await until(isObserved, () => `${ref.kind}/${ref.name} has not been observed yet`);
+    const { status } = await this.mustGet(ref);
     return (status?.failures ?? []).map(
       ({ namespace, kind, name, reason, message }) =>
         `${namespace} ${kind === undefined ? '' : `${kind} ${name}: `}${reason}, ${message}`,
