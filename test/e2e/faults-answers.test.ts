@@ -9,6 +9,7 @@ import {
   type AnswerProxy,
   type Choice,
 } from '../support/answer-proxy.ts';
+import { eventually } from '../support/eventually.ts';
 import { startReeve, type Reeve } from '../support/reeve.ts';
 import { describeControllers, sharedCluster } from '../support/shared-cluster.ts';
 import { until } from '../support/until.ts';
@@ -221,8 +222,11 @@ describeControllers('answers', () => {
     await isSaid(name, 'False Rejected');
     const failures = async (): Promise<string> =>
       (await stage.failures({ kind: 'NamespacePolicy', name })).join('\n');
-    const refusal = `^${name} ConfigMap settings: Rejected, ResourceQuota small refuses it: requested: count/configmaps=1, used: .+$`;
-    await until(async () => new RegExp(refusal).test(await failures()), failures);
+    await eventually(failures).toMatch(
+      new RegExp(
+        `^${name} ConfigMap settings: Rejected, ResourceQuota small refuses it: requested: count/configmaps=1, used: .+$`,
+      ),
+    );
     await stage.kubectl('delete', 'quota', 'small', '-n', name);
     await stage.kubectl('label', 'namespace', name, 'look=again');
     await isSaid(name, 'True Synced');
