@@ -18,16 +18,19 @@ export function nearestWord(given: string, known: Iterable<string>): string | un
   return nearest(given, [...known].slice(0, maxCompared), letters);
 }
 
-/** The Levenshtein distance, one row at a time. Swapping two neighbors counts as two changes. */
+/** The optimal string alignment distance, one row at a time. Swapping two neighbors counts as one change. */
 function editDistance(from: string, to: string): number {
+  let before: readonly number[] = [];
   let row = Array.from({ length: to.length + 1 }, (_, index) => index);
   for (let i = 1; i <= from.length; i += 1) {
     const next = [i];
     for (let j = 1; j <= to.length; j += 1) {
       const substitution = (row[j - 1] ?? 0) + (from[i - 1] === to[j - 1] ? 0 : 1);
-      next.push(Math.min(substitution, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
+      const isSwapped = from[i - 1] === to[j - 2] && from[i - 2] === to[j - 1];
+      const swap = isSwapped ? (before[j - 2] ?? 0) + 1 : Infinity;
+      next.push(Math.min(substitution, swap, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
     }
-    row = next;
+    [before, row] = [row, next];
   }
   return row[to.length] ?? 0;
 }

@@ -1,18 +1,20 @@
 // Reads and writes YAML. Only this file knows the library; it turns the library's errors into data in our words.
 import {
+  Document,
   isAlias,
   isMap,
   isScalar,
   isSeq,
   LineCounter,
   parseAllDocuments,
-  stringify,
-  type Document,
+  visit,
   type Pair,
   type Scalar,
   type YAMLError,
 } from 'yaml';
+import { mergedEntries, misreadKey, misreadValue, readByKubectl } from './kubectl-yaml.ts';
 import { clipped } from './text.ts';
+import { wordsForErrors } from './yaml-errors.ts';
 import { plainOf, type YamlEntry, type YamlNode, type YamlScalar } from './yaml-tree.ts';
 
 interface Position {
@@ -27,7 +29,13 @@ interface YamlProblem extends Position {
 
 export type YamlDocument =
   | { readonly kind: 'empty' }
-  | { readonly kind: 'data'; readonly value: unknown; readonly root: YamlNode }
+  | {
+      readonly kind: 'data';
+      readonly value: unknown;
+      readonly root: YamlNode;
+      /** What kubectl reads differently, because it is not quoted. */
+      readonly misread: readonly YamlProblem[];
+    }
   | { readonly kind: 'broken'; readonly problems: readonly YamlProblem[] };
 
 export interface YamlText {
@@ -70,9 +78,16 @@ export function parseYaml(text: string): YamlText {
   }
 }
 
-/** Writes long lines whole, without anchors, and quotes what YAML 1.1 would read differently. */
+/** Writes long lines whole, without anchors, and quotes what YAML 1.1 or kubectl would read differently. */
 export function stringifyYaml(value: unknown): string {
-  return stringify(value, { lineWidth: 0, aliasDuplicateObjects: false, compat: 'yaml-1.1' });
+  const document = new Document(value, { aliasDuplicateObjects: false, compat: 'yaml-1.1' });
+  visit(document, {
+    Scalar: (_key, node) => {
+      if (typeof node.value === 'string' && readByKubectl(node.value) !== node.value)
+        node.type = 'QUOTE_DOUBLE';
+    },
+  });
+  return document.toString({ lineWidth: 0 });
 }
 
 function readDocument(
@@ -84,15 +99,16 @@ function readDocument(
   const [first] = [...document.errors, ...document.warnings];
   if (first !== undefined) return broken([problemOf(first)], positionAt);
   if (document.contents === null || isEmpty(document.contents)) return { kind: 'empty' };
-  const found: PlacedProblem[] = [];
-  const root = new TreeReader(found).read(document.contents, 0);
-  if (found.length > 0 || root === undefined) return broken(found, positionAt);
+  const reader = new TreeReader(length + spareNodes);
+  const root = reader.read(document.contents, 0);
+  const { problems, misread } = reader;
+  if (problems.length > 0 || root === undefined) return broken(problems, positionAt);
   const plain = plainOf(root, length + spareNodes);
-  if (plain === undefined) {
-    return broken([{ offset: root.start, message: 'aliases that expand to too much data' }], positionAt);
-  }
-  return { kind: 'data', value: plain.value, root };
+  if (plain === undefined) return broken([{ offset: root.start, message: tooMuch }], positionAt);
+  return { kind: 'data', value: plain.value, root, misread: placed(misread, positionAt) };
 }
+
+const tooMuch = 'aliases that expand to too much data';
 
 function isEmpty(contents: unknown): boolean {
   return isScalar(contents) && contents.value === null;
@@ -104,20 +120,26 @@ interface PlacedProblem {
 }
 
 function broken(found: readonly PlacedProblem[], positionAt: (offset: number) => Position): YamlDocument {
-  const problems = found.slice(0, maxProblems).map(({ offset, message }) => ({
-    ...positionAt(offset),
-    message: `invalid YAML: ${message}`,
-  }));
-  return { kind: 'broken', problems };
+  const inWords = found.map(({ offset, message }) => ({ offset, message: `invalid YAML: ${message}` }));
+  return { kind: 'broken', problems: placed(inWords, positionAt) };
+}
+
+function placed(
+  found: readonly PlacedProblem[],
+  positionAt: (offset: number) => Position,
+): readonly YamlProblem[] {
+  return found.slice(0, maxProblems).map(({ offset, message }) => ({ ...positionAt(offset), message }));
 }
 
 /** Turns the library's tree into ours, and collects problems with what we do not support. */
 class TreeReader {
-  readonly #problems: PlacedProblem[];
+  readonly problems: PlacedProblem[] = [];
+  readonly misread: PlacedProblem[] = [];
   readonly #anchors = new Map<string, YamlNode>();
+  #mergesLeft: number;
 
-  constructor(found: PlacedProblem[]) {
-    this.#problems = found;
+  constructor(maxMerged: number) {
+    this.#mergesLeft = maxMerged;
   }
 
   read(node: unknown, depth: number): YamlNode | undefined {
@@ -133,7 +155,11 @@ class TreeReader {
   }
 
   #readValue(node: unknown, start: number, depth: number): YamlNode | undefined {
-    if (isScalar(node)) return readScalar(node, start);
+    if (isScalar(node)) {
+      const message = isPlain(node) ? misreadValue(node.source ?? '', node.value) : undefined;
+      if (message !== undefined) this.misread.push({ offset: start, message });
+      return readScalar(node, start);
+    }
     if (isSeq(node)) {
       return { kind: 'list', start, items: present(node.items.map((item) => this.read(item, depth + 1))) };
     }
@@ -143,22 +169,46 @@ class TreeReader {
 
   #readEntries(pairs: readonly Pair[], depth: number): readonly YamlEntry[] {
     const seen = new Set<string>();
-    return present(
-      pairs.map((pair) => {
-        const keyStart = startOf(pair.key);
-        if (!isScalar(pair.key)) return this.#add(keyStart, 'a key that is not plain text');
-        const key = typeof pair.key.value === 'string' ? pair.key.value : '';
-        if (seen.has(key)) this.#add(keyStart, `the key ${JSON.stringify(clipped(key))} is repeated`);
-        seen.add(key);
-        const node = this.read(pair.value ?? pair.key.range?.[1], depth + 1);
-        return node === undefined ? undefined : { key, keyStart, node };
-      }),
-    );
+    const entries = new Map<string, YamlEntry>();
+    for (const pair of pairs) {
+      const keyStart = startOf(pair.key);
+      const read = this.#readKey(pair.key, keyStart);
+      if (read === undefined) continue;
+      const { key, isMerge, end } = read;
+      const node = this.read(pair.value ?? end, depth + 1);
+      // For kubectl, a merge key overrides the keys before it.
+      if (isMerge) for (const entry of this.#merged(node, keyStart)) entries.set(entry.key, entry);
+      else if (seen.has(key)) this.#add(keyStart, `the key ${JSON.stringify(clipped(key))} is repeated`);
+      else if (node !== undefined) entries.set(key, { key, keyStart, node });
+      if (!isMerge) seen.add(key);
+    }
+    return [...entries.values()];
+  }
+
+  #readKey(node: unknown, start: number) {
+    if (!isScalar(node)) return this.#add(start, 'a key that is not plain text');
+    const key = typeof node.value === 'string' ? node.value : '';
+    const message = isPlain(node) ? misreadKey(key) : undefined;
+    if (message !== undefined) this.misread.push({ offset: start, message });
+    return { key, isMerge: isPlain(node) && key === '<<', end: node.range?.[1] };
+  }
+
+  #merged(node: YamlNode | undefined, keyStart: number): readonly YamlEntry[] {
+    const entries = node === undefined ? [] : mergedEntries(node);
+    if (entries === undefined) this.#add(keyStart, 'a merge key (<<) without an object or a list of objects');
+    this.#mergesLeft -= entries?.length ?? 0;
+    if (this.#mergesLeft >= 0) return entries ?? [];
+    this.#add(keyStart, tooMuch);
+    return [];
   }
 
   #add(offset: number, message: string): undefined {
-    this.#problems.push({ offset, message });
+    this.problems.push({ offset, message });
   }
+}
+
+function isPlain(node: Scalar): boolean {
+  return styleOf(node) === 'plain' && node.tag === undefined;
 }
 
 function readScalar(node: Scalar, start: number): YamlScalar {
@@ -192,37 +242,5 @@ function present<T>(values: readonly (T | undefined)[]): readonly T[] {
 }
 
 function problemOf(error: YAMLError): PlacedProblem {
-  return { offset: error.pos[0], message: wordsFor[error.code] };
+  return { offset: error.pos[0], message: wordsForErrors[error.code] };
 }
-
-const misplacedAlias = 'a misplaced alias or anchor';
-const misplaced = 'a value that does not fit the values around it';
-const oddKey = 'a key that is not one line of plain text';
-const oddTag = 'an unsupported tag (a word that begins with !), or a value that its tag does not allow';
-const unexpected = 'unexpected text';
-
-const wordsFor: Readonly<Record<YAMLError['code'], string>> = {
-  ALIAS_PROPS: misplacedAlias,
-  BAD_ALIAS: misplacedAlias,
-  MULTIPLE_ANCHORS: misplacedAlias,
-  BAD_DIRECTIVE: 'an unknown directive',
-  BAD_DQ_ESCAPE: 'an unknown escape in double quotes',
-  BAD_INDENT: 'wrong indentation, or a bracket above is not closed',
-  BAD_PROP_ORDER: misplaced,
-  BLOCK_AS_IMPLICIT_KEY: misplaced,
-  BLOCK_IN_FLOW: misplaced,
-  BAD_COLLECTION_TYPE: misplaced,
-  BAD_SCALAR_START: 'a text that needs quotes because of its first character',
-  DUPLICATE_KEY: 'a repeated key',
-  KEY_OVER_1024_CHARS: oddKey,
-  MULTILINE_IMPLICIT_KEY: oddKey,
-  NON_STRING_KEY: oddKey,
-  MISSING_CHAR: 'a bracket, quote, comma or colon is missing',
-  MULTIPLE_TAGS: oddTag,
-  TAG_RESOLVE_FAILED: oddTag,
-  RESOURCE_EXHAUSTION: 'nesting too deep',
-  TAB_AS_INDENT: 'indentation with a tab instead of spaces',
-  IMPOSSIBLE: unexpected,
-  MULTIPLE_DOCS: unexpected,
-  UNEXPECTED_TOKEN: unexpected,
-};

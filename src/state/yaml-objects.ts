@@ -19,22 +19,26 @@ export interface LocatedObject {
 interface LocatedObjects {
   readonly objects: readonly LocatedObject[];
   readonly problems: readonly FileProblem[];
+  /** Values that kubectl would send to the API server in another form. */
+  readonly misread: readonly FileProblem[];
 }
 
 export function readObjects({ file, text }: TextFile): LocatedObjects {
   const yaml = parseYaml(text);
   const objects: LocatedObject[] = [];
   const problems: FileProblem[] = [];
+  const misread: FileProblem[] = [];
   for (const [index, document] of yaml.documents.entries()) {
     const number = index + 1;
     if (document.kind === 'broken') {
       problems.push(...document.problems.map((problem) => ({ file, document: number, ...problem })));
     }
     if (document.kind !== 'data') continue;
+    misread.push(...document.misread.map((problem) => ({ file, document: number, ...problem })));
     const source: Source = { file, text, yaml, root: document.root, document: number };
     objects.push(...objectsOf(document.value).map(({ value, path }) => locatedObject(source, value, path)));
   }
-  return { objects, problems };
+  return { objects, problems, misread };
 }
 
 interface Source extends TextFile {

@@ -72,6 +72,31 @@ test('a misspelled kind is a problem, because the object would have no effect', 
   });
 });
 
+describe('a file that kubectl reads differently', () => {
+  const policy = (labels: string) =>
+    'apiVersion: reeve.dev/v1alpha1\nkind: NamespacePolicy\nmetadata: { name: team }\n' +
+    `spec:\n  match:\n    namespaceSelector:\n      matchLabels: ${labels}\n`;
+
+  test('is a problem at the very value', async () => {
+    const { code, stdout } = await check(['-f', '-'], policy('{ mesh: on, 010: "x" }'));
+    expect(code).toBe(1);
+    expect(stdout).toBe(
+      'stdin:7:28: problem: kubectl reads this value as a boolean, because it is not quoted (YAML 1.1); quote it, or write true or false\n' +
+        'stdin:7:32: problem: kubectl reads the key "010" as "8", because it is not quoted (YAML 1.1); quote it, or write "8"\n' +
+        '1 file, 1 document: 2 problems\n',
+    );
+  });
+
+  test('is no problem where merge keys are merged as kubectl does', async () => {
+    const shared = 'apiVersion: v1\nkind: Namespace\nmetadata: { name: a, labels: &l { mesh: "on" } }\n---\n';
+    const merged = policy('{ <<: { mesh: "on" } }');
+    expect(await check(['-f', '-'], shared + merged)).toMatchObject({ code: 0 });
+    expect((await check(['-f', '-'], policy('{ <<: { mesh: [] } }'))).stdout).toMatch(
+      /^stdin:7:34: problem: policy team: spec\.match\.namespaceSelector\.matchLabels\.mesh: found an empty list/,
+    );
+  });
+});
+
 test('files without a document are not said to be without problems', async () => {
   expect(await check(['-f', '-'], '')).toEqual({
     code: 1,

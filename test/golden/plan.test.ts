@@ -100,6 +100,15 @@ test('a problem in the files stops the plan, and says where it is', async () => 
   });
 });
 
+test('a value that kubectl reads differently stops the plan', async () => {
+  const stdin =
+    'apiVersion: reeve.dev/v1alpha1\nkind: NamespacePolicy\nmetadata: {name: p}\nspec: {match: {names: [no]}}';
+  expect(await plan(['-f', '-', '--state', cluster], { stdin })).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(/stdin:4:24: kubectl reads this value as a boolean, .*\n$/) as string,
+  });
+});
+
 test('a name that --only cannot read is said before anything is read', async () => {
   expect(await plan(['-f', 'nowhere', '--only', 'polcy/team'])).toEqual({
     code: 1,

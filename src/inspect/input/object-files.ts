@@ -36,7 +36,7 @@ export async function readObjectFiles(
   const read = [...texts.values()].map((file) =>
     isState ? (quicklyRead(file) ?? readObjects(file)) : readObjects(file),
   );
-  const problems = inOrder([...unreadable, ...read.flatMap((file) => file.problems)]);
+  const problems = inOrder([...unreadable, ...read.flatMap((file) => [...file.problems, ...file.misread])]);
   // An empty answer of a cluster is a state. Elsewhere, a script has named the wrong folder or lost its input.
   if (!isState && problems.length === 0 && read.every(({ objects }) => objects.length === 0))
     throw new UnreadablePathError(namesOf(paths), 'there is no YAML or JSON document');
@@ -65,7 +65,7 @@ function quicklyRead(file: TextFile): ReturnType<typeof readObjects> | undefined
         locate: (problem) => slow()?.locate(problem) ?? { ...start, message: 'this is not valid' },
       };
     });
-    return { objects, problems: [] };
+    return { objects, problems: [], misread: [] };
   } catch {
     // The reader of YAML says where the text is broken.
     return undefined;

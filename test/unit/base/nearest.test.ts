@@ -8,8 +8,9 @@ test.each([
   ['nam', 1, 'name'],
   ['namess', 1, 'names'],
   ['NAMES', 0, 'names'],
-  ['nmae', 1, undefined],
-  ['nmae', 2, 'name'],
+  ['nmae', 1, 'name'],
+  ['nmea', 1, undefined],
+  ['nmea', 2, 'name'],
   ['zzz', 3, undefined],
   ['', 3, undefined],
 ])('for %j with at most %i changes, the suggestion is %s', (given, maxDistance, found) => {

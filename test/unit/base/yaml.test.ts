@@ -32,7 +32,6 @@ describe('valid YAML', () => {
       'a: &x 1\nb: *x\nc: &x 2\nd: *x\n',
       [{ data: { a: 1, b: 1, c: 2, d: 2 } }],
     ],
-    ['a merge key, as a plain key,', '<<: { a: 1 }\n', [{ data: { '<<': { a: 1 } } }]],
     ['JSON with tabs', '{\n\t"a": [1, "\\u0041\\/"]\n}', [{ data: { a: [1, 'A/'] } }]],
     ['a text with a byte order mark', '\uFEFFa: 1\n', [{ data: { a: 1 } }]],
     ['a text with carriage returns', 'a: 1\r\nb: 2\r\n', [{ data: { a: 1, b: 2 } }]],
