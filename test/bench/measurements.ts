@@ -4,6 +4,7 @@ import { creates } from './rows/creates.ts';
 import { bursts, fanOuts } from './rows/fan-out.ts';
 import { fewBindings, manyBindings, rest } from './rows/large-cluster.ts';
 import { memory } from './rows/memory.ts';
+import { plan } from './rows/plan.ts';
 import { processMeasurements } from './rows/processes.ts';
 import { fewRestarts, manyRestarts } from './rows/restart.ts';
 import { reviewKindMeasurements } from './rows/review-kinds.ts';
@@ -14,6 +15,7 @@ export const measurements: readonly Measurement[] = [
   ...reviewMeasurements,
   ...reviewKindMeasurements,
   ...processMeasurements,
+  plan,
   memory,
   fewBindings,
   creates,

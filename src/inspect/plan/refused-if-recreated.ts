@@ -3,6 +3,7 @@ import { unlimitedBudget } from '../../policy/terms/budget.ts';
 import type { CompiledPolicy } from '../../policy/compile/compile-policy.ts';
 import type { ClusterSnapshot } from '../../policy/compile/snapshot.ts';
 import { auditNamespace } from '../../policy/decide/audit.ts';
+import { withNamespaceDefaults } from '../../policy/decide/mutate.ts';
 import { violationLine } from '../../policy/terms/message.ts';
 import type { KubeObject } from '../../base/kube-object.ts';
 import { nameOf } from '../../base/metadata.ts';
@@ -11,11 +12,13 @@ import type { PlanChange } from '../output-schemas/plan-output.ts';
 import { plannedObject } from './step-rows.ts';
 
 export class Refusals {
-  readonly #before: ReadonlyMap<string, CompiledPolicy>;
+  readonly #before: ClusterSnapshot;
+  readonly #policiesBefore: ReadonlyMap<string, CompiledPolicy>;
   readonly #now: Date;
 
   constructor(before: ClusterSnapshot, now: Date) {
-    this.#before = new Map(before.policies.policies.map((policy) => [policy.id, policy]));
+    this.#before = before;
+    this.#policiesBefore = new Map(before.policies.policies.map((policy) => [policy.id, policy]));
     this.#now = now;
   }
 
@@ -26,11 +29,16 @@ export class Refusals {
     changed: ReadonlySet<string>,
   ): readonly PlanChange[] {
     if (changed.size === 0) return [];
-    const policies = snapshot.policies.candidates('namespaces', [namespaceObject]);
+    // The defaults of a creation are set before it is judged.
+    const created = withNamespaceDefaults(namespaceObject, snapshot, this.#now);
+    const createdBefore = withNamespaceDefaults(namespaceObject, this.#before, this.#now);
+    const policies = snapshot.policies.candidates('namespaces', [created]);
     return policies.flatMap((policy) => {
       if (!changed.has(policy.id)) return [];
-      const known = new Set(this.#refusedBy(this.#before.get(policy.id), namespaceObject).map(ruleAndPath));
-      const found = this.#refusedBy(policy, namespaceObject).filter((each) => !known.has(ruleAndPath(each)));
+      const known = new Set(
+        this.#refusedBy(this.#policiesBefore.get(policy.id), createdBefore).map(ruleAndPath),
+      );
+      const found = this.#refusedBy(policy, created).filter((each) => !known.has(ruleAndPath(each)));
       return found.map((violation): PlanChange => ({
         action: 'refused-if-recreated',
         object: plannedObject({ type: namespaceType, name: nameOf(namespaceObject) }),

@@ -90,7 +90,11 @@ function isAuditable(rule: Rule): boolean {
 }
 
 /** Returns a review as if the object were created now. */
-function creationOf(resource: ReviewedResource, object: KubeObject, namespaceObject: KubeObject): Review {
+export function creationOf(
+  resource: ReviewedResource,
+  object: KubeObject,
+  namespaceObject: KubeObject,
+): Review {
   return {
     uid: '',
     resource,

@@ -11,6 +11,7 @@ import type { Review } from '../terms/review.ts';
 import { rulesFor } from '../compile/applicable-rules.ts';
 import { renderDefault, type DefaultKey } from '../rules/default-keys.ts';
 import type { ClusterSnapshot } from '../compile/snapshot.ts';
+import { creationOf } from './audit.ts';
 import { asStored } from './stored-namespace.ts';
 import type { Violation } from '../terms/verdict.ts';
 import type { CompiledPolicy } from '../compile/compile-policy.ts';
@@ -82,13 +83,39 @@ function mutateNamespace(
   { now, budget }: Circumstances,
 ): Mutation {
   const additions = new Additions(object);
-  for (let round = 1; round <= maxRounds; round += 1) {
-    const result = runRound(review, additions, snapshot, now, budget);
-    if (result === 'over-budget') return { ...unchanged, overBudget: true };
-    if (result === 'unchanged') return additions.mutation();
+  switch (settleDefaults(review, additions, snapshot, { now, budget })) {
+    case 'over-budget':
+      return { ...unchanged, overBudget: true };
+    case 'changed':
+      return { ...unchanged, denials: [contradiction(additions)], policies: [...additions.policies].sort() };
+    case 'unchanged':
+      return additions.mutation();
   }
-  return { ...unchanged, denials: [contradiction(additions)], policies: [...additions.policies].sort() };
 }
+
+/** Returns the Namespace as both webhooks would store it, if someone created it now. */
+export function withNamespaceDefaults(object: KubeObject, snapshot: ClusterSnapshot, now: Date): KubeObject {
+  const additions = new Additions(object);
+  const review = creationOf('namespaces', object, object);
+  settleDefaults(review, additions, snapshot, { now, budget: unlimitedBudget });
+  return additions.object;
+}
+
+/** Runs rounds until one changes nothing, and returns how the last one ended. */
+function settleDefaults(
+  review: Review,
+  additions: Additions,
+  snapshot: ClusterSnapshot,
+  { now, budget }: Circumstances,
+): RoundEnd {
+  for (let round = 1; round <= maxRounds; round += 1) {
+    const end = runRound(review, additions, snapshot, now, budget);
+    if (end !== 'changed') return end;
+  }
+  return 'changed';
+}
+
+type RoundEnd = 'changed' | 'unchanged' | 'over-budget';
 
 function runRound(
   review: Review,
@@ -96,7 +123,7 @@ function runRound(
   snapshot: ClusterSnapshot,
   now: Date,
   budget: Budget,
-): 'changed' | 'unchanged' | 'over-budget' {
+): RoundEnd {
   const before = additions.labels.size + additions.annotations.size;
   for (const policy of snapshot.policies.candidates('namespaces', [asStored(additions.object)])) {
     budget.charge?.(policy.name);
