@@ -55,10 +55,12 @@ export function roleBindings(
   );
 }
 
+/** True for a label or annotation of the source that the tool's copies have too. Default: all. */
+export type Copies = (field: 'labels' | 'annotations', key: string) => boolean;
+
 interface Contents {
   readonly reaches: readonly NamespaceReach[];
-  /** Labels and annotations that are the tool's own. */
-  readonly isMark?: (key: string) => boolean;
+  readonly copies?: Copies;
   readonly common?: object;
 }
 
@@ -84,8 +86,8 @@ function contentsOf(wish: ObjectWish, { write }: TemplateWriter): object | undef
   const { from, object } = wish;
   const { apiVersion, kind, metadata: _metadata, status: _status, ...fields } = object;
   const metadata = {
-    labels: keptKeys(labelsOf(object), wish),
-    annotations: keptKeys(annotationsOf(object), wish),
+    labels: copiedKeys(wish, 'labels'),
+    annotations: copiedKeys(wish, 'annotations'),
   };
   if (typeof apiVersion !== 'string' || typeof kind !== 'string' || typeof object.metadata.name !== 'string')
     from.lose('it has no apiVersion, kind or name');
@@ -105,13 +107,31 @@ function contentsOf(wish: ObjectWish, { write }: TemplateWriter): object | undef
 /** The fields of some kinds that controllers write. */
 const writtenByOthers: Readonly<Record<string, readonly string[]>> = { ServiceAccount: ['secrets'] };
 
-function keptKeys(keys: StringMap, { isMark = () => false }: Contents): StringMap {
-  const isOthers = (key: string): boolean =>
-    key === managedByLabel ||
-    key.startsWith(`${group}/`) ||
-    key.startsWith('kubectl.kubernetes.io/') ||
-    isMark(key);
-  return Object.fromEntries(Object.entries(keys).filter(([key]) => !isOthers(key)));
+/** kubectl writes the whole object into an annotation, which says nothing new. */
+const ofKubectl = 'kubectl.kubernetes.io/';
+
+interface Copied extends Pick<Contents, 'copies'> {
+  readonly from: Reader;
+  readonly object: KubeObject;
+}
+
+function copiedKeys({ from, object, copies }: Copied, field: Parameters<Copies>[0]): StringMap {
+  const all = Object.entries(field === 'labels' ? labelsOf(object) : annotationsOf(object));
+  const copied = all.filter(([key]) => !key.startsWith(ofKubectl) && copies?.(field, key) !== false);
+  const lost = copied.filter(([key]) => isReserved(key)).map(([key]) => key);
+  if (lost.length > 0) from.limit(`${field} that say who manages an object: ${lost.join(', ')}`);
+  return Object.fromEntries(copied.filter(([key]) => !isReserved(key)));
+}
+
+function isReserved(key: string): boolean {
+  return key === managedByLabel || key.startsWith(`${group}/`);
+}
+
+/** The labels that a share sets on its copies. */
+export function copiedLabels(wish: Copied): { readonly labels?: StringMap } {
+  const lost = Object.keys(copiedKeys(wish, 'annotations'));
+  if (lost.length > 0) wish.from.limit(`a share sets no annotations on copies: ${lost.join(', ')}`);
+  return filled({ labels: copiedKeys(wish, 'labels') });
 }
 
 function boundRole(
@@ -149,43 +169,47 @@ interface CopyWish extends Contents {
   readonly name?: string;
   /** The name of the shares or policies. Default: the name of the copies. */
   readonly provider?: string;
+  /** The only copy. The tool replaces its data, and leaves its type and role as they are. */
+  readonly copy?: ToolObject;
 }
 
 /** For an object that the tool keeps equal to its source. */
 export function provideCopy(run: ImportRun, wish: CopyWish): void {
-  const { from, source, reaches, name = source.name, provider = name, ...others } = wish;
-  const { kind, namespace } = source;
-  const object = run.find(kind, namespace, source.name);
-  const id = `${kind}/${namespace}/${source.name}`;
-  if (kind === 'Secret')
-    provideShares(run, {
-      from,
-      name: provider,
-      source,
-      target: { name },
-      reaches,
-      ...filled({ common: wish.common }),
-    });
-  else if (object === undefined) from.lose(`${id} is not in the input`);
-  else {
-    const renamed = { ...object, metadata: { ...object.metadata, name } };
-    // Two objects of one name would be a conflict in the namespace of the source.
-    const outside = name === source.name ? reaches.map((reach) => without(reach, namespace)) : reaches;
-    if (provideObject(run, { from, object: renamed, policy: provider, reaches: outside, ...others }))
-      from.limit(
-        `the policy has ${id} as it is today; later changes of it are not followed`,
-        'make later changes in the policy',
-      );
-  }
+  const { from, source } = wish;
+  const object = run.find(source.kind, source.namespace, source.name);
+  if (source.kind === 'Secret') provideShare(run, wish, object);
+  else if (object === undefined)
+    from.lose(`${source.kind}/${source.namespace}/${source.name} is not in the input`);
+  else providePolicy(run, wish, object);
 }
 
-/** Copies an object to where this one asks for it, if its source permits that. */
+function provideShare(run: ImportRun, wish: CopyWish, object: KubeObject | undefined): void {
+  const { from, source, reaches, name = source.name, provider = name, copy, copies, common } = wish;
+  const type = copy && run.source(copy.namespace, copy.name)?.['type'];
+  const look = object && copiedLabels({ from, object, ...filled({ copies }) });
+  const target = { name, ...look, ...(type !== object?.['type'] && filled({ type })) };
+  provideShares(run, { from, name: provider, source, target, reaches, ...filled({ common }) });
+}
+
+function providePolicy(run: ImportRun, wish: CopyWish, object: KubeObject): void {
+  const { from, source, reaches, name = source.name, provider = name, copy } = wish;
+  const { roleRef } = copy?.object ?? object;
+  const renamed = { ...object, ...filled({ roleRef }), metadata: { ...object.metadata, name } };
+  // Two objects of one name would be a conflict in the namespace of the source.
+  const outside = name === source.name ? reaches.map((reach) => without(reach, source.namespace)) : reaches;
+  if (provideObject(run, { ...wish, object: renamed, policy: provider, reaches: outside }))
+    from.limit(
+      `the policy has ${source.kind}/${source.namespace}/${source.name} as it is today; later changes of it are not followed`,
+      'make later changes in the policy',
+    );
+}
+
+/** Copies the data of an object to where this one asks for it, if its source permits that. */
 export function providePulled(
   run: ImportRun,
   copy: ToolObject,
   reference: Reader,
   permits: (source: ToolObject) => readonly NamespaceReach[],
-  isMark?: (key: string) => boolean,
 ): void {
   const [namespace = '', name = ''] = (reference.text() ?? '').split('/');
   const isSource = (each: ToolObject): boolean =>
@@ -204,6 +228,7 @@ export function providePulled(
       source,
       name: copy.name,
       reaches: [{ names: [copy.namespace] }],
-      ...filled({ isMark }),
+      copy,
+      copies: () => false,
     });
 }

@@ -47,8 +47,8 @@ export interface OlderTool {
   readonly annotations?: string;
   /** Annotations below that prefix in which the tool notes what it did last. */
   readonly marks?: readonly string[];
-  /** True if labels and annotations of its own objects have an effect. */
-  readonly readsMetadata?: boolean;
+  /** The labels and annotations of its own objects that have an effect. */
+  readonly ownKeys?: RegExp;
   /** Fields that no code reads, by kind: those that are lost, and those without an effect that Reeve would lack. */
   readonly fields?: Readonly<Record<string, readonly FieldRow[]>>;
   /** What a person must never do during the move. */

@@ -18,6 +18,8 @@ export interface ToolObject {
   /** True for objects of the tool's own kinds. */
   readonly isOfTool: boolean;
   readonly reader: Reader;
+  /** The annotation of the tool with this name, without its prefix. */
+  readonly annotation: (name: string) => Reader;
 }
 
 export function toolObject({ object, ...place }: SourceObject, tool: OlderTool): ToolObject {
@@ -29,7 +31,9 @@ export function toolObject({ object, ...place }: SourceObject, tool: OlderTool):
   const named = { apiVersion, kind, ...inNamespace, name };
   const from = { object: named, ...place };
   const reader = Reader.of(isOfTool ? ownTree(object, tool) : annotationTree(object, tool), from);
-  return { object, kind, name, namespace, id: idOf(named), isOfTool, reader };
+  const annotation = (key: string): Reader =>
+    reader.at('metadata', 'annotations', `${tool.annotations ?? ''}${key}`);
+  return { object, kind, name, namespace, id: idOf(named), isOfTool, reader, annotation };
 }
 
 /** `Secret/default/regcred` */
@@ -37,17 +41,18 @@ export function idOf({ kind, namespace, name }: ImportOrigin['object']): string 
   return [kind, ...(namespace === undefined ? [] : [namespace]), name].join('/');
 }
 
-export function apiGroupOf({ apiVersion = '' }: KubeObject): string {
+export function apiGroupOf({ apiVersion = '' }: Pick<KubeObject, 'apiVersion'>): string {
   return apiVersion.includes('/') ? apiVersion.slice(0, apiVersion.indexOf('/')) : '';
 }
 
 /** The fields that the tool reads in an object of its own kinds. */
-function ownTree(object: KubeObject, { readsMetadata = false }: OlderTool): object {
+function ownTree(object: KubeObject, { ownKeys }: OlderTool): object {
   const { apiVersion: _version, kind: _kind, metadata: _metadata, status: _status, ...fields } = object;
-  if (!readsMetadata) return fields;
-  // kubectl writes the whole object into one annotation, which says nothing new.
-  const { 'kubectl.kubernetes.io/last-applied-configuration': _, ...annotations } = annotationsOf(object);
-  return { ...fields, metadata: { labels: labelsOf(object), annotations } };
+  if (ownKeys === undefined) return fields;
+  const [labels, annotations] = [labelsOf(object), annotationsOf(object)].map((keys) =>
+    Object.fromEntries(Object.entries(keys).filter(([key]) => ownKeys.test(key))),
+  );
+  return { ...fields, metadata: { labels, annotations } };
 }
 
 function annotationTree(object: KubeObject, { annotations: prefix, marks = [] }: OlderTool): object {

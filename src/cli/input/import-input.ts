@@ -1,8 +1,8 @@
 // Reads from a cluster what an importer looks at: all kinds of the older tool, and the kinds of Kubernetes that it steers.
 import type { ClusterConnection } from '../../app/cluster-connection.ts';
-import { ownMember } from '../../base/json.ts';
 import type { KubeObject } from '../../base/kube-object.ts';
 import type { ImportResult, OlderTool } from '../../importers/importer.ts';
+import { Reader } from '../../importers/reader.ts';
 import { namespaceType } from '../../inspect/input/loaded-state.ts';
 import type { UnreadKind } from '../../inspect/input/cluster-state.ts';
 import { unlessNotFound } from '../../kube/http/answers.ts';
@@ -45,11 +45,16 @@ export async function readForImport(
 /** All kinds, so that none is dropped silently. A group that is not served has none. */
 async function kindsOfGroup({ client }: ClusterConnection, group: string): Promise<readonly WantedList[]> {
   const found = await unlessNotFound(() => client.request({ method: 'GET', path: `/apis/${group}` }));
-  const apiVersion = ownMember(ownMember(found, 'preferredVersion'), 'groupVersion');
-  if (typeof apiVersion !== 'string') return [];
-  const path = groupVersionPath(apiVersion);
-  const list = await unlessNotFound(() => client.request({ method: 'GET', path }));
-  return list === undefined ? [] : [...kindsIn(list).keys()].map((kind) => ({ apiVersion, kind }));
+  const kinds = new Map<string, WantedList>();
+  // The first version is the preferred one, which need not serve each kind.
+  const versions = new Reader(found).at('versions').items();
+  for (const apiVersion of versions.flatMap((each) => each.at('groupVersion').text() ?? [])) {
+    const path = groupVersionPath(apiVersion);
+    const list = await unlessNotFound(() => client.request({ method: 'GET', path }));
+    for (const kind of kindsIn(list ?? { resources: [] }).keys())
+      if (!kinds.has(kind)) kinds.set(kind, { apiVersion, kind });
+  }
+  return [...kinds.values()];
 }
 
 /** The Secrets with their content. */

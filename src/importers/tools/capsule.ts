@@ -3,7 +3,7 @@
 import type { StringMap } from '../../base/kube-object.ts';
 import { roleBindings, boundSubjects, type Binding } from '../contents.ts';
 import type { ImportRun, Importer } from '../import-run.ts';
-import type { ToolObject } from '../tool-object.ts';
+import { lostOf, type ToolObject } from '../tool-object.ts';
 import { filled } from '../lists.ts';
 import { providePolicies } from '../provide.ts';
 import { selectedBy, selectedIn, type NamespaceReach } from '../reach.ts';
@@ -14,10 +14,15 @@ import { metadataIn, tenantLabel, tenantTemplates } from './tenant-parts.ts';
 export const capsule: Importer = {
   groups: ['capsule.clastix.io'],
   reads: { v1: ['Secret', 'ConfigMap'] },
+  // Without those that note what was done. Labels of Tenants select for resources, too.
+  ownKeys: /^(?!used\.|reconcile\.|audit\.).*(?:capsule\.clastix\.io|projectcapsule\.dev)\//u,
   fields: {
     // Reeve checks at once, on each change.
     GlobalTenantResource: [['spec resyncPeriod']],
     TenantResource: [['spec resyncPeriod']],
+    TenantOwner: [
+      ['', 'Reeve has owners in the policy of a tenant', 'add them there as requesters and subjects'],
+    ],
   },
   danger:
     'never delete a Tenant without --cascade=orphan: it owns its Namespaces, which would be deleted with all their contents',
@@ -64,10 +69,18 @@ function readTenant(run: ImportRun, tenant: ToolObject): void {
   }
   run.deleteAlone(tenant);
   // The second label is on no RoleBinding of a GlobalTenantResource, which Reeve may have adopted.
+  const left = `rolebindings -A -l projectcapsule.dev/tenant=${name},capsule.clastix.io/role-binding`;
+  const isLess =
+    run.ofKind('TenantOwner').length > 0 || lostOf(tenant).some((each) => binding.test(each.from.path ?? ''));
   run.after(
-    `kubectl delete rolebindings -A -l projectcapsule.dev/tenant=${name},capsule.clastix.io/role-binding`,
+    isLess
+      ? `kubectl get ${left} lists RoleBindings of Capsule: delete those whose rights the policies give, too`
+      : `kubectl delete ${left}`,
   );
 }
+
+/** Parts of a Tenant that give rights. Without one of them, users would lose access with the RoleBindings of Capsule. */
+const binding = /^spec(?:$|\.(?:owners|additionalRoleBindings|permissions|rules))/u;
 
 interface Owner {
   readonly kind: string;

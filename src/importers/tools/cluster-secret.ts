@@ -1,10 +1,8 @@
 // Imports ClusterSecrets of zakkg3's operator.
 // https://github.com/zakkg3/ClusterSecret/blob/master/src/kubernetes_utils.py
-import { group, managedByLabel } from '../../api/names.ts';
-import type { StringMap } from '../../base/kube-object.ts';
+import { copiedLabels, type Copies } from '../contents.ts';
 import type { ImportRun, Importer } from '../import-run.ts';
 import type { ToolObject } from '../tool-object.ts';
-import { filled } from '../lists.ts';
 import { reachesOfNames } from '../listed-reach.ts';
 import { provideShares, type ShareWish } from '../provide.ts';
 import { both, complementOf, everywhere, type NamespaceReach } from '../reach.ts';
@@ -13,7 +11,6 @@ import type { Reader } from '../reader.ts';
 export const clusterSecret: Importer = {
   groups: ['clustersecret.io'],
   reads: { v1: ['Secret'] },
-  readsMetadata: true,
   danger: 'never delete a ClusterSecret while its operator runs: the operator would delete all copies',
   stop: 'kubectl scale deployment -n clustersecret --all --replicas=0 (in the namespace of its install)',
   end: 'uninstall the operator',
@@ -25,16 +22,16 @@ export const clusterSecret: Importer = {
   },
 };
 
+/** What its operator leaves out: https://github.com/zakkg3/ClusterSecret/blob/master/src/consts.py */
+const copies: Copies = (_field, key) => !/^(?:app\.kubernetes\.io|kopf\.zalando\.org)/u.test(key);
+
 function readClusterSecret(run: ImportRun, each: ToolObject): void {
   const { reader, name } = each;
   const reaches = reachesOf(run, reader);
   const type = reader.at('type').text() ?? 'Opaque';
   const read = sourceOf(reader, name, type);
-  // Its operator leaves these out: https://github.com/zakkg3/ClusterSecret/blob/master/src/consts.py
-  const labels = copiedLabels(reader, (key) => key.startsWith('app.kubernetes.io'));
-  loseAnnotations(reader, 'kopf.zalando.org');
   if (read === undefined) return;
-  const target = { name, ...read.target, ...filled({ labels }) };
+  const target = { name, ...read.target, ...copiedLabels({ from: reader, object: each.object, copies }) };
   provideShares(run, { from: reader, name, source: read.source, reaches, target });
 }
 
@@ -62,7 +59,7 @@ function sourceOf(
   const data = reader.at('data');
   const remote = data.at('valueFrom', 'secretKeyRef');
   const keys = data.entries().map(([key]) => key);
-  if (!remote.isPresent) {
+  if (!keys.includes('valueFrom')) {
     data.skip();
     return { source: { namespace: '', name: ownName, inline: { keys, type } }, target: {} };
   }
@@ -74,24 +71,4 @@ function sourceOf(
   }
   const mapping = wanted === undefined ? {} : { keys: wanted.map((key) => ({ from: key, to: key })) };
   return { source: { namespace, name }, target: { type, ...mapping } };
-}
-
-/** Labels that a share may set on its copies. */
-export function copiedLabels(object: Reader, isLeftOut: (key: string) => boolean): StringMap {
-  const labels = object.at('metadata', 'labels').entries();
-  const copied = labels.flatMap(([key, value]) => {
-    if (key === managedByLabel || key.startsWith(`${group}/`))
-      value.lose('a label that says who manages the copies');
-    else if (!isLeftOut(key)) return [[key, value.text() ?? ''] as const];
-    value.skip();
-    return [];
-  });
-  return Object.fromEntries(copied);
-}
-
-export function loseAnnotations(object: Reader, own: string): void {
-  for (const [key, value] of object.at('metadata', 'annotations').entries()) {
-    if (own !== '' && key.startsWith(own)) value.skip();
-    else value.lose('a share sets no annotations on copies');
-  }
 }

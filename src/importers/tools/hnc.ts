@@ -2,14 +2,14 @@
 // https://github.com/kubernetes-sigs/hierarchical-namespaces/blob/master/internal/selectors/selectors.go
 import type { LabelRequirement } from '../../api/intents/joined-selector.ts';
 import { parseSelectorText } from '../../api/selector-text.ts';
+import type { KubeObject } from '../../base/kube-object.ts';
 import { annotationsOf, labelsOf, nameOf } from '../../base/metadata.ts';
-import { provideCopy } from '../contents.ts';
+import { guessedPlural } from '../../base/plural.ts';
+import { provideCopy, type Copies } from '../contents.ts';
 import type { ImportRun, Importer } from '../import-run.ts';
 import { apiGroupOf, type ToolObject } from '../tool-object.ts';
 import { selectedBy } from '../reach.ts';
-import type { Reader } from '../reader.ts';
 
-const prefix = 'propagate.hnc.x-k8s.io/';
 const depthSuffix = '.tree.hnc.x-k8s.io/depth';
 const rbacGroup = 'rbac.authorization.k8s.io';
 const inherited = 'hnc.x-k8s.io/inherited-from';
@@ -21,7 +21,7 @@ export const hnc: Importer = {
     [`${rbacGroup}/v1`]: ['Role', 'RoleBinding'],
     'networking.k8s.io/v1': ['NetworkPolicy'],
   },
-  annotations: prefix,
+  annotations: 'propagate.hnc.x-k8s.io/',
   fields: {
     HierarchyConfiguration: [
       ['spec labels', 'Reeve has no labels for a tree', 'set them as namespaces.defaults.labels of a policy'],
@@ -33,8 +33,11 @@ export const hnc: Importer = {
       ['spec allowCascadingDeletion', 'Reeve deletes no namespaces'],
     ],
     SubnamespaceAnchor: [
-      ['spec labels', 'Reeve creates no namespaces', 'label the Namespace itself'],
-      ['spec annotations', 'Reeve creates no namespaces', 'annotate the Namespace itself'],
+      [
+        '',
+        'Reeve creates no namespaces',
+        'create the Namespace, with its labels, annotations and tree labels',
+      ],
     ],
     HierarchicalResourceQuota: [
       ['', 'Reeve has no quota over several namespaces', 'give each namespace a ResourceQuota in contents'],
@@ -57,10 +60,6 @@ export const hnc: Importer = {
   },
 };
 
-function isMark(key: string): boolean {
-  return key.includes('hnc.x-k8s.io/');
-}
-
 function isCopy({ object }: ToolObject): boolean {
   return Object.hasOwn(labelsOf(object), inherited);
 }
@@ -70,12 +69,13 @@ function parentsOf(run: ImportRun): ReadonlySet<string> {
   const configured = run
     .ofKind('HierarchyConfiguration')
     .map(({ reader }) => reader.at('spec', 'parent').text());
+  const anchored = run.ofKind('SubnamespaceAnchor').map(({ namespace }) => namespace);
   const labeled = run.namespaces.flatMap((namespace) =>
     Object.keys(labelsOf(namespace))
       .filter((key) => key.endsWith(depthSuffix) && key !== `${nameOf(namespace)}${depthSuffix}`)
       .map((key) => key.slice(0, -depthSuffix.length)),
   );
-  return new Set([...configured.flatMap((parent) => parent ?? []), ...labeled]);
+  return new Set([...configured.flatMap((parent) => parent ?? []), ...anchored, ...labeled]);
 }
 
 /** By group and resource. Roles and RoleBindings always propagate. */
@@ -86,35 +86,38 @@ function modesOf(run: ImportRun): ReadonlyMap<string, string> {
   const items = run
     .ofKind('HNCConfiguration')
     .flatMap(({ reader }) => reader.at('spec', 'resources').items());
+  const listed = Object.entries(hnc.reads).flatMap(([apiVersion, kinds]) =>
+    kinds.map((kind) => resourceOf({ kind, object: { apiVersion } })),
+  );
+  const read = new Set([...listed, ...run.others().map(resourceOf)]);
   for (const item of items) {
     const mode = item.at('mode').text() ?? 'Propagate';
-    modes.set(`${item.at('group').text() ?? ''}/${item.at('resource').text() ?? ''}`, mode);
+    const resource = `${item.at('group').text() ?? ''}/${item.at('resource').text() ?? ''}`;
+    modes.set(resource, mode);
     if (mode === 'Remove') item.lose('Reeve deletes no objects of others');
+    else if (mode !== 'Ignore' && !read.has(resource))
+      item.lose('the import reads no such objects from a cluster', 'give them with -f');
   }
   return modes;
 }
 
+const copies: Copies = (_field, key) => !key.includes('hnc.x-k8s.io/');
+
 function readSource(run: ImportRun, source: ToolObject, modes: ReadonlyMap<string, string>): void {
-  const { namespace, name, object, reader: from } = source;
-  const requirements = requirementsOf(
-    source,
-    modes.get(`${apiGroupOf(object)}/${resourceName(source.kind)}`),
-  );
+  const { namespace, name, reader: from } = source;
+  const requirements = requirementsOf(source, modes.get(resourceOf(source)));
   if (requirements === undefined) {
-    // HNC does not propagate the object, so its other annotations have no effect.
-    from.at('metadata').skip();
+    // HNC does not propagate the object, so these annotations have no effect.
+    for (const key of ['select', 'treeSelect', 'none', 'all']) source.annotation(key).skip();
     return;
   }
   const below: LabelRequirement = { key: `${namespace}${depthSuffix}`, operator: 'Exists' };
   const reaches = [{ ...selectedBy([below, ...requirements]), excludeNames: [namespace] }];
-  provideCopy(run, { from, source, reaches, provider: `${namespace}-${name}`, isMark });
+  provideCopy(run, { from, source, reaches, provider: `${namespace}-${name}`, copies });
 }
 
-/** https://kubernetes.io/docs/reference/using-api/api-concepts/#standard-api-terminology: resources are plural, small words */
-function resourceName(kind: string): string {
-  const word = kind.toLowerCase();
-  if (word.endsWith('y')) return `${word.slice(0, -1)}ies`;
-  return word.endsWith('s') ? `${word}es` : `${word}s`;
+function resourceOf({ kind, object }: { kind: string; object: Pick<KubeObject, 'apiVersion'> }): string {
+  return `${apiGroupOf(object)}/${guessedPlural(kind)}`;
 }
 
 /** Undefined if HNC does not propagate the object. All given selectors must match. */
@@ -122,14 +125,16 @@ function requirementsOf(
   source: ToolObject,
   mode: string | undefined,
 ): readonly LabelRequirement[] | undefined {
-  const field = (key: string): Reader => source.reader.at('metadata', 'annotations', `${prefix}${key}`);
-  const [text, tree] = [field('select').text() ?? '', field('treeSelect').text() ?? ''];
-  const [none, all] = [field('none').flag() === true, field('all').flag() === true];
-  const isChosen = mode === 'Propagate' || (mode === 'AllowPropagate' && (text !== '' || tree !== '' || all));
-  if (none || !isChosen || isExcluded(source)) return undefined;
+  const [select, none] = [source.annotation('select'), source.annotation('none')];
+  const [text, tree] = [select.text() ?? '', source.annotation('treeSelect').text() ?? ''];
+  const isAllowed = text !== '' || tree !== '' || source.annotation('all').flag() === true;
+  const isChosen = mode === 'Propagate' || (mode === 'AllowPropagate' && isAllowed);
+  // HNC does not propagate an object whose annotation it cannot read.
+  const isNone = none.isPresent && none.flag() !== false;
+  if (isNone || !isChosen || isExcluded(source)) return undefined;
   const requirements = parseSelectorText(text);
   if (typeof requirements !== 'string') return [...requirements, ...treeRequirements(tree)];
-  field('select').lose('a selector that Reeve cannot read');
+  select.lose('a selector that Reeve cannot read');
   return undefined;
 }
 

@@ -11,7 +11,6 @@ import { reachesOfRule } from './kyverno-match.ts';
 
 /** How Kyverno runs a policy, which has no effect on what its generate rules say. */
 const operation = [
-  'admission',
   'background',
   'emitWarning',
   'failurePolicy',
@@ -46,7 +45,11 @@ function readPolicy(run: ImportRun, policy: ToolObject): void {
   const spec = policy.reader.at('spec');
   for (const key of ['generateExisting', 'generateExistingOnPolicyUpdate'])
     noteWeaker(run, policy, spec.at(key));
+  if (spec.at('admission').flag() === false)
+    spec.at('admission').lose('Reeve also covers namespaces that are created later');
   for (const rule of spec.at('rules').items()) {
+    // The API server sets it to true. It is about requests of Kyverno itself.
+    rule.at('skipBackgroundRequests').skip();
     if (rule.at('generate').isPresent) readRule(run, policy, rule);
     else rule.lose('Reeve imports generate rules only');
   }

@@ -1,16 +1,14 @@
 // Imports MultiSecrets of ddnw's secret-operator, which copies each into all namespaces.
 // https://github.com/ddnw/secret-operator/blob/main/controllers/multisecret_controller.go
+import { copiedLabels } from '../contents.ts';
 import type { ImportRun, Importer } from '../import-run.ts';
 import type { ToolObject } from '../tool-object.ts';
-import { filled } from '../lists.ts';
 import { provideShares } from '../provide.ts';
 import { everywhere } from '../reach.ts';
-import { copiedLabels, loseAnnotations } from './cluster-secret.ts';
 
 export const multiSecret: Importer = {
   groups: ['multi.ddnw.ml'],
   reads: {},
-  readsMetadata: true,
   danger: 'never delete a MultiSecret while it has its finalizer: the operator would delete all copies',
   stop: 'kubectl scale deployment secret-operator-controller-manager -n secret-operator-system --replicas=0 (in the namespace of its install)',
   end: 'uninstall the operator',
@@ -27,15 +25,16 @@ function readMultiSecret(run: ImportRun, each: ToolObject): void {
   const keys = [...new Set(data.flatMap((part) => part.entries().map(([key]) => key)))];
   for (const part of data) part.skip();
   const type = reader.at('spec', 'type').text() ?? '';
-  const labels = copiedLabels(reader, () => false);
-  loseAnnotations(reader, '');
   provideShares(run, {
     from: reader,
     name: `${name}.${namespace}`,
     source: { namespace, name, inline: { keys, type: type === '' ? 'Opaque' : type } },
     reaches: [everywhere],
     // The operator names its copies so.
-    target: { name: `${name}.${namespace}.multisec`.toLowerCase(), ...filled({ labels }) },
+    target: {
+      name: `${name}.${namespace}.multisec`.toLowerCase(),
+      ...copiedLabels({ from: reader, object: each.object }),
+    },
   });
   run.deleteAlone(each);
 }

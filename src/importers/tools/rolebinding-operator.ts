@@ -1,6 +1,6 @@
 // Imports what a namespace RoleBinding operator does: one RoleBinding for a group in each namespace, named after it.
 // https://github.com/treacher/namespace-rolebinding-operator/blob/master/pkg/controller/controller.go
-import { nameOf } from '../../base/metadata.ts';
+import { annotationsOf, labelsOf, nameOf } from '../../base/metadata.ts';
 import { roleBindings, boundSubjects, type Binding } from '../contents.ts';
 import type { ImportRun, Importer } from '../import-run.ts';
 import type { ToolObject } from '../tool-object.ts';
@@ -63,6 +63,9 @@ function guessFromBindings(run: ImportRun): void {
       form,
       group.map(({ each }) => each),
     );
+    for (const { each } of group)
+      if (Object.keys({ ...labelsOf(each.object), ...annotationsOf(each.object) }).length > 0)
+        each.reader.limit('RoleBindings of a policy have no labels and annotations');
     const others = run.namespaces.map(nameOf).filter((each) => !present.has(each));
     if (others.length > 0)
       run.note(

@@ -36,15 +36,17 @@ const tenants = {
   items: [{ metadata: { name: 'oil', uid: '1', resourceVersion: '1' }, spec: { owners: [] } }],
 };
 
-test('every kind of the group is read in its preferred version, so that none is dropped silently', async () => {
+test('every kind of the group is read in the first version that serves it, so that none is dropped silently', async () => {
+  const versions = ['v1', 'v1beta2', 'v1beta1'].map((version) => ({
+    groupVersion: `capsule.clastix.io/${version}`,
+  }));
+  const tenant = { name: 'tenants', kind: 'Tenant' };
   const { connection } = cluster({
-    '/apis/capsule.clastix.io': { preferredVersion: { groupVersion: 'capsule.clastix.io/v1beta2' } },
+    '/apis/capsule.clastix.io': { preferredVersion: versions[0], versions },
+    '/apis/capsule.clastix.io/v1': { resources: [{ name: 'pools', kind: 'Pool' }] },
+    '/apis/capsule.clastix.io/v1beta1': { resources: [tenant] },
     '/apis/capsule.clastix.io/v1beta2': {
-      resources: [
-        { name: 'tenants', kind: 'Tenant' },
-        { name: 'tenants/status', kind: 'Tenant' },
-        { name: 'newkinds', kind: 'NewKind' },
-      ],
+      resources: [tenant, { name: 'tenants/status', kind: 'Tenant' }, { name: 'newkinds', kind: 'NewKind' }],
     },
     '/apis/capsule.clastix.io/v1beta2/tenants': tenants,
     '/apis/capsule.clastix.io/v1beta2/newkinds': forbidden,
