@@ -2,6 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
 import { reeveTest } from '../support/run-suites.ts';
+import { SuiteFolder } from '../support/suite-folder.ts';
 
 const suites = 'test/fixtures/suites';
 
@@ -59,4 +60,24 @@ describe('where there is no suite, the command exits with 1 and says so', () => 
   ])('%s', async (_title, path, stderr) => {
     expect(await reeveTest([path])).toEqual({ code: 1, stdout: '', stderr });
   });
+});
+
+test('objects that a suite gives exist in its tests, and a wrong one is a problem with its place', async () => {
+  using folder = new SuiteFolder();
+  folder.copy(`${suites}/policies/team.yaml`, 'team.yaml');
+  const suite = (given: string): string =>
+    [
+      'apiVersion: cli.reeve.dev/v1',
+      'kind: Suite',
+      'policies: [team.yaml]',
+      'given:',
+      `  - ${given}`,
+      'tests: [{ name: it is there, namespace: given-a, expect: { contents: [] } }]',
+    ].join('\n');
+  folder.write('suite.yaml', suite('{ apiVersion: v1, kind: Namespace, metadata: { name: given-a } }'));
+  expect(await folder.run('suite.yaml')).toMatchObject({ code: 0, stderr: '' });
+  folder.write('suite.yaml', suite('{ apiVersion: v1, kind: Namespace, metadata: {} }'));
+  const { code, stdout } = await folder.run('suite.yaml');
+  expect(code).toBe(1);
+  expect(stdout).toMatch(/^~\/suite\.yaml:5:\d+: given\[0\]\.metadata\.name: /);
 });

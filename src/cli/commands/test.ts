@@ -11,6 +11,7 @@ import type { TestFlags } from '../flags/test-settings.ts';
 import { installFacts } from '../input/install-facts.ts';
 import { jsonText } from '../output/json-text.ts';
 import { styleFor } from '../output/style.ts';
+import { runInit } from './test-init.ts';
 
 export interface TestIo {
   readonly stdout: (text: string) => void;
@@ -20,8 +21,10 @@ export interface TestIo {
 }
 
 /** Returns the exit code: 0 if all tests passed, otherwise 1. */
-export async function runTest(flags: TestFlags, paths: readonly string[], io: TestIo): Promise<number> {
-  const found = await foundSuites(paths.length === 0 ? ['.'] : paths, io);
+export async function runTest(flags: TestFlags, given: readonly string[], io: TestIo): Promise<number> {
+  const paths = given.length === 0 ? ['.'] : given;
+  if (flags.init) return await runInit(paths, io);
+  const found = await foundSuites(paths, io);
   if (found === undefined) return 1;
   const { suites, problems } = found;
   for (const problem of problems) io.stderr(`${renderFileProblem(problem)}\n`);

@@ -13,6 +13,12 @@ export const testSettings = {
     }),
     hasVariable: false,
   },
+  init: {
+    ...switchSetting(
+      'Write a first suite for each PATH, which is a file or folder with policies: tests/NAME.yaml beside a file, tests/suite.yaml in a folder. Never overwrites a file.',
+    ),
+    hasVariable: false,
+  },
   verbose: { ...switchSetting('List also the tests that pass.'), hasVariable: false },
   output: outputSetting(
     ['text', 'json', 'junit', 'github'],
@@ -30,19 +36,23 @@ export const testForm = commandForm({
     min: 0,
     max: 1000,
   },
-  check: ({ run }) => {
+  check: ({ run, init }) => {
     const pattern = compileRegex(run ?? '');
-    return pattern.ok ? [] : [`--run: ${pattern.problem}`];
+    return [
+      ...(pattern.ok ? [] : [`--run: ${pattern.problem}`]),
+      ...(init && run !== undefined ? ['--init runs no test: leave out --run'] : []),
+    ];
   },
   examples: [
     ['reeve test', 'all suites below this folder'],
     ['reeve test policies/', 'those below policies'],
+    ['reeve test --init policies/', 'write a first suite for these policies'],
     ["reeve test --run 'team namespace'", 'tests with these words in their name'],
     ['reeve test -o junit > results.xml', 'results for continuous integration'],
   ],
   exitCodes: [
-    [0, 'All tests passed.'],
-    [1, 'A test failed, a suite could not run, or no suite was found.'],
+    [0, 'All tests passed. With --init: each suite was written.'],
+    [1, 'A test failed, a suite could not run, or no suite was found. With --init: a suite was not written.'],
     [2, 'Wrong flags.'],
   ],
 });

@@ -1,5 +1,6 @@
 // Collects which rules the tests reach: refused, allowed, or never asked.
 import type { CompiledPolicy } from '../../policy/compile/compile-policy.ts';
+import type { ProviderDefinition } from '../../policy/compile/load-provider.ts';
 import type { RuleOutcome, Trace } from '../../policy/terms/trace.ts';
 import type { Operation } from '../../policy/terms/review.ts';
 import type { CoverageGap } from '../output-schemas/test-results.ts';
@@ -23,6 +24,10 @@ function isSeldomRefused(rule: string): boolean {
 
 export class Coverage {
   readonly #policies = new Map<string, Map<string, Reached>>();
+
+  addAll(providers: readonly ProviderDefinition[]): void {
+    for (const { kind, compiled } of providers) if (kind === 'NamespacePolicy') this.add(compiled);
+  }
 
   /** Adds the rules of a policy, and none of them is reached. */
   add({ name, namespaceRules, secretRules, roleRules, roleBindingRules }: CompiledPolicy): void {

@@ -63,6 +63,11 @@ function messageMismatch(pattern: string, outcome: Outcome): Mismatch | false {
   return { path, expected: `a message that matches: ${pattern}`, found };
 }
 
+/** Returns the pattern that only this text matches. */
+export function exactPattern(text: string): string {
+  return `^\\Q${text.replaceAll('\\E', String.raw`\E\\E\Q`)}\\E$`;
+}
+
 /** Fields of Secrets that are compared and never shown. An annotation can hold the payload, too. */
 const secretFields: readonly unknown[] = ['data', 'stringData', 'annotations'];
 

@@ -3,8 +3,8 @@ import { dirname, isAbsolute, join } from 'node:path';
 import { validate } from '../../api/schema/validate.ts';
 import type { KubeObject } from '../../base/kube-object.ts';
 import type { Path, Problem } from '../../base/problem.ts';
+import type { ProviderDefinition } from '../../policy/compile/load-provider.ts';
 import type { ClusterSnapshot } from '../../policy/compile/snapshot.ts';
-import type { ProviderId } from '../../policy/terms/provider-id.ts';
 import { loadDefinitions } from '../../state/definitions.ts';
 import { UnreadablePathError, type FileProblem } from '../../state/file-problem.ts';
 import { readYamlFiles } from '../../state/yaml-files.ts';
@@ -21,7 +21,7 @@ export interface LoadedSuite {
   readonly state: ClusterState;
   readonly snapshot: ClusterSnapshot;
   /** What the files of `policies` define. */
-  readonly providers: readonly ProviderId[];
+  readonly providers: readonly ProviderDefinition[];
   /** The requests in files, by the path that the suite gives. */
   readonly reviews: ReadonlyMap<string, unknown>;
 }
@@ -42,7 +42,7 @@ export async function loadSuite(source: LocatedObject, installOf: InstallOf): Pr
   const suite = read.value;
   const files = new SuiteFiles(source);
   const policies = await files.objects('policies', suite.policies);
-  const others = await files.objects('objects', suite.objects ?? []);
+  const others = [...(await files.objects('objects', suite.objects ?? [])), ...givenIn(source, suite)];
   const reviews = await files.reviews(suite);
   const located = [...policies, ...others];
   const { objects } = kubeObjectsOf(located);
@@ -52,8 +52,18 @@ export async function loadSuite(source: LocatedObject, installOf: InstallOf): Pr
   const problems = [...files.problems, ...kubeObjectsOf(definitions.rest).problems, ...definitions.problems];
   if (problems.length > 0) return { ok: false, problems };
   const own = new Set(policies);
-  const providers = definitions.providers.filter((each) => own.has(each.source)).map(({ id }) => id);
+  const providers = definitions.providers
+    .filter((each) => own.has(each.source))
+    .map(({ definition }) => definition);
   return { ok: true, loaded: { source, suite, state, snapshot: cluster.snapshot(), providers, reviews } };
+}
+
+function givenIn(source: LocatedObject, { given = [] }: Suite): readonly LocatedObject[] {
+  return given.map((value, index) => ({
+    ...source,
+    value,
+    locate: (problem) => source.locate({ ...problem, path: ['given', index, ...problem.path] }),
+  }));
 }
 
 /** Reads the files of a suite, whose paths are relative to it. */

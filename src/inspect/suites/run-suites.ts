@@ -47,8 +47,7 @@ async function runSuite(
   const loading = await loadSuite(source, options.installOf);
   if (!loading.ok) return { file, problems: loading.problems.map(shownProblem), tests: [] };
   const { loaded } = loading;
-  const own = new Set<string>(loaded.providers);
-  for (const policy of loaded.snapshot.policies.policies) if (own.has(policy.id)) coverage.add(policy);
+  coverage.addAll(loaded.providers);
   const tests: TestResult[] = [];
   for (const [index, { name }] of loaded.suite.tests.entries())
     if (options.isWanted(name)) tests.push(await runTest(index, loaded, coverage, options.now));

@@ -160,6 +160,7 @@ export const suiteSchema = object({
     kind: choice('The kind of this document.', [suiteKind]),
     policies: paths('The files with policies, shares, intents and bindings, relative to this file.'),
     objects: paths('The files with objects that exist: namespaces, roles, Secrets. Relative to this file.'),
+    given: rows('Objects that exist, written here instead of in a file.', objectOf('An object.')),
     install: object({
       description: 'What the install allows, where it differs from the default.',
       fields: {
