@@ -173,26 +173,34 @@ export async function readCommand(
   env: Environment = process.env,
   program: string = programOf(process.argv[1]),
 ): Promise<Command> {
-  const [name, ...rest] = args;
+  // `reeve help plan` is `reeve plan --help`.
+  const [name, ...rest] = args[0] === 'help' && args.length > 1 ? [...args.slice(1, 2), '--help'] : args;
   if (program === completer) return await completed(args);
   if (name === '__complete') return await completed(rest);
   const known = Object.entries<Row<Command>>(commands);
   const found = known.find(([each]) => each === name);
   if (found !== undefined) return await found[1].read(found[0], { program, args: rest, env });
+  return await saidWithout(
+    name,
+    program,
+    known.map(([each, { summary }]) => [each, summary]),
+  );
+}
+
+/** What the program prints where no command is named. */
+async function saidWithout(
+  name: string | undefined,
+  program: string,
+  known: readonly (readonly [name: string, summary: string])[],
+): Promise<SaidCommand> {
   if (name === 'help' || name === '--help' || name === '-h')
-    return {
-      kind: 'help',
-      text: overviewOf(
-        program,
-        known.map(([each, { summary }]) => [each, summary]),
-      ),
-    };
-  const problems = [
-    unknownCommand(
-      name,
-      known.map(([each]) => each),
-    ),
-  ];
+    return { kind: 'help', text: overviewOf(program, known) };
+  if (name === '--version' || name === 'version') {
+    const { readProgramVersion } = await import('../app/shipped-files.ts');
+    return { kind: 'help', text: `reeve ${await readProgramVersion()}` };
+  }
+  const names = known.map(([each]) => each);
+  const problems = [unknownCommand(name, names)];
   return { kind: 'wrong', problems, hint: `${program} --help`, code: wrongArguments };
 }
 

@@ -143,7 +143,7 @@ test.each([
   ['secret/x', 'secret/x is in a namespace: add -n NAMESPACE'],
 ])('the target %s is refused', async (target, problem) => {
   expect(await explain([target, ...files])).toEqual({
-    code: 1,
+    code: 2,
     stdout: '',
     stderr: `${assumed}${problem}\n`,
   });
@@ -158,9 +158,10 @@ describe('a request', () => {
   });
 
   test('and the objects of -f cannot both come from standard input', async () => {
-    expect(await explain(['-', '-f', '-'])).toMatchObject({
-      code: 1,
-      stderr: 'standard input is either the request or the objects of -f, not both\n',
+    expect(await readCommand(['explain', '-', '-f', '-'], {})).toMatchObject({
+      kind: 'wrong',
+      problems: ['standard input is either the request or the objects of -f, not both'],
+      code: 2,
     });
   });
 

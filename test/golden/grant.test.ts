@@ -70,6 +70,7 @@ describe('a grant is refused', () => {
       '"policy/" is not valid; accepted: KIND/NAME, such as policy/team, share/regcred or binding/no-egress',
     ],
     [['sib/a', '--group', 'g'], '"sib/a" is in a namespace: add -n NAMESPACE'],
+    [['policy/a', '-n', 'b', '--group', 'g'], 'NamespacePolicy/a is in no namespace: leave out -n'],
     [['policy/a', '--group', ''], '--group: "" is not valid; accepted: the name of a group'],
     [
       ['policy/a', '--service-account', 'ci'],

@@ -109,12 +109,16 @@ test('a value that kubectl reads differently stops the plan', async () => {
   });
 });
 
-test('a name that --only cannot read is said before anything is read', async () => {
-  expect(await plan(['-f', 'nowhere', '--only', 'polcy/team'])).toEqual({
-    code: 1,
-    stdout: '',
-    stderr:
-      '--only: "polcy/team" is not valid; accepted: KIND/NAME, such as policy/team, share/regcred or binding/no-egress; did you mean policy?\n',
+test.each([
+  [['--only', 'nss/team-a'], 2],
+  [['--only', 'nss/team-a', '--exit-code'], 1],
+])('a name that --only cannot read is a wrong flag: %j', async (args, code) => {
+  expect(await readCommand(['plan', '-f', 'nowhere', ...args], {})).toMatchObject({
+    kind: 'wrong',
+    problems: [
+      '--only: "nss/team-a" is not valid; accepted: KIND/NAME, such as policy/team, share/regcred or binding/no-egress; a namespace is ns/NAME',
+    ],
+    code,
   });
 });
 

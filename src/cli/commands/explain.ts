@@ -13,6 +13,7 @@ import type { ClusterState, Need } from '../../inspect/input/cluster-state.ts';
 import { plannedState } from '../../inspect/plan/planned-state.ts';
 import type { ExplainOutput } from '../../inspect/output-schemas/explanation.ts';
 import type { ApiServerChoice } from '../../kube/auth/find-api-server.ts';
+import { wrongArguments } from '../command-row.ts';
 import type { ExplainFlags } from '../flags/explain-settings.ts';
 import { withState, type StateIo } from '../input/chosen-state.ts';
 import { readRequest } from '../input/request-file.ts';
@@ -37,26 +38,28 @@ const needs: readonly Need[] = [
   'rbac',
 ];
 
-/** Returns the exit code: 0 if the target exists and a request is allowed, otherwise 1. */
+/** Returns the exit code: 0 if the target exists and a request is allowed, 2 if the target cannot be read, otherwise 1. */
 export async function runExplain(
   flags: ExplainFlags,
   target: string,
   environment: ApiServerChoice['environment'],
   io: ExplainIo,
 ): Promise<number> {
-  const request = await readRequest(target, flags.filename, io);
-  if (request !== undefined && 'problem' in request) return failed(request.problem, io);
+  const request = await readRequest(target, io);
+  if (request !== undefined && 'problem' in request) return failed(request.problem, 1, io);
   return await withState(flags, environment, { needs }, io, async (state, connection) => {
     const at = await lookedAt(state, connection, io.clock.now());
     if (request !== undefined) return printed(await explainRequest(request.request, at), flags, io);
     const read = readTarget(target, flags.namespace, providedTypes(at));
-    return read.ok ? printed(await explain(read.target, at), flags, io) : failed(read.problem, io);
+    return read.ok
+      ? printed(await explain(read.target, at), flags, io)
+      : failed(read.problem, wrongArguments, io);
   });
 }
 
-function failed(problem: string, { stderr }: ExplainIo): number {
+function failed(problem: string, code: number, { stderr }: ExplainIo): number {
   stderr(`${problem}\n`);
-  return 1;
+  return code;
 }
 
 function printed(output: ExplainOutput, { all, output: format }: ExplainFlags, io: ExplainIo): number {

@@ -3,26 +3,19 @@ import type { Clock } from '../../base/clock.ts';
 import type { ClusterState } from '../../inspect/input/cluster-state.ts';
 import { kubeObjectsOf } from '../../inspect/input/file-state.ts';
 import { loadState, namespaceType, setupOf } from '../../inspect/input/loaded-state.ts';
-import { providerNamed } from '../../inspect/input/object-names.ts';
 import { readObjectFiles, type ObjectFiles } from '../../inspect/input/object-files.ts';
 import type { PlanOutput } from '../../inspect/output-schemas/plan-output.ts';
 import { missingOf } from '../../inspect/plan/missing-names.ts';
 import { planCluster } from '../../inspect/plan/plan-cluster.ts';
 import { planMarkdown } from '../../inspect/plan/plan-markdown.ts';
-import {
-  changesAnything,
-  deletionsIn,
-  isRefused,
-  narrowed,
-  type PlanScope,
-} from '../../inspect/plan/plan-summary.ts';
+import { changesAnything, deletionsIn, isRefused, narrowed } from '../../inspect/plan/plan-summary.ts';
+import { planScopeOf } from '../../inspect/plan/plan-scope.ts';
 import { textOfPlan } from '../../inspect/plan/plan-text.ts';
 import type { ApiServerChoice } from '../../kube/auth/find-api-server.ts';
 import { counted } from '../../policy/terms/wording.ts';
 import { loadDefinitions } from '../../state/definitions.ts';
 import { renderFileProblem, UnreadablePathError } from '../../state/file-problem.ts';
 import { inOrder } from '../../state/located.ts';
-import { isNamespaceName } from '../../api/kubernetes-names.ts';
 import type { PlanFlags } from '../flags/plan-settings.ts';
 import { withState, type StateIo } from '../input/chosen-state.ts';
 import { jsonText } from '../output/json-text.ts';
@@ -50,8 +43,8 @@ export async function runPlan(
   environment: ApiServerChoice['environment'],
   io: PlanIo,
 ): Promise<number> {
-  const scope = scopeOf(flags.only);
-  if (typeof scope === 'string') return failed(scope, io);
+  const scope = planScopeOf(flags.only);
+  if (typeof scope === 'string') throw new Error('the command line has checked the names');
   const read = await readApplied(flags.filename, io);
   if (typeof read === 'string') return failed(read, io);
   const stateFlags = { ...flags, filename: flags.state, cluster: false };
@@ -88,22 +81,6 @@ async function readApplied(paths: readonly string[], io: StateIo): Promise<Objec
 function problemsIn(read: ObjectFiles, base: ClusterState) {
   const { problems, rest } = loadDefinitions(read.located, setupOf(base, loadState(base)));
   return inOrder([...read.problems, ...problems, ...kubeObjectsOf(rest).problems]);
-}
-
-/** Returns the problem if a name cannot be read. */
-function scopeOf(only: readonly string[]): PlanScope | string {
-  const namespaces = new Set<string>();
-  const providers = new Set<string>();
-  for (const text of only) {
-    const [, namespace] = /^(?:ns|namespace|namespaces)\/(.+)$/.exec(text) ?? [];
-    if (namespace !== undefined && isNamespaceName(namespace)) namespaces.add(namespace);
-    else {
-      const provider = providerNamed(text, undefined);
-      if (!provider.ok) return `--only: ${provider.problem}`;
-      providers.add(provider.id);
-    }
-  }
-  return { namespaces, providers };
 }
 
 function printed(plan: PlanOutput, { output, all, maxDeletions, exitCode }: PlanFlags, io: PlanIo): number {

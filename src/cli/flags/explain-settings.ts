@@ -25,6 +25,10 @@ export const explainForm = commandForm({
     min: 1,
     max: 1,
   },
+  check: ({ filename }, [target]) =>
+    target === '-' && filename.includes('-')
+      ? ['standard input is either the request or the objects of -f, not both']
+      : [],
   examples: [
     [
       'reeve explain namespace/team-a',
@@ -38,6 +42,6 @@ export const explainForm = commandForm({
   exitCodes: [
     [0, 'The target exists, or the request is allowed.'],
     [1, 'The target does not exist, the request is refused, or the tool could not look.'],
-    [2, 'Wrong flags.'],
+    [2, 'Wrong flags, or a target that is no name and no file.'],
   ],
 });

@@ -1,6 +1,7 @@
 // Defines the flags of `reeve grant`.
 import { isNamespaceName, isSubdomain } from '../../api/kubernetes-names.ts';
 import { providerNamed } from '../../inspect/input/object-names.ts';
+import { namespaceOfProvider } from '../../policy/terms/provider-id.ts';
 import { outputSetting } from './common-settings.ts';
 import { pathsSetting, switchSetting, withoutVariable } from './setting-kinds.ts';
 import { commandForm, type Setting, type Settings, type Values } from './settings.ts';
@@ -80,6 +81,9 @@ function checkedGrant(
   return [
     ...(verb === 'use' ? [] : [`${JSON.stringify(verb)} is not valid; accepted: use`]),
     ...(read.ok ? [] : [read.problem]),
+    ...(read.ok && namespace !== undefined && namespaceOfProvider(read.id) === undefined
+      ? [`${read.id} is in no namespace: leave out -n`]
+      : []),
     ...(group.length + user.length + serviceAccount.length > 0
       ? []
       : ['--group, --user or --service-account is missing']),

@@ -11,6 +11,7 @@ export function overviewOf(program: string, summaries: readonly (readonly [strin
     ...aligned(summaries),
     '',
     `${program} COMMAND --help lists the flags of a command. Most can also be set in the environment.`,
+    `${program} --version prints the version.`,
   ].join('\n');
 }
 

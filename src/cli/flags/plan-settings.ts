@@ -1,4 +1,5 @@
 // Defines the flags of `reeve plan`.
+import { planScopeOf } from '../../inspect/plan/plan-scope.ts';
 import { fileOrFolder, filesSetting, outputSetting } from './common-settings.ts';
 import { clusterSettings, installOverrides } from './state-settings.ts';
 import { listSetting, pathsSetting, switchSetting } from './setting-kinds.ts';
@@ -54,7 +55,8 @@ export type PlanFlags = Values<typeof planSettings>;
 
 export const planForm = commandForm({
   settings: planSettings,
-  check: ({ filename, state, kubeconfig, context }) => [
+  check: ({ filename, state, kubeconfig, context, only }) => [
+    ...[planScopeOf(only)].filter((scope) => typeof scope === 'string'),
     ...(filename.length === 0 ? ['-f is missing; accepted: a file or folder, or -'] : []),
     ...(filename.includes('-') && state.includes('-')
       ? ['only one of -f and --state can be standard input']

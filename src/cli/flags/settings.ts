@@ -172,7 +172,7 @@ function partsOf(
   const flags = beforeEnd(args);
   const plain: string[] = [];
   for (let index = 0; index < flags.length; index++) {
-    const [flag, attached] = splitFlag(flags[index] ?? '');
+    const [flag, attached] = splitFlag(flags[index] ?? '', isFlag);
     const next = flags[index + 1];
     if (!flag.startsWith('-') || flag === '-') plain.push(flag);
     else if (attached !== undefined) pairs.push({ flag, value: attached });
@@ -196,7 +196,10 @@ function valueIn(arg: string | undefined, isFlag: (arg: string) => boolean): str
   return arg === undefined || arg.startsWith('--') || isFlag(arg) ? undefined : arg;
 }
 
-function splitFlag(arg: string): readonly [string, string | undefined] {
+/** `--output=json`, `-o=json` and `-ojson` hold their value. */
+function splitFlag(arg: string, isFlag: (arg: string) => boolean): readonly [string, string | undefined] {
+  const letter = arg.slice(0, 2);
+  if (arg.length > 2 && letter !== '--' && isFlag(letter)) return [letter, arg.slice(2).replace(/^=/, '')];
   const equals = arg.indexOf('=');
   if (!arg.startsWith('-') || equals === -1) return [arg, undefined];
   return [arg.slice(0, equals), arg.slice(equals + 1)];

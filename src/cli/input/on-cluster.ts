@@ -20,13 +20,15 @@ export async function onCluster(
     const connection = await connect(() => findApiServer({ kubeconfig, context, environment }), concurrency);
     try {
       return await work(connection);
+    } catch (error) {
+      if (!(error instanceof KubeError)) throw error;
+      stderr(`${connection.description}: ${error.message}\n`);
+      return 1;
     } finally {
       connection.client.close();
     }
   } catch (error) {
-    const isForOperator =
-      error instanceof StartError || error instanceof CredentialError || error instanceof KubeError;
-    if (!isForOperator) throw error;
+    if (!(error instanceof StartError || error instanceof CredentialError)) throw error;
     stderr(`${error.message}\n`);
     return 1;
   }

@@ -7,14 +7,11 @@ import { readObjects } from '../../state/yaml-objects.ts';
 
 type ReadRequest = { readonly request: JsonObject } | { readonly problem: string };
 
-/** Returns undefined if the text is not the path of a file. `others`: the paths of `-f`. */
+/** Returns undefined if the text is not the path of a file. */
 export async function readRequest(
   path: string,
-  others: readonly string[],
   io: { readonly stdin: () => Promise<string> },
 ): Promise<ReadRequest | undefined> {
-  if (path === '-' && others.includes('-'))
-    return { problem: 'standard input is either the request or the objects of -f, not both' };
   const text = path === '-' ? await io.stdin() : await fileText(path);
   if (text === undefined) return undefined;
   const { objects } = readObjects({ file: path, text });

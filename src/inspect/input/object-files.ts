@@ -4,6 +4,7 @@ import { isForTools } from '../../state/definitions.ts';
 import { inOrder } from '../../state/located.ts';
 import { readYamlFiles, type TextFile } from '../../state/yaml-files.ts';
 import { readObjects, type LocatedObject } from '../../state/yaml-objects.ts';
+import { renderProblem } from '../../base/problem.ts';
 import { objectsOf } from '../../base/yaml-tree.ts';
 
 export interface ObjectFiles {
@@ -62,7 +63,8 @@ function quicklyRead(file: TextFile): ReturnType<typeof readObjects> | undefined
       return {
         ...start,
         value,
-        locate: (problem) => slow()?.locate(problem) ?? { ...start, message: 'this is not valid' },
+        // The reader of YAML accepts less nesting than JSON.parse.
+        locate: (problem) => slow()?.locate(problem) ?? { ...start, message: renderProblem(problem) },
       };
     });
     return { objects, problems: [], misread: [] };

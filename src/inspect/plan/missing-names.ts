@@ -8,7 +8,7 @@ import type { ObjectType } from '../../policy/terms/object-key.ts';
 import { providerId, providerKinds } from '../../policy/terms/provider-id.ts';
 import type { ClusterState } from '../input/cluster-state.ts';
 import { namespaceType } from '../input/loaded-state.ts';
-import type { PlanScope } from './plan-summary.ts';
+import type { PlanScope } from './plan-scope.ts';
 
 export function missingOf(
   { namespaces, providers }: PlanScope,

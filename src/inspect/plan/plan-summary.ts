@@ -1,5 +1,6 @@
 // Counts a plan, puts it in order, and narrows it to some namespaces and providers.
 import type { PlanChange, PlannedNamespace, PlanOutput } from '../output-schemas/plan-output.ts';
+import type { PlanScope } from './plan-scope.ts';
 
 /** What Reeve would write. */
 const writes = ['create', 'update', 're-create', 'delete', 'release', 'label set'] as const;
@@ -50,13 +51,6 @@ export function countsOf(namespaces: readonly PlannedNamespace[]): Readonly<Reco
     (action) => [action, changes.filter((each) => each.action === action).length] as const,
   );
   return Object.fromEntries(counts.filter(([, count]) => count > 0));
-}
-
-export interface PlanScope {
-  /** Names of namespaces. Empty: all. */
-  readonly namespaces: ReadonlySet<string>;
-  /** Ids of providers. Empty: all. */
-  readonly providers: ReadonlySet<string>;
 }
 
 /** The deletion fuse has counted over everything before. Of the providers, those stay that have to do with the namespaces. */

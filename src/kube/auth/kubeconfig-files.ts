@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { delimiter, dirname, resolve } from 'node:path';
 import { errorCode } from '../../base/error-code.ts';
 import { isJsonObject, ownMember, type JsonObject } from '../../base/json.ts';
+import { alternatives, clipped } from '../../base/text.ts';
 import { parseYaml } from '../../base/yaml.ts';
 import { CredentialError } from './credentials.ts';
 
@@ -107,7 +108,15 @@ function entry(
   const found = files.flatMap((file) => objectsIn(file[list])).find((item) => textOf(item, 'name') === name);
   const content = ownMember(found, field);
   if (isJsonObject(content)) return content;
-  throw new CredentialError(`${where}: ${field} ${JSON.stringify(name)} is missing`);
+  throw new CredentialError(`${where}: ${field} ${JSON.stringify(name)} is missing${knownText(files, list)}`);
+}
+
+const maxKnown = 20;
+
+function knownText(files: readonly JsonObject[], list: string): string {
+  const names = files.flatMap((file) => objectsIn(file[list])).map((item) => clipped(textOf(item, 'name')));
+  const known = [...new Set(names)].filter((name) => name !== '');
+  return known.length === 0 ? '' : `; accepted: ${alternatives(known, maxKnown)}`;
 }
 
 function serverOf(cluster: JsonObject, where: string): URL {

@@ -1,4 +1,5 @@
 // How arguments are read: letters, arguments without a flag, repeated paths, and the texts of the help.
+import { readFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
 import { readCommand } from '../../../src/cli/command-line.ts';
 import { filesSetting, outputSetting } from '../../../src/cli/flags/common-settings.ts';
@@ -23,6 +24,7 @@ describe('arguments', () => {
     [['-f', 'x,y', '-f', '-', 'a'], { filename: ['x,y', '-'] }, ['a']],
     [['--filename=x', 'a', '-o=json'], { filename: ['x'], output: 'json' }, ['a']],
     [['a', '--all', 'b', '-o', 'json'], { all: true, output: 'json' }, ['a', 'b']],
+    [['-fx', '-f-', '-ojson', 'a'], { filename: ['x', '-'], output: 'json' }, ['a']],
     [['-f', '-x', '--', '-o', '--all'], { filename: ['-x'], all: false }, ['-o', '--all']],
   ])('%j are read', (args, values, positionals) => {
     expect(read(...args)).toMatchObject({ ok: true, values, positionals });
@@ -36,6 +38,8 @@ describe('arguments', () => {
       ['a', '-f', '-o', 'json'],
       ['-f requires a value; accepted: a YAML or JSON file, a folder of them, or -'],
     ],
+    [['a', '-oxml'], ['--output: "xml" is not valid; accepted: text, json']],
+    [['a', '-xf'], ['unknown flag -xf']],
     [['a', '-o', 'xml'], ['--output: "xml" is not valid; accepted: text, json']],
     [['a', '-f='], ['--filename: "" is not valid; accepted: a YAML or JSON file, a folder of them, or -']],
   ])('%j is refused', (args, problems) => {
@@ -95,6 +99,19 @@ test.each([
   } finally {
     process.argv = argv;
   }
+});
+
+test.each(['--version', 'version'])('%s prints the version', async (word) => {
+  const { version } = JSON.parse(await readFile('package.json', 'utf8')) as { readonly version: string };
+  expect(await readCommand([word], {})).toEqual({ kind: 'help', text: `reeve ${version}` });
+});
+
+test('help of a command is the help that --help prints', async () => {
+  expect(await readCommand(['help', 'plan'], {})).toEqual(await readCommand(['plan', '--help'], {}));
+  expect(await readCommand(['help'], {})).toEqual(await readCommand(['--help'], {}));
+  expect(await readCommand(['help', 'plam'], {})).toMatchObject({
+    problems: ['unknown command "plam"; did you mean plan?'],
+  });
 });
 
 describe('reeve check', () => {

@@ -45,6 +45,16 @@ test('a problem in a file stops the command, with its place', async () => {
   });
 });
 
+test('a problem with JSON that is nested too deeply says what is wrong', async () => {
+  const data = '['.repeat(150) + ']'.repeat(150);
+  const { code, stderr } = await chosen(
+    {},
+    `{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}, "data": ${data}}`,
+  );
+  expect(code).toBe(1);
+  expect(stderr).toMatch(/^stdin:1:1: data(?:\[0\])+: found deeper nesting; accepted: at most 64 levels\n$/);
+});
+
 test('a path that does not exist stops the command', async () => {
   expect(await chosen({ filename: ['nowhere'] })).toMatchObject({
     code: 1,

@@ -125,6 +125,11 @@ test.each<[string, object | string, string]>([
   ['an empty file', '', 'FILE is not a kubeconfig'],
   ['no current context', {}, 'the kubeconfig FILE has no current-context'],
   ['an unknown context', { 'current-context': 'x' }, 'the kubeconfig FILE: context "x" is missing'],
+  [
+    'a context that is not one of its contexts',
+    { ...kubeconfigOf({}), 'current-context': 'x' },
+    'the kubeconfig FILE: context "x" is missing; accepted: dev',
+  ],
   ['no users', { ...kubeconfigOf({}), users: 'canary' }, 'CONTEXT: user "u" is missing'],
   [
     'a server without https',
