@@ -3,7 +3,10 @@ import { apiVersion, configurationName, group, partOfLabel, partOfReeve } from '
 import type { ClusterConnection } from '../app/cluster-connection.ts';
 import { KubeError } from '../base/kube-error.ts';
 import type { KubeObject, ObjectRef } from '../base/kube-object.ts';
+import type { ResourceAttributes } from '../kube/access-review.ts';
+import type { KubeClient } from '../kube/http/client.ts';
 import { resourcePath } from '../kube/http/resource-paths.ts';
+import { groupOf } from '../policy/terms/object-key.ts';
 import { providerKinds, type ProviderKind, providerResources } from '../policy/terms/provider-id.ts';
 import { protections } from '../reconcile/guard-check.ts';
 import { listObjects } from '../uninstall/removal.ts';
@@ -15,21 +18,26 @@ import {
   providerProblems,
   webhookProblems,
   type ExpectedWebhooks,
+  type Seen,
 } from './findings.ts';
-import { ownName, rightsProblems } from './rights.ts';
-import { reachProblems, versionProblems } from './server.ts';
+import { missingRules, type MissingRule } from './missing-rules.ts';
+import { podsSeen, rightsToSeePods } from './pods.ts';
+import { lackedRights, ownName, rightsSeen, textOfRight } from './rights.ts';
+import { reachProblems, versionSeen } from './server.ts';
 
-export interface Finding {
+/** One part with everything that was seen of it. A part without problems works, unless something is unseen. */
+export interface Finding extends Required<Omit<Seen, 'lacked'>> {
   /** `guard and jail` */
   readonly part: string;
-  /** Sentences for a person. A part without any works, unless something is unseen. */
-  readonly problems: readonly string[];
-  /** What this account may not look at. It is no problem, because another account can look. */
-  readonly unseen: readonly string[];
+  readonly missingRules: readonly MissingRule[];
 }
 
-/** Returns undefined when this account may not ask. */
-type Reading = () => Promise<readonly string[] | undefined>;
+interface Reading {
+  /** The rights that this account needs to look. */
+  readonly needs: readonly ResourceAttributes[];
+  /** Returns undefined when this account may not ask. Rejects with a KubeError. */
+  readonly look: () => Promise<Seen | undefined>;
+}
 type Cluster = Pick<ClusterConnection, 'client' | 'writer'>;
 
 const kinds = ['securityintents', ...Object.values(providerResources)];
@@ -43,49 +51,66 @@ export async function checkInstall(
   expected: ExpectedWebhooks,
   cluster: Cluster,
 ): Promise<readonly Finding[]> {
-  const server = await findingOf(serverPart, [() => versionProblems(cluster.client)]);
+  const { client } = cluster;
+  const { namespace, version } = expected;
+  const look = async (): Promise<Seen> => await versionSeen(client, version);
+  const server = await findingOf(serverPart, [{ needs: [], look }], client);
   if (server.problems.length > 0) return [server];
-  const place = { namespace: expected.namespace, self: await ownName(cluster.client) };
+  const self = await ownName(client);
   const parts: readonly (readonly [part: string, readonly Reading[]])[] = [
     ['kinds', kinds.map((plural) => kindReading(`${plural}.${group}`, cluster))],
     ['guard and jail', protections.map((protection) => protectionReading(protection, cluster))],
     ...accounts.map(
-      (role) => [`rights of the ${role}`, [() => rightsProblems(cluster.client, role, place)]] as const,
+      (role) => [`rights of the ${role}`, [rightsReading(role, { namespace, self }, client)]] as const,
     ),
-    ['Deployments', [deploymentsReading(expected.namespace, cluster)]],
+    ['Deployments', [deploymentsReading(namespace, cluster)]],
+    ['Pods', [{ needs: rightsToSeePods(namespace), look: () => podsSeen(client, expected) }]],
     ['Leases', leases.map((name) => leaseReading(name, expected, cluster))],
     ['webhook configurations', configurationReadings(expected, cluster)],
-    ['webhook', [() => reachProblems(cluster.client)]],
+    ['webhook', [reachReading(client)]],
     ['policies, shares and bindings', providerKinds.map((kind) => providersReading(kind, cluster))],
   ];
-  return [server, ...(await Promise.all(parts.map(([part, readings]) => findingOf(part, readings))))];
+  const findings = parts.map(([part, readings]) => findingOf(part, readings, client));
+  return [server, ...(await Promise.all(findings))];
 }
 
-async function findingOf(part: string, readings: readonly Reading[]): Promise<Finding> {
-  const seen = await Promise.all(readings.map(seenBy));
+async function findingOf(part: string, readings: readonly Reading[], client: KubeClient): Promise<Finding> {
+  const seen = await Promise.all(readings.map((reading) => seenBy(reading, client)));
   return {
     part,
     problems: seen.flatMap(({ problems = [] }) => problems),
     unseen: [...new Set(seen.flatMap(({ unseen = [] }) => unseen))],
+    details: seen.flatMap(({ details = [] }) => details),
+    missingRules: missingRules(seen.flatMap(({ lacked = [] }) => lacked)),
   };
 }
 
-async function seenBy(reading: Reading): Promise<Partial<Omit<Finding, 'part'>>> {
+async function seenBy({ needs, look }: Reading, client: KubeClient): Promise<Seen> {
   try {
-    const problems = await reading();
-    return problems === undefined ? { unseen: ['this account may not ask'] } : { problems };
+    return (await look()) ?? (await unseenFor(needs, 'ask', client));
   } catch (error) {
     if (!(error instanceof KubeError)) throw error;
+    if (error.refusal?.by === 'rights') return await unseenFor(needs, error.refusal.name ?? 'ask', client);
     const reason = whyUnseen(error);
     return reason === undefined ? { problems: [error.message] } : { unseen: [reason] };
   }
 }
 
+/** `refused`: for an authorizer that refuses, but gives no answer about its rights. */
+async function unseenFor(
+  needs: readonly ResourceAttributes[],
+  refused: string,
+  client: KubeClient,
+): Promise<Seen> {
+  const lacked = await lackedRights(client, needs);
+  // The rules have the names.
+  const unseen = lacked.length === 0 ? [refused] : lacked.map(textOfRight);
+  return { unseen: unseen.map((right) => `this account may not ${right}`), lacked };
+}
+
 /** Undefined for an error that is a problem. */
 function whyUnseen({ refusal, message, code }: KubeError): string | undefined {
   switch (refusal?.by) {
-    case 'rights':
-      return `this account may not ${refusal.name ?? 'ask'}`;
     case 'webhook':
     case 'policy':
       return `${refusal.name ?? 'another program'} refuses the dry run`;
@@ -95,41 +120,81 @@ function whyUnseen({ refusal, message, code }: KubeError): string | undefined {
   }
 }
 
-function kindReading(name: string, { writer }: Cluster): Reading {
-  const ref: ObjectRef = { apiVersion: 'apiextensions.k8s.io/v1', kind: 'CustomResourceDefinition', name };
-  return async () => kindProblems(name, await writer.read(ref));
+type Target = Required<Pick<ObjectRef, 'apiVersion' | 'kind' | 'name'>> & Pick<ObjectRef, 'namespace'>;
+
+/** The right to read one object. The kinds that are read have a regular plural, apart from `policies`. */
+function toGet({ kind, name, namespace, ...ref }: Target): ResourceAttributes {
+  const resource = `${kind.toLowerCase()}s`.replace(/ys$/, 'ies');
+  const place = namespace === undefined ? {} : { namespace };
+  return { verb: 'get', group: groupOf(ref.apiVersion), resource, name, ...place };
+}
+
+function objectReading(
+  ref: Target,
+  { writer }: Cluster,
+  problemsOf: (object: KubeObject | undefined) => readonly string[],
+): Reading {
+  const look = async (): Promise<Seen> => ({ problems: problemsOf(await writer.read(ref)) });
+  return { needs: [toGet(ref)], look };
+}
+
+function kindReading(name: string, cluster: Cluster): Reading {
+  const ref = { apiVersion: 'apiextensions.k8s.io/v1', kind: 'CustomResourceDefinition', name };
+  return objectReading(ref, cluster, (definition) => kindProblems(name, definition));
 }
 
 function protectionReading(protection: (typeof protections)[number], { writer }: Cluster): Reading {
-  const read = async (kind: string, name: string): Promise<KubeObject | undefined> =>
-    await writer.read({ apiVersion: admission, kind, name });
-  return async () =>
-    protectionProblems(protection, {
-      policy: await read('ValidatingAdmissionPolicy', protection.policy),
-      binding: await read('ValidatingAdmissionPolicyBinding', protection.binding),
-    });
+  const policy = { apiVersion: admission, kind: 'ValidatingAdmissionPolicy', name: protection.policy };
+  const binding = { apiVersion: admission, kind: `${policy.kind}Binding`, name: protection.binding };
+  const look = async (): Promise<Seen> => {
+    const found = { policy: await writer.read(policy), binding: await writer.read(binding) };
+    return { problems: protectionProblems(protection, found) };
+  };
+  return { needs: [toGet(policy), toGet(binding)], look };
+}
+
+function rightsReading(
+  role: (typeof accounts)[number],
+  place: { readonly namespace: string; readonly self: string },
+  client: KubeClient,
+): Reading {
+  const reviews = { group: 'authorization.k8s.io', resource: 'subjectaccessreviews' };
+  return { needs: [{ ...reviews, verb: 'create' }], look: () => rightsSeen(client, role, place) };
 }
 
 function deploymentsReading(namespace: string, { client }: Cluster): Reading {
   const path = resourcePath({ apiVersion: 'apps/v1', plural: 'deployments', namespace });
-  return async () =>
-    deploymentProblems(await listObjects(client, { path, labelSelector: `${partOfLabel}=${partOfReeve}` }));
+  const labelSelector = `${partOfLabel}=${partOfReeve}`;
+  return {
+    needs: [{ verb: 'list', group: 'apps', resource: 'deployments', namespace }],
+    look: async () => ({ problems: deploymentProblems(await listObjects(client, { path, labelSelector })) }),
+  };
 }
 
-function leaseReading(name: string, { namespace, now }: ExpectedWebhooks, { writer }: Cluster): Reading {
-  const ref: ObjectRef = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', namespace, name };
-  return async () => leaseProblems(name, await writer.read(ref), now);
+function leaseReading(name: string, { namespace, now }: ExpectedWebhooks, cluster: Cluster): Reading {
+  const ref = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', namespace, name };
+  return objectReading(ref, cluster, (lease) => leaseProblems(name, lease, now));
 }
 
-function configurationReadings(expected: ExpectedWebhooks, { writer }: Cluster): readonly Reading[] {
-  return ['ValidatingWebhookConfiguration', 'MutatingWebhookConfiguration'].map((kind) => async () => {
+function configurationReadings(expected: ExpectedWebhooks, cluster: Cluster): readonly Reading[] {
+  return ['ValidatingWebhookConfiguration', 'MutatingWebhookConfiguration'].map((kind) => {
     const ref = { apiVersion: admission, kind, name: configurationName };
-    return webhookProblems(kind, await writer.read(ref), expected);
+    return objectReading(ref, cluster, (found) => webhookProblems(kind, found, expected));
   });
+}
+
+function reachReading(client: KubeClient): Reading {
+  return {
+    needs: [{ verb: 'create', group, resource: providerResources.NamespacePolicy }],
+    look: async () => ({ problems: await reachProblems(client) }),
+  };
 }
 
 function providersReading(kind: ProviderKind, { client }: Cluster): Reading {
   const plural = providerResources[kind];
-  return async () =>
-    providerProblems(kind, await listObjects(client, { path: resourcePath({ apiVersion, plural }) }));
+  const path = resourcePath({ apiVersion, plural });
+  return {
+    needs: [{ verb: 'list', group, resource: plural }],
+    look: async () => ({ problems: providerProblems(kind, await listObjects(client, { path })) }),
+  };
 }

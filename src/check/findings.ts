@@ -6,8 +6,21 @@ import { nameOf } from '../base/metadata.ts';
 import { isEnforced, type Protection } from '../reconcile/guard-check.ts';
 import { isSealBroken } from '../registration/configuration-seal.ts';
 import { versionAnnotation } from '../registration/wanted-configurations.ts';
+import type { LackedRight } from './missing-rules.ts';
 
 type Problems = readonly string[];
+
+/** What a look at a part of an install found out. */
+export interface Seen {
+  /** Sentences for a person. */
+  readonly problems?: readonly string[];
+  /** What this account may not or could not look at. It is no problem, because another account can look. */
+  readonly unseen?: readonly string[];
+  /** What a person may want to know of a part, even if it works. */
+  readonly details?: readonly string[];
+  /** Rights without which a problem stays, or without which this account cannot look. */
+  readonly lacked?: readonly LackedRight[];
+}
 
 /** Clocks of machines differ. */
 const clockSkewMs = 30_000;
@@ -131,6 +144,6 @@ function conditionIs(object: KubeObject, type: string, status: string): boolean 
   );
 }
 
-function listOf(value: unknown): readonly unknown[] {
+export function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }

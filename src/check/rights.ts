@@ -6,16 +6,17 @@ import { createAccessReviewer, createSelfReviewer, type ResourceAttributes } fro
 import type { KubeClient } from '../kube/http/client.ts';
 import { readYamlFiles } from '../state/yaml-files.ts';
 import { readObjects } from '../state/yaml-objects.ts';
+import type { Seen } from './findings.ts';
 
 const roleFiles = { webhook: '24-webhook.yaml', reconciler: '20-reconciler.yaml' } as const;
 type AccountRole = keyof typeof roleFiles;
 
 /** Returns undefined when this account may not ask for the rights of the other. `self`: the user name of this process. */
-export async function rightsProblems(
+export async function rightsSeen(
   client: KubeClient,
   role: AccountRole,
   { namespace, self }: { readonly namespace: string; readonly self: string },
-): Promise<readonly string[] | undefined> {
+): Promise<Seen | undefined> {
   const rights = await shippedRights(roleFiles[role], namespace);
   const username = `system:serviceaccount:${namespace}:reeve-${role}`;
   const groups = ['system:serviceaccounts', `system:serviceaccounts:${namespace}`, 'system:authenticated'];
@@ -27,15 +28,28 @@ export async function rightsProblems(
     ),
   );
   if (answers.includes('unknown')) return undefined;
-  const missing = rights.filter((_, index) => answers[index] === 'no').map(textOfRight);
-  if (missing.length === 0) return [];
+  const missing = rights.filter((_, index) => answers[index] === 'no');
+  if (missing.length === 0) return {};
   const some = [
-    ...missing.slice(0, maxNamed),
+    ...missing.slice(0, maxNamed).map(namedRight),
     ...(missing.length > maxNamed ? [`and ${missing.length - maxNamed} more`] : []),
   ];
-  return [
-    `${username} lacks ${some.join(', ')}: apply manifests/install/${roleFiles[role]} or the chart again`,
-  ];
+  const where = `manifests/install/${roleFiles[role]} or the chart`;
+  return {
+    problems: [`${username} lacks ${some.join(', ')}: apply ${where} again`],
+    lacked: missing.map((right) => ({ ...right, user: username })),
+  };
+}
+
+/** Returns the rights that this account lacks, without those about which the API server gives no answer. */
+export async function lackedRights(
+  client: KubeClient,
+  rights: readonly ResourceAttributes[],
+): Promise<readonly ResourceAttributes[]> {
+  const { signal } = new AbortController();
+  const own = createSelfReviewer(client);
+  const answers = await Promise.all(rights.map((right) => own.mayDo(right, signal)));
+  return rights.filter((_, index) => answers[index] === 'no');
 }
 
 const maxNamed = 3;
@@ -58,9 +72,13 @@ export async function ownName(client: KubeClient): Promise<string> {
 }
 
 /** `patch namespaces/status` */
-function textOfRight({ verb, resource, subresource, name }: ResourceAttributes): string {
-  const place = [resource, subresource].filter((part) => part !== undefined).join('/');
-  return name === undefined ? `${verb} ${place}` : `${verb} ${place} ${name}`;
+export function textOfRight({ verb, resource, subresource }: ResourceAttributes): string {
+  return `${verb} ${[resource, subresource].filter((part) => part !== undefined).join('/')}`;
+}
+
+/** `get leases reeve-webhook` */
+function namedRight(right: ResourceAttributes): string {
+  return [textOfRight(right), right.name].filter((part) => part !== undefined).join(' ');
 }
 
 async function shippedRights(file: string, namespace: string): Promise<readonly ResourceAttributes[]> {

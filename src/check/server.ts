@@ -3,22 +3,21 @@ import { apiVersion, group } from '../api/names.ts';
 import { ownMember } from '../base/json.ts';
 import { KubeError } from '../base/kube-error.ts';
 import type { KubeClient } from '../kube/http/client.ts';
-
-type Problems = readonly string[];
+import type { Seen } from './findings.ts';
 
 /** The guard consists of ValidatingAdmissionPolicies, which are stable since then. */
 const oldestMinor = 30;
 
 /** Rejects with a KubeError. */
-export async function versionProblems(client: KubeClient): Promise<Problems> {
+export async function versionSeen(client: KubeClient, programVersion: string): Promise<Seen> {
   const version = await client.request({ method: 'GET', path: '/version' });
   const [major = 0, minor = 0] = ['major', 'minor'].map((key) =>
     Number.parseInt(String(ownMember(version, key)), 10),
   );
-  if (major > 1 || minor >= oldestMinor) return [];
-  return [
-    `it is Kubernetes ${major}.${minor}, and Reeve needs 1.${oldestMinor} or newer: upgrade the cluster`,
-  ];
+  const details = [`Kubernetes ${major}.${minor}, and this program is Reeve ${programVersion}`];
+  if (major > 1 || minor >= oldestMinor) return { details };
+  const problem = `it is Kubernetes ${major}.${minor}, and Reeve needs 1.${oldestMinor} or newer: upgrade the cluster`;
+  return { problems: [problem], details };
 }
 
 /** Only the webhook can see that the expression does not compile. Neither the schema nor the guard refuses it. */
@@ -36,7 +35,7 @@ const advice = 'see the log of the webhook, its Pods, its Service, and any Netwo
  * certificate. Rejects with a KubeError when this account may not create policies, or another webhook or a
  * ValidatingAdmissionPolicy refuses the policy.
  */
-export async function reachProblems(client: Pick<KubeClient, 'request'>): Promise<Problems> {
+export async function reachProblems(client: Pick<KubeClient, 'request'>): Promise<readonly string[]> {
   try {
     const path = `/apis/${apiVersion}/namespacepolicies`;
     await client.request({ method: 'POST', path, query: { dryRun: 'All' }, body: refusedPolicy });

@@ -53,9 +53,9 @@ async function readFiles({ filename }: CheckFlags, io: CheckFilesIo): Promise<Ob
   }
 }
 
-/** `--namespace` has a default, which says nothing about the install that is looked at. */
+/** `check` has one flag for the namespace of the install, with or without files. */
 function overridesOf({ namespace, ...flags }: CheckFlags): InstallOverrides {
-  return namespace === 'reeve-system' ? flags : { ...flags, installNamespace: namespace };
+  return { ...flags, installNamespace: namespace };
 }
 
 function printed(

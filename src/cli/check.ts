@@ -3,6 +3,7 @@ import { readProgramVersion } from '../app/shipped-files.ts';
 import type { Clock } from '../base/clock.ts';
 import { cliApiVersion } from '../api/names.ts';
 import { checkInstall, serverPart, type Finding } from '../check/check-install.ts';
+import type { MissingRule } from '../check/missing-rules.ts';
 import type { ApiServerChoice } from '../kube/auth/find-api-server.ts';
 import type { CheckFlags } from './flags/check-settings.ts';
 import { onCluster } from './input/on-cluster.ts';
@@ -12,6 +13,7 @@ export interface CheckIo {
   readonly stdout: (text: string) => void;
   readonly stderr: (text: string) => void;
   readonly clock: Pick<Clock, 'now' | 'monotonic' | 'sleep'>;
+  readonly showsProgress: boolean;
 }
 
 const pollMs = 2000;
@@ -20,16 +22,20 @@ const pollMs = 2000;
 export async function runCheck(
   flags: CheckFlags,
   environment: ApiServerChoice['environment'],
-  { stdout, stderr, clock }: CheckIo,
+  { stdout, stderr, clock, showsProgress }: CheckIo,
 ): Promise<number> {
-  const { namespace, wait, output } = flags;
+  const { namespace = 'reeve-system', wait, output } = flags;
   return await onCluster(flags, environment, stderr, async (connection) => {
     const version = await readProgramVersion();
     const look = async (): Promise<readonly Finding[]> =>
       await checkInstall({ namespace, version, now: clock.now() }, connection);
     const deadline = clock.monotonic() + wait;
     let findings = await look();
+    let waitsFor = '';
     while (!isFine(findings) && clock.monotonic() < deadline) {
+      const before = waitsFor;
+      waitsFor = partsWithProblems(findings);
+      if (showsProgress && waitsFor !== before) stderr(`waiting for: ${waitsFor}\n`);
       await clock.sleep(pollMs);
       findings = await look();
     }
@@ -44,22 +50,51 @@ function isFine(findings: readonly Finding[]): boolean {
   return isSeen && findings.every(({ problems }) => problems.length === 0);
 }
 
+function partsWithProblems(findings: readonly Finding[]): string {
+  return findings
+    .filter(({ problems }) => problems.length > 0)
+    .map(({ part }) => part)
+    .join(', ');
+}
+
 export function checkText(findings: readonly Finding[]): string {
-  const lines = findings.flatMap(({ part, problems, unseen }) => [
+  const lines = findings.flatMap(({ part, problems, unseen, details, missingRules }) => [
     ...(problems.length === 0 && unseen.length === 0 ? [`ok: ${part}`] : []),
     ...problems.map((problem) => `problem: ${part}: ${problem}`),
     ...unseen.map((reason) => `unseen: ${part}: ${reason}`),
+    ...details.map((detail) => `  ${detail}`),
+    ...ruleLines(missingRules),
   ]);
   return `${[...lines, lastLine(findings)].join('\n')}\n`;
 }
 
-function lastLine(findings: readonly Finding[]): string {
-  if (!isFine(findings)) return 'Reeve does not work completely: see above.';
-  const isWhole = findings.every(({ unseen }) => unseen.length === 0);
-  return isWhole ? 'Reeve works.' : 'Reeve works, as far as this account may look.';
+/** YAML to copy: each list of rules below a comment that names the user and the role. */
+function ruleLines(rules: readonly MissingRule[]): readonly string[] {
+  const byRole = Map.groupBy(rules, ({ user = 'this account', namespace }) =>
+    namespace === undefined
+      ? `# missing in a ClusterRole of ${user}:`
+      : `# missing in a Role of ${user} in namespace ${namespace}:`,
+  );
+  return [...byRole].flatMap(([comment, missing]) => {
+    const texts = missing.flatMap(({ rule }) =>
+      Object.entries(rule).map(([field, values], index) => {
+        const list = values.map((value) => JSON.stringify(value)).join(', ');
+        return `${index === 0 ? '-' : ' '} ${field}: [${list}]`;
+      }),
+    );
+    return [comment, ...texts].map((line) => `  ${line}`);
+  });
 }
 
-function checkJson(findings: readonly Finding[]): string {
+function lastLine(findings: readonly Finding[]): string {
+  const broken = partsWithProblems(findings);
+  if (broken !== '') return `Reeve does not work completely: ${broken} (see above).`;
+  if (!isFine(findings)) return 'This account sees too little of Reeve to say whether it works: see above.';
+  const isWhole = findings.every(({ unseen }) => unseen.length === 0);
+  return isWhole ? 'Reeve works.' : 'Reeve works, apart from what is unseen.';
+}
+
+export function checkJson(findings: readonly Finding[]): string {
   return jsonText({
     apiVersion: cliApiVersion,
     kind: 'CheckResults',

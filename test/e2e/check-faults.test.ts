@@ -37,17 +37,20 @@ describeCluster('a check of an install with faults', () => {
   }
   const byAdministrator = async (...flags: readonly string[]) => await check(cluster.kubeconfig, ...flags);
 
-  it('an administrator sees every part of an install that works', async () => {
+  it('an administrator sees every part of an install that works, and that no Pod runs', async () => {
     const { code, stdout, stderr } = await byAdministrator('--wait', '30s');
-    expect(stdout).not.toMatch(/problem|unseen/);
+    expect(stdout).not.toContain('problem');
+    expect(stdout.match(/^unseen: .*$/gm)).toEqual([
+      expect.stringContaining('unseen: Pods: no Pod of Reeve'),
+    ]);
     expect(stdout).toContain('ok: webhook\n');
     expect(stdout).toContain('ok: rights of the reconciler\n');
-    expect(stdout.endsWith('Reeve works.\n')).toBe(true);
+    expect(stdout.endsWith('Reeve works, apart from what is unseen.\n')).toBe(true);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     const { stdout: json } = await byAdministrator('-o', 'json');
     expect(JSON.parse(json)).toMatchObject({
       works: true,
-      parts: [{ part: 'API server', problems: [], unseen: [] }, {}, {}, {}, {}, {}, {}, {}, {}, {}],
+      parts: [{ part: 'API server', problems: [], unseen: [] }, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}],
     });
   });
 
@@ -57,7 +60,7 @@ describeCluster('a check of an install with faults', () => {
       const { code, stdout } = await check(await roleKubeconfig(cluster, role));
       expect(stdout).toContain(`ok: rights of the ${role}\n`);
       expect(stdout).not.toContain('problem');
-      expect(stdout).toContain('Reeve works, as far as this account may look.');
+      expect(stdout).toContain('Reeve works, apart from what is unseen.');
       expect(code).toBe(0);
     },
   );
@@ -83,6 +86,9 @@ describeCluster('a check of an install with faults', () => {
     const { code, stdout } = await byAdministrator();
     expect(stdout).toMatch(
       /problem: rights of the reconciler: \S+ lacks get namespaces, .* and \d+ more: apply manifests\/install/,
+    );
+    expect(stdout).toContain(
+      '\n  - apiGroups: [""]\n    resources: ["namespaces"]\n    verbs: ["get", "list", "watch", "patch"]\n',
     );
     expect(code).toBe(1);
     await applyText(await readFile(rolesFile, 'utf8'), cluster);
@@ -131,7 +137,7 @@ describeCluster('a check of an install with faults', () => {
     expect(await check(elsewhere)).toMatchObject({
       code: 1,
       stdout:
-        'problem: API server: the API server did not answer (ECONNREFUSED)\nReeve does not work completely: see above.\n',
+        'problem: API server: the API server did not answer (ECONNREFUSED)\nReeve does not work completely: API server (see above).\n',
     });
   });
 

@@ -286,6 +286,7 @@ test('reeve check finds that Reeve works on the sandbox', async () => {
   // It runs no Pods.
   expect(stdout.split('\n').filter((line) => line.startsWith('unseen: '))).toEqual([
     'unseen: Deployments: the API server answered 501 (NotImplemented)',
+    'unseen: Pods: the API server answered 501 (NotImplemented)',
   ]);
   expect(status).toBe(0);
   const bad = join(image.folder, 'bad.yaml');

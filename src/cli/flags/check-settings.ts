@@ -1,25 +1,35 @@
 // Defines the flags of `reeve check`.
 import { parseGoDuration } from '../../base/time.ts';
-import { durationPlaceholder, filesSetting, installSettings, outputSetting } from './common-settings.ts';
-import { clusterSettings, installOverrides } from './state-settings.ts';
+import { durationPlaceholder, filesSetting, outputSetting } from './common-settings.ts';
+import { clusterSettings, connectionSettings, installOverrides } from './state-settings.ts';
 import { durationSetting, switchSetting } from './setting-kinds.ts';
-import { commandForm, type Settings, type Values } from './settings.ts';
+import { commandForm, flagName, type Settings, type Values } from './settings.ts';
 
 const anHourMs = 3_600_000;
+const { installNamespace, ...allowed } = installOverrides;
+/** Flags that count only with -f. */
+const forFiles = {
+  cluster: clusterSettings.cluster,
+  strict: { ...switchSetting('With -f: exit with 1 also for warnings.'), hasVariable: false },
+  ...allowed,
+} satisfies Settings;
 
 export const checkSettings = {
   filename: filesSetting(
     'Check this file or folder in place of an install; - is standard input. May be given several times.',
   ),
-  ...clusterSettings,
-  namespace: installSettings.namespace,
+  ...connectionSettings,
+  namespace: {
+    ...installNamespace,
+    hasVariable: true,
+    help: 'The namespace that Reeve is installed in. Default: reeve-system, and with -f that of its Deployments.',
+  },
   wait: durationSetting('0s', anHourMs, parseGoDuration, {
     ...durationPlaceholder,
     help: 'How long to look again until everything works.',
     accepted: 'a duration such as 2m, up to 1h',
   }),
-  strict: { ...switchSetting('With -f: exit with 1 also for warnings.'), hasVariable: false },
-  ...installOverrides,
+  ...forFiles,
   output: outputSetting(
     ['text', 'json', 'github'],
     'Lines for people, JSON for programs, or annotations of a pull request on GitHub.',
@@ -44,10 +54,10 @@ export const checkForm = commandForm({
   ],
 });
 
-function checkedCheck({ filename, strict, output, wait }: CheckFlags): readonly string[] {
+function checkedCheck({ filename, wait, output, ...flags }: CheckFlags): readonly string[] {
   if (filename.length > 0) return wait > 0 ? ['--wait goes without -f'] : [];
-  return [
-    ...(strict ? ['--strict goes with -f'] : []),
-    ...(output === 'github' ? ['-o github goes with -f'] : []),
-  ];
+  const given = Object.entries(flags)
+    .filter(([key, value]) => Object.hasOwn(forFiles, key) && value !== undefined && value !== false)
+    .map(([key]) => flagName(key));
+  return [...given, ...(output === 'github' ? ['-o github'] : [])].map((flag) => `${flag} goes with -f`);
 }

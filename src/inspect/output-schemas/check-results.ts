@@ -17,14 +17,38 @@ const finding = object({
   required: ['severity', 'check', 'file', 'line', 'column', 'message'],
 });
 
+const missingRule = object({
+  description: 'An RBAC rule that a user lacks.',
+  fields: {
+    user: words('The user that lacks it. Missing for the user of this command.'),
+    namespace: words('The namespace of the Role that needs it. Missing for a ClusterRole.'),
+    rule: object({
+      description: 'The rule, as it is written in a role.',
+      fields: {
+        apiGroups: rows('API groups; empty text is the core group.', words('A group.')),
+        resources: rows('Resources, in plural.', words('A resource, such as pods/proxy.')),
+        resourceNames: rows('Names of objects. Missing for all names.', words('A name.')),
+        verbs: rows('Verbs.', words('A verb.')),
+      },
+      required: ['apiGroups', 'resources', 'verbs'],
+    }),
+  },
+  required: ['rule'],
+});
+
 const part = object({
   description: 'One part of an install.',
   fields: {
     part: words('The name of the part.'),
     problems: rows('What does not work. Empty if the part works.', words('A problem.')),
-    unseen: rows('What this account may not look at.', words('What could not be read, and why.')),
+    unseen: rows(
+      'What this account may not or could not look at. It never counts as working.',
+      words('What could not be read, and why.'),
+    ),
+    details: rows('What was found, such as the end of a certificate.', words('A detail.')),
+    missingRules: rows('Rules that solve a problem, or let this account look.', missingRule),
   },
-  required: ['part', 'problems', 'unseen'],
+  required: ['part', 'problems', 'unseen', 'details', 'missingRules'],
 });
 
 export const checkResults = object({

@@ -181,8 +181,16 @@ test('a policy, share or binding that is not ready is a problem with its reason'
 });
 
 test('the output names each part, and its last line says whether Reeve works', () => {
-  expect(checkText([{ part: 'kinds', problems: [], unseen: [] }])).toBe('ok: kinds\nReeve works.\n');
-  expect(checkText([{ part: 'kinds', problems: ['p'], unseen: [] }])).toBe(
-    'problem: kinds: p\nReeve does not work completely: see above.\n',
+  const nothing = { problems: [], unseen: [], details: [], missingRules: [] };
+  expect(checkText([{ ...nothing, part: 'kinds' }])).toBe('ok: kinds\nReeve works.\n');
+  expect(checkText([{ ...nothing, part: 'kinds', problems: ['p'] }])).toBe(
+    'problem: kinds: p\nReeve does not work completely: kinds (see above).\n',
+  );
+  const unseen = { ...nothing, part: 'kinds', unseen: ['u'] };
+  expect(checkText([unseen])).toBe(
+    'unseen: kinds: u\nThis account sees too little of Reeve to say whether it works: see above.\n',
+  );
+  expect(checkText([{ ...nothing, part: 'Leases' }, unseen])).toBe(
+    'ok: Leases\nunseen: kinds: u\nReeve works, apart from what is unseen.\n',
   );
 });

@@ -119,6 +119,12 @@ describe('reeve check', () => {
     [['-f', 'x', '--wait=2m'], '--wait goes without -f'],
     [['--strict'], '--strict goes with -f'],
     [['-o', 'github'], '-o github goes with -f'],
+    [['--cluster'], '--cluster goes with -f'],
+    [['--shared-namespace=a'], '--shared-namespace goes with -f'],
+    [['--exclude-namespace=a'], '--exclude-namespace goes with -f'],
+    [['--resource-kind=v1/ConfigMap'], '--resource-kind goes with -f'],
+    [['--secret-name=a'], '--secret-name goes with -f'],
+    [['--install-namespace=a'], 'unknown flag --install-namespace'],
   ])('%j is refused', async (args, problem) => {
     expect(await readCommand(['check', ...args], {})).toMatchObject({
       kind: 'wrong',
