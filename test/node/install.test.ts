@@ -4,7 +4,9 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { NodeRig } from '../cluster/node/rig.ts';
 import { expectShown, stepsOf } from '../support/document-steps.ts';
+import { createHelmTestAccount } from '../support/helm-test-account.ts';
 import { kubectl, mustKubectl } from '../support/kubectl.ts';
+import { ReeveProcess } from '../support/serve-process.ts';
 import { nodesOf, reevePods, roles, spreadReeve } from './support/reeve-pods.ts';
 import { describeNodes, sharedRig } from './support/shared-rig.ts';
 import { applyFirstSteps } from './support/steady-writes.ts';
@@ -29,6 +31,19 @@ describeNodes('Reeve in Pods', () => {
         expect(await rig.cluster.admin.send('GET', proxy)).toMatchObject({ status: 200 });
       }
     }
+  });
+
+  test('a check with the account of helm test sees the certificates and watches of every Pod, and no problem', async () => {
+    const account = await createHelmTestAccount(rig.cluster);
+    await using check = new ReeveProcess([...account.args, `--kubeconfig=${account.kubeconfig}`]);
+    const { code, stdout } = await check.ended();
+    await account.remove();
+    expect(stdout).toContain('ok: Pods\n');
+    for (const { name } of await reevePods(rig, 'webhook'))
+      expect(stdout).toMatch(new RegExp(`^  Pod ${name}: serving certificate until 20.*Z$`, 'm'));
+    for (const { name } of (await Promise.all(roles.map((role) => reevePods(rig, role)))).flat())
+      expect(stdout).toMatch(new RegExp(`^  Pod ${name}: its watches were silent for at most \\d+ s$`, 'm'));
+    expect(code).toBe(0);
   });
 
   test('the Pods pass the Pod Security level restricted', async () => {
