@@ -13,7 +13,7 @@ import { isIn, type NamespaceReach } from './reach.ts';
 import { Reader } from './reader.ts';
 import { literal, noTemplates, type TemplateWriter } from './templates.ts';
 
-interface Subject {
+export interface BoundSubject {
   readonly kind: string;
   readonly name: string;
   readonly namespace?: string;
@@ -23,11 +23,11 @@ export interface Binding {
   readonly name: string;
   /** A ClusterRole. */
   readonly role: string;
-  readonly subjects: readonly Subject[];
+  readonly subjects: readonly BoundSubject[];
 }
 
 /** Reads what RBAC calls subjects, and loses those that Reeve refuses. */
-export function boundSubjects(list: Reader): readonly Subject[] {
+export function boundSubjects(list: Reader): readonly BoundSubject[] {
   return list.items().flatMap((item) => {
     const [kind, name, namespace] = ['kind', 'name', 'namespace'].map((key) => item.at(key).text());
     // The API server fills in the only group that each kind can have.

@@ -24,6 +24,10 @@ export interface Importer extends OlderTool {
 export class ImportRun {
   readonly options: ImportOptions;
   readonly namespaces: readonly KubeObject[];
+  /** Steps before our objects are applied, and after the adoption. */
+  readonly before = new Set<string>();
+  readonly after = new Set<string>();
+  readonly notes = new Set<string>();
   readonly #all: readonly ToolObject[];
   readonly #tool: OlderTool;
   readonly #asked = new Set<string>();
@@ -32,9 +36,6 @@ export class ImportRun {
   readonly #moved = new Map<string, MovedSecret>();
   readonly #sources = new Map<string, ImportResult['sources'][number]>();
   readonly #adopt: string[] = [];
-  readonly #before = new Set<string>();
-  readonly #after = new Set<string>();
-  readonly #notes = new Set<string>();
 
   constructor(tool: OlderTool, input: readonly SourceObject[], options: ImportOptions) {
     this.options = options;
@@ -72,14 +73,14 @@ export class ImportRun {
     )?.object;
   }
 
-  /** Adds an object of ours, or says why it would not load. */
+  /** Adds an object of ours and returns its name, or says why it would not load. */
   provide(
     kind: PrintedKind,
     wanted: string,
     spec: object,
     from: readonly Reader[],
     namespace?: string,
-  ): void {
+  ): string | undefined {
     const name = this.#uniqueName(kind, wanted, namespace);
     const metadata = { name, ...(namespace === undefined ? {} : { namespace }) };
     const object = { apiVersion: ownVersion, kind, metadata, spec };
@@ -87,12 +88,13 @@ export class ImportRun {
     if (!loaded.ok) {
       const why = loaded.problems.slice(0, 3).map(renderProblem).join('; ');
       for (const each of from) each.lose(`as ${kind} ${name} it would not load: ${why}`);
-      return;
+      return undefined;
     }
     this.#provided.push({ object, from: from.map((each) => each.from) });
     const flag = adoptFlags[kind];
     if (flag !== undefined && ('contents' in spec || 'source' in spec))
       this.#adopt.push(`reeve adopt --${flag} ${name}`);
+    return name;
   }
 
   /** The Secret of a shared namespace that gets the data. Two Secrets of one name get two names there. */
@@ -112,41 +114,27 @@ export class ImportRun {
     return this.find('Secret', namespace, name);
   }
 
-  /** A step before our objects are applied. */
-  before(step: string): void {
-    this.#before.add(step);
-  }
-
   /**
    * The step that deletes an object of the tool, and nothing with it. Without its controller a finalizer stays, and with
    * its owner references the garbage collector would delete what it has created.
    */
   deleteAlone({ kind, name, namespace }: ToolObject): void {
     const resource = `${kind.toLowerCase()} ${name}${namespace === '' ? '' : ` -n ${namespace}`}`;
-    this.before(
+    this.before.add(
       `kubectl patch ${resource} --type=merge -p '{"metadata":{"finalizers":null}}' && kubectl delete ${resource} --cascade=orphan`,
     );
-  }
-
-  /** A step after the adoption. */
-  after(step: string): void {
-    this.#after.add(step);
-  }
-
-  note(text: string): void {
-    this.#notes.add(text);
   }
 
   result(): ImportResult {
     this.#loseRest();
     const { stop, end } = this.#tool;
     const apply = ['kubectl apply -f the objects of this import', ...this.#adopt];
-    const steps = [stop, ...this.#moveSteps(), ...this.#before, ...apply, ...this.#after, end];
+    const steps = [stop, ...this.#moveSteps(), ...this.before, ...apply, ...this.after, end];
     return {
       objects: this.#provided,
       adopt: this.#adopt,
       steps: this.#provided.length === 0 ? [] : steps,
-      notes: [...this.#notes, ...kindNotes(this.#provided)],
+      notes: [...this.notes, ...rightNotes(this.#provided)],
       lost: this.#all.flatMap(lostOf),
       moved: [...this.#moved.values()],
       sources: [...this.#sources.values()],
@@ -197,13 +185,18 @@ function targetOf({ namespace, name }: MovedSecret): string {
   return `${namespace}/${name}`;
 }
 
-function kindNotes(provided: readonly ImportedObject[]): readonly string[] {
-  const resources = provided.flatMap(({ object }) =>
-    new Reader(object).at('spec', 'contents', 'resources').items(),
-  );
-  const kinds = new Set(resources.flatMap((item) => item.at('kind').text() ?? []));
-  if (kinds.size === 0) return [];
+/** What the install must be allowed to do. */
+function rightNotes(provided: readonly ImportedObject[]): readonly string[] {
+  const named = (list: string, ...path: readonly string[]): string => {
+    const items = provided.flatMap(({ object }) => new Reader(object).at('spec', 'contents', list).items());
+    const names = new Set(items.flatMap((item) => item.at(...path).text() ?? []));
+    return [...names].toSorted().join(', ');
+  };
+  const [kinds, roles] = [named('resources', 'kind'), named('roleBindings', 'roleRef', 'name')];
   return [
-    `The install must allow these kinds in contents (--resource-kind): ${[...kinds].toSorted().join(', ')}.`,
+    ...(kinds === '' ? [] : [`The install must allow these kinds in contents (--resource-kind): ${kinds}.`]),
+    ...(roles === ''
+      ? []
+      : [`The install must allow Reeve to bind these ClusterRoles (bindableClusterRoles): ${roles}.`]),
   ];
 }

@@ -12,27 +12,25 @@ export function importText({ objects, steps, notes, lost }: ImportOutput): strin
   const documents = objects.map(({ from, object }) =>
     [...from.map((each) => comment(`from ${originText(each)}`)), stringifyYaml(object)].join(''),
   );
-  return [
-    ...documents,
-    [
-      section(
-        'Steps, in this order:',
-        steps.map((step, index) => `${index + 1}. ${step}`),
-      ),
-      section(
-        'Notes:',
-        notes.map((note) => `- ${note}`),
-      ),
-      section(
-        `Not carried over (${lost.length}):`,
-        lost.map((each) => `- ${lostText(each)}`),
-      ),
-    ].join(''),
-  ].join('---\n');
+  const sections = [
+    ...section(
+      'Steps, in this order:',
+      steps.map((step, index) => `${index + 1}. ${step}`),
+    ),
+    ...section(
+      'Notes:',
+      notes.map((note) => `- ${note}`),
+    ),
+    ...section(
+      `Not carried over (${lost.length}):`,
+      lost.map((each) => `- ${lostText(each)}`),
+    ),
+  ];
+  return [...documents, sections.map(comment).join('')].join('---\n');
 }
 
-function section(title: string, lines: readonly string[]): string {
-  return lines.length === 0 ? '' : [title, ...lines.map((line) => `  ${line}`)].map(comment).join('');
+function section(title: string, lines: readonly string[]): readonly string[] {
+  return lines.length === 0 ? [] : [title, ...lines.map((line) => `  ${line}`)];
 }
 
 function comment(text: string): string {

@@ -94,14 +94,23 @@ interface PolicyWish extends Wish {
   };
 }
 
-/** A policy for each reach, and for each part of a long list of RoleBindings. Other fields are in the first. */
-export function providePolicies(run: ImportRun, { from, name, reaches, spec, common }: PolicyWish): void {
+/**
+ * A policy for each reach, and for each part of a long list of RoleBindings. Other fields are in the first.
+ * Returns the names of the policies.
+ */
+export function providePolicies(
+  run: ImportRun,
+  { from, name, reaches, spec, common }: PolicyWish,
+): readonly string[] {
   const [first = [], ...more] = inParts(spec.contents?.roleBindings ?? [], maxBindings);
   const whole = first.length === 0 ? spec : { ...spec, contents: { ...spec.contents, roleBindings: first } };
   const parts = [whole, ...more.map((bindings) => ({ contents: { roleBindings: bindings } }))];
-  for (const reach of possibleReaches(run, from, reaches))
-    for (const part of parts)
-      run.provide('NamespacePolicy', name, { ...matchOfReach(reach), ...part, ...common }, [from]);
+  return possibleReaches(run, from, reaches).flatMap((reach) =>
+    parts.flatMap(
+      (part) =>
+        run.provide('NamespacePolicy', name, { ...matchOfReach(reach), ...part, ...common }, [from]) ?? [],
+    ),
+  );
 }
 
 /** Says what is left out. */

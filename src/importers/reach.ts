@@ -112,6 +112,16 @@ export function complementOf(reach: NamespaceReach): NamespaceReach | undefined 
   return only && selectedBy([{ ...only, operator: opposite[only.operator] }]);
 }
 
+/** The part of the reach outside of the others. Undefined if one of them has no complement. */
+export function outsideOf(
+  reach: NamespaceReach,
+  others: readonly NamespaceReach[],
+): NamespaceReach | undefined {
+  return others
+    .map(complementOf)
+    .reduce<NamespaceReach | undefined>((all, each) => all && each && both(all, each), reach);
+}
+
 /** The form of a policy: no match stands for every namespace. */
 export function matchOfReach(reach: NamespaceReach): { readonly match?: NamespaceReach } {
   const { names, ...others } = reach;

@@ -1,7 +1,7 @@
 // Imports Tenants of Capsule. Its resources for tenants are read in capsule-resources.ts.
 // https://github.com/projectcapsule/capsule/blob/main/api/v1beta2/tenant_types.go
 import type { StringMap } from '../../base/kube-object.ts';
-import { roleBindings, boundSubjects, type Binding } from '../contents.ts';
+import { roleBindings, boundSubjects, type Binding, type BoundSubject } from '../contents.ts';
 import type { ImportRun, Importer } from '../import-run.ts';
 import { lostOf, type ToolObject } from '../tool-object.ts';
 import { filled } from '../lists.ts';
@@ -33,7 +33,7 @@ export const capsule: Importer = {
     for (const tenant of tenants) readTenant(run, tenant);
     readTenantResources(run, tenants);
     if (tenants.length > 0)
-      run.note(
+      run.notes.add(
         `Capsule sets label ${tenantLabel} on the namespaces that owners create. With Reeve, who creates a namespace writes the label.`,
       );
   },
@@ -43,11 +43,13 @@ function readTenant(run: ImportRun, tenant: ToolObject): void {
   const { name, reader: from } = tenant;
   const spec = from.at('spec');
   const reach = selectedBy([{ key: tenantLabel, operator: 'In', values: [name] }]);
+  const names: string[] = [];
   const provide = (policy: string, reaches: readonly NamespaceReach[], given: object): void => {
     const hasRules = 'namespaces' in given || 'validations' in given;
     const whole = { ...(hasRules ? { validationActions: ['Audit'] } : {}), ...given };
     // A Tenant may have its owners and bindings elsewhere.
-    if (Object.keys(given).length > 0) providePolicies(run, { from, name: policy, reaches, spec: whole });
+    if (Object.keys(given).length > 0)
+      names.push(...providePolicies(run, { from, name: policy, reaches, spec: whole }));
   };
   const bindings = [...ownerBindings(tenant), ...additionalBindings(name, spec.at('additionalRoleBindings'))];
   const namespaces = filled({ requesters: requestersOf(spec.at('owners')), ...namespaceRules(name, spec) });
@@ -70,26 +72,22 @@ function readTenant(run: ImportRun, tenant: ToolObject): void {
   run.deleteAlone(tenant);
   // The second label is on no RoleBinding of a GlobalTenantResource, which Reeve may have adopted.
   const left = `rolebindings -A -l projectcapsule.dev/tenant=${name},capsule.clastix.io/role-binding`;
-  const isLess =
-    run.ofKind('TenantOwner').length > 0 || lostOf(tenant).some((each) => binding.test(each.from.path ?? ''));
-  run.after(
-    isLess
-      ? `kubectl get ${left} lists RoleBindings of Capsule: delete those whose rights the policies give, too`
-      : `kubectl delete ${left}`,
-  );
+  const lost = lostOf(tenant).some((each) => binding.test(each.from.path ?? ''));
+  if (lost || names.length === 0 || run.ofKind('TenantOwner').length > 0)
+    run.after.add(
+      `kubectl get ${left} lists RoleBindings of Capsule: delete those whose rights the policies give, too`,
+    );
+  else {
+    const policies = names.map((each) => `namespacepolicy/${each}`).join(' ');
+    run.after.add(`kubectl wait --for=condition=Ready ${policies} --timeout=2m && kubectl delete ${left}`);
+  }
 }
 
 /** Parts of a Tenant that give rights. Without one of them, users would lose access with the RoleBindings of Capsule. */
 const binding = /^spec(?:$|\.(?:owners|additionalRoleBindings|permissions|rules))/u;
 
-interface Owner {
-  readonly kind: string;
-  readonly name: string;
-  readonly namespace?: string;
-}
-
 /** A ServiceAccount is written as system:serviceaccount:<namespace>:<name>. */
-function ownerOf(item: Reader): Owner | undefined {
+function ownerOf(item: Reader): BoundSubject | undefined {
   const [kind, name] = [item.at('kind').text(), item.at('name').text()];
   if (kind === undefined || name === undefined) return undefined;
   if (kind !== 'ServiceAccount') return { kind, name };

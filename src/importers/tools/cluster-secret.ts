@@ -5,7 +5,7 @@ import type { ImportRun, Importer } from '../import-run.ts';
 import type { ToolObject } from '../tool-object.ts';
 import { reachesOfNames } from '../listed-reach.ts';
 import { provideShares, type ShareWish } from '../provide.ts';
-import { both, complementOf, everywhere, type NamespaceReach } from '../reach.ts';
+import { everywhere, outsideOf, type NamespaceReach } from '../reach.ts';
 import type { Reader } from '../reader.ts';
 
 export const clusterSecret: Importer = {
@@ -39,15 +39,13 @@ function readClusterSecret(run: ImportRun, each: ToolObject): void {
 function reachesOf(run: ImportRun, reader: Reader): readonly NamespaceReach[] {
   const [wanted, avoided] = [reader.at('matchNamespace'), reader.at('avoidNamespaces')];
   const expressions = wanted.texts();
-  const outside = reachesOfNames(run, avoided, avoided.texts() ?? [], 'start').map(complementOf);
-  if (expressions === undefined)
-    return [outside.reduce<NamespaceReach>((all, each) => both(all, each ?? {}), everywhere)];
-  const reaches = reachesOfNames(run, wanted, expressions, 'start');
-  if (reaches.some(({ names = [] }) => names.some((glob) => glob.endsWith('*'))))
-    run.note(
+  const outside = reachesOfNames(run, avoided, avoided.texts() ?? [], 'start');
+  const reaches = expressions ? reachesOfNames(run, wanted, expressions, 'start') : [everywhere];
+  if (expressions && reaches.some(({ names = [] }) => names.some((glob) => glob.endsWith('*'))))
+    run.notes.add(
       'ClusterSecret compares its expressions with the start of a name only: a, a-* and a.* all match every name that begins with them, so the globs end in *.',
     );
-  return reaches.map((reach) => outside.reduce<NamespaceReach>((all, each) => both(all, each ?? {}), reach));
+  return reaches.flatMap((reach) => outsideOf(reach, outside) ?? []);
 }
 
 /** The operator, too, refuses valueFrom beside other keys. */

@@ -54,7 +54,7 @@ export const hnc: Importer = {
     for (const each of sources) readSource(run, each, modes);
     for (const { reader } of copies) reader.skip();
     if (sources.length > 0)
-      run.note(
+      run.notes.add(
         'Who may set a tree label on a Namespace decides what the namespace gets: Reeve asks for the right "use" on the policy or share.',
       );
   },

@@ -1,16 +1,16 @@
 // Reads match and exclude of a Kyverno rule as sets of namespaces.
 // https://github.com/kyverno/kyverno/blob/main/api/kyverno/v1/match_resources_types.go
 import { sourceOfGlob } from '../name-patterns.ts';
-import { both, complementOf, conditionOn, selectedIn, type NamespaceReach } from '../reach.ts';
+import { both, conditionOn, outsideOf, selectedIn, type NamespaceReach } from '../reach.ts';
 import type { Reader } from '../reader.ts';
 
 /** Undefined if the rule has another trigger, or a part that no set of namespaces says. */
 export function reachesOfRule(rule: Reader): readonly NamespaceReach[] | undefined {
   const matched = alternativesIn(rule.at('match'));
   const excluded = rule.at('exclude').isPresent ? alternativesIn(rule.at('exclude')) : [];
-  const outside = excluded?.map(complementOf);
-  if (matched === undefined || outside === undefined || outside.includes(undefined)) return undefined;
-  return matched.map((reach) => outside.reduce<NamespaceReach>((all, each) => both(all, each ?? {}), reach));
+  if (matched === undefined || excluded === undefined) return undefined;
+  const reaches = matched.flatMap((reach) => outsideOf(reach, excluded) ?? []);
+  return reaches.length < matched.length ? undefined : reaches;
 }
 
 /** `any` and `all` are lists of filters. The older form is one filter. */

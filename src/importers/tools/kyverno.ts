@@ -53,7 +53,7 @@ function readPolicy(run: ImportRun, policy: ToolObject): void {
     if (rule.at('generate').isPresent) readRule(run, policy, rule);
     else rule.lose('Reeve imports generate rules only');
   }
-  run.before(
+  run.before.add(
     `set orphanDownstreamOnPolicyDelete: true in the generate rules of ClusterPolicy ${policy.name}, so that their objects stay, and delete the rules`,
   );
 }
@@ -61,7 +61,7 @@ function readPolicy(run: ImportRun, policy: ToolObject): void {
 /** Reeve always covers existing namespaces, and always keeps objects as they should be. */
 function noteWeaker(run: ImportRun, { id }: ToolObject, field: Reader): void {
   if (field.flag() === false)
-    run.note(
+    run.notes.add(
       `${id}, ${field.from.path ?? ''} is false. Reeve also covers existing namespaces and restores objects.`,
     );
 }

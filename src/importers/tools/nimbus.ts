@@ -21,7 +21,7 @@ export const nimbus: Importer = {
     for (const each of run.ofKind('SecurityIntentBinding')) readBinding(run, each);
     for (const each of run.ofKind('ClusterSecurityIntentBinding')) readClusterBinding(run, each);
     if (derived.some((kind) => run.ofKind(kind).length > 0))
-      run.note(
+      run.notes.add(
         'NimbusPolicy and ClusterNimbusPolicy are left out: the status of a binding of Reeve says what was rendered.',
       );
   },
@@ -50,7 +50,7 @@ function readIntent(run: ImportRun, { name, reader }: ToolObject): void {
     ? knownIntents[id]
     : {};
   if (known.whyUnsupported !== undefined)
-    run.note(`Intent ${name}: nothing in Reeve supports ${id}: ${known.whyUnsupported}.`);
+    run.notes.add(`Intent ${name}: nothing in Reeve supports ${id}: ${known.whyUnsupported}.`);
 }
 
 function capitalized(word: string): string {
@@ -73,7 +73,7 @@ function paramsOf(id: string, params: Reader): Readonly<Record<string, unknown>>
 }
 
 function readBinding(run: ImportRun, { id, name, namespace, reader }: ToolObject): void {
-  if (namespace === '') run.note(`${id} names no namespace, so the binding is for namespace default.`);
+  if (namespace === '') run.notes.add(`${id} names no namespace, so the binding is for namespace default.`);
   run.provide(
     'SecurityIntentBinding',
     name,

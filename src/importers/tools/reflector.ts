@@ -20,7 +20,7 @@ export const reflector: Importer = {
       else readSource(run, each);
     }
     if (objects.length > 0)
-      run.note(
+      run.notes.add(
         'cert-manager sets these annotations through secretTemplate of a Certificate and the annotation cert-manager.io/secret-template of an Ingress: remove them there.',
       );
   },

@@ -20,7 +20,7 @@ export const rolebindingOperator: Importer = {
     const deployments = run.others().filter(isOperator);
     if (run.options.fromBindings) guessFromBindings(run);
     else if (deployments.length > 0) provide(run, operator, defaultBinding, deployments);
-    run.note(
+    run.notes.add(
       'The operator creates a RoleBinding once, with the namespace. Reeve also restores it, and deletes it with the policy.',
     );
   },
@@ -68,7 +68,7 @@ function guessFromBindings(run: ImportRun): void {
         each.reader.limit('RoleBindings of a policy have no labels and annotations');
     const others = run.namespaces.map(nameOf).filter((each) => !present.has(each));
     if (others.length > 0)
-      run.note(
+      run.notes.add(
         `${policy}: ${others.length} namespaces have no such RoleBinding today and get one, such as ${others[0] ?? ''}.`,
       );
   }
