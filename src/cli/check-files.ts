@@ -70,6 +70,7 @@ function printed(
   const definitions = loadDefinitions(read.located, setupOf(withBase, loadState(withBase)));
   const findings = checkDefinitions({
     providers: definitions.providers,
+    partial: definitions.partial,
     // Our own kinds are checked by their schemas.
     problems: [...read.problems, ...kubeObjectsOf(definitions.rest).problems, ...definitions.problems],
     state,

@@ -5,6 +5,7 @@ import { parseSecurityIntent, securityIntentKind } from '../api/intents/security
 import { providerId, providerKinds, type BindingKind, type ProviderId } from '../policy/terms/provider-id.ts';
 import { compiled, type CompileResult } from '../policy/terms/compile-result.ts';
 import { groupOf } from '../policy/terms/object-key.ts';
+import { allProblems } from './all-problems.ts';
 import type { FileProblem } from './file-problem.ts';
 import type { Intent } from '../policy/intents/adapter.ts';
 import { intentAdapters } from '../policy/intents/adapters.ts';
@@ -29,6 +30,8 @@ export interface LocatedDefinition {
 export interface Definitions {
   /** By kind, then in the order of the files. */
   readonly providers: readonly LocatedDefinition[];
+  /** Providers with problems, without the parts that are wrong, to find what else is wrong. */
+  readonly partial: readonly LocatedDefinition[];
   /** By what a write of an intent is judged. */
   readonly intents: IntentSnapshot;
   /** Objects of other kinds, and what is no object at all. */
@@ -61,15 +64,16 @@ export function loadDefinitions(
   const context = contextOf([...setup.intents, ...intents.loaded.map(({ value }) => value)], setup);
   const providers = providerKinds.map((kind) => {
     const all = loadAll(kind, objects, (value) => loadProvider(kind, asStored(value), context));
-    const loaded = all.loaded.map(({ value, name, namespace, source }) => ({
+    const located = ({ value, name, namespace, source }: Loaded<ProviderDefinition>): LocatedDefinition => ({
       id: providerId(kind, name, namespace),
       definition: value,
       source,
-    }));
-    return { loaded, problems: all.problems };
+    });
+    return { loaded: all.loaded.map(located), partial: all.partial.map(located), problems: all.problems };
   });
   return {
     providers: providers.flatMap(({ loaded }) => loaded),
+    partial: providers.flatMap(({ partial }) => partial),
     intents: { context, bindings: () => bindingKinds.flatMap((kind) => storedBindings(kind, objects)) },
     rest: objects.get(undefined) ?? [],
     problems: inOrder([intents, ...providers].flatMap(({ problems }) => problems)),
@@ -145,27 +149,38 @@ interface Loaded<T> extends NameInFile {
   readonly source: LocatedObject;
 }
 
+interface AllLoaded<T> {
+  readonly loaded: readonly Loaded<T>[];
+  readonly partial: readonly Loaded<T>[];
+  readonly problems: readonly FileProblem[];
+}
+
 /** Loads the objects of this kind. A second object of a name is refused. */
 function loadAll<T>(
   kind: LoadedKind,
   objects: ObjectsByKind,
   load: (value: unknown) => CompileResult<T>,
-): { readonly loaded: readonly Loaded<T>[]; readonly problems: readonly FileProblem[] } {
+): AllLoaded<T> {
   const loaded: Loaded<T>[] = [];
+  const partial: Loaded<T>[] = [];
   const problems: FileProblem[] = [];
   for (const source of objects.get(kind) ?? []) {
     const about = aboutOf(source);
     const result = load(source.value);
     if (result.ok) loaded.push({ value: result.value, source, ...nameIn(source.value) });
-    else
+    else {
+      const all = allProblems(source.value, result.problems, load);
       problems.push(
-        ...result.problems.map((problem) => ({ ...source.locate(problem), ...(about && { about }) })),
+        ...all.problems.map((problem) => ({ ...source.locate(problem), ...(about && { about }) })),
       );
+      if (all.rest !== undefined) partial.push({ value: all.rest, source, ...nameIn(source.value) });
+    }
   }
   const placed = loaded.map((each) => ({ ...each, ...placeOf(each.source) }));
   const { first, repeated } = firstOfEach(placed, shownNameOf);
   return {
     loaded: first,
+    partial,
     problems: [
       ...problems,
       ...repeated.map(({ name, ...each }) => ({ ...each, about: `${words[kind]} ${name}` })),

@@ -30,6 +30,8 @@ import { knownRoles, unknownRoles } from './role-checks.ts';
 export interface CheckInput {
   /** The definitions of the files. */
   readonly providers: readonly LocatedDefinition[];
+  /** Definitions with problems, without the parts that are wrong. */
+  readonly partial: readonly LocatedDefinition[];
   /** Problems that were found when the files were read. */
   readonly problems: readonly FileProblem[];
   /** The state with the files applied. */
@@ -47,6 +49,14 @@ export function checkDefinitions(input: CheckInput): readonly CheckFinding[] {
       ...intentFindings(provider, snapshot),
       ...roleFindings(provider, input),
       ...withoutEffect(provider, snapshot, now),
+    ]),
+    ...input.partial.flatMap((provider) => [
+      ...notAllowed(provider, input.state.install),
+      ...roleFindings(provider, input),
+      // What the missing parts would match is not known.
+      ...partsWithoutEffect(provider.definition, { matched: 1, errors: 1 }, snapshot, now).map((part) =>
+        located('warning', 'effect', provider, part),
+      ),
     ]),
     ...doubleProviders(providers, snapshot, now).map(({ provider, path, message }) =>
       located('problem', 'double', provider, { path, message }),
