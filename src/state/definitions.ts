@@ -64,12 +64,21 @@ export function loadDefinitions(
   const context = contextOf([...setup.intents, ...intents.loaded.map(({ value }) => value)], setup);
   const providers = providerKinds.map((kind) => {
     const all = loadAll(kind, objects, (value) => loadProvider(kind, asStored(value), context));
-    const located = ({ value, name, namespace, source }: Loaded<ProviderDefinition>): LocatedDefinition => ({
+    const definitionOf = ({
+      value,
+      name,
+      namespace,
+      source,
+    }: Loaded<ProviderDefinition>): LocatedDefinition => ({
       id: providerId(kind, name, namespace),
       definition: value,
       source,
     });
-    return { loaded: all.loaded.map(located), partial: all.partial.map(located), problems: all.problems };
+    return {
+      loaded: all.loaded.map(definitionOf),
+      partial: all.partial.map(definitionOf),
+      problems: all.problems,
+    };
   });
   return {
     providers: providers.flatMap(({ loaded }) => loaded),

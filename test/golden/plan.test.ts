@@ -49,7 +49,28 @@ describe('the exit code', () => {
   test('is 1 if something would be refused, and 2 if something would change', async () => {
     expect(await plan(onFiles('--exit-code'))).toMatchObject({ code: 1 });
     expect(await plan([...files, '--exit-code'])).toMatchObject({ code: 2 });
-    expect(await plan([...files, '--exit-code', '--only', 'ns/team-c'])).toMatchObject({ code: 0 });
+  });
+
+  test('counts changes that are shown, but all deletions and refusals', async () => {
+    const elsewhere = ['--only', 'ns/team-c'];
+    expect(await plan([...files, ...elsewhere, '--exit-code'])).toMatchObject({ code: 0, stderr: assumed });
+    expect(await plan([...files, ...elsewhere, '--max-deletions', '0'])).toMatchObject({ code: 1 });
+    expect(await plan(onFiles('--exit-code', '--only', 'share/database'))).toMatchObject({
+      code: 1,
+      stderr: `${assumed}something would be refused that --only does not show\n`,
+    });
+  });
+
+  test('is 2 for a new Namespace that gets nothing', async () => {
+    const stdin = 'apiVersion: v1\nkind: Namespace\nmetadata: {name: lonely}';
+    const { code, stdout } = await plan(
+      ['-f', '-', '--state', 'test/fixtures/plan/quiet.yaml', '--exit-code'],
+      {
+        stdin,
+      },
+    );
+    expect(code).toBe(2);
+    expect(stdout).toContain('namespace lonely\n  + create  Namespace/lonely\n      one of the files\n');
   });
 
   test('is 0 if nothing would change', async () => {
@@ -62,12 +83,23 @@ describe('the exit code', () => {
   });
 
   test('is 1 if more objects would be deleted or re-created than allowed', async () => {
-    expect(await plan([...files, '--max-deletions', '1'])).toMatchObject({ code: 0 });
+    expect(await plan([...files, '--max-deletions', '3'])).toMatchObject({ code: 0 });
     expect(await plan([...files, '--max-deletions', '0', '--exit-code'])).toEqual({
       code: 1,
       stdout: expect.stringContaining('1 delete') as string,
-      stderr: `${assumed}1 object would be deleted or re-created, and --max-deletions is 0\n`,
+      stderr: `${assumed}3 objects would be deleted or re-created (2 of them after a confirmation), and --max-deletions is 0\n`,
     });
+  });
+
+  test('counts deletions that wait for a confirmation', async () => {
+    const args = onFiles('--only', 'policy/limits', '--max-deletions');
+    expect(await plan([...args, '10'])).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining(
+        '11 objects would be deleted or re-created (2 of them after a confirmation), and --max-deletions is 10\n',
+      ) as string,
+    });
+    expect(await plan([...args, '11'])).toMatchObject({ code: 0 });
   });
 
   test('for wrong flags is 1 with --exit-code, because 2 means changes', async () => {
@@ -99,6 +131,18 @@ test('a problem in the files stops the plan, and says where it is', async () => 
     ) as string,
   });
 });
+
+test.each(['text', 'json', 'markdown'])(
+  'a stored policy that does not load is named, as %s',
+  async (format) => {
+    const invalid =
+      'apiVersion: reeve.dev/v1alpha1\nkind: NamespacePolicy\nmetadata: {name: old}\nspec: {mach: {}}';
+    const args = ['-f', 'test/fixtures/plan/quiet.yaml', '--state', '-', '-o', format];
+    const { code, stdout } = await plan(args, { stdin: invalid });
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/NamespacePolicy\/old[^]*spec\.mach: found an unknown field/);
+  },
+);
 
 test('a value that kubectl reads differently stops the plan', async () => {
   const stdin =

@@ -59,7 +59,7 @@ export async function runPlan(
     if (missing !== undefined) return failed(missing, io);
     const plan = await planCluster({ base, objects, now: io.clock.now() });
     if (plan.planned === 0) io.stderr('the state has no namespaces, so nothing can be planned\n');
-    return printed(narrowed(plan, scope), flags, io);
+    return printed(plan, narrowed(plan, scope), flags, io);
   });
 }
 
@@ -83,20 +83,26 @@ function problemsIn(read: ObjectFiles, base: ClusterState) {
   return inOrder([...read.problems, ...problems, ...kubeObjectsOf(rest).problems]);
 }
 
-function printed(plan: PlanOutput, { output, all, maxDeletions, exitCode }: PlanFlags, io: PlanIo): number {
+function printed(plan: PlanOutput, shown: PlanOutput, flags: PlanFlags, io: PlanIo): number {
   const writers = {
-    text: () => textOfPlan(plan, { paint: styleFor(io.isColored), isWhole: all }),
-    json: () => jsonText(plan),
-    markdown: () => planMarkdown(plan),
+    text: () => textOfPlan(shown, { paint: styleFor(io.isColored), isWhole: flags.all }),
+    json: () => jsonText(shown),
+    markdown: () => planMarkdown(shown),
   };
-  io.stdout(writers[output]());
-  const deletions = deletionsIn(plan);
-  if (maxDeletions !== undefined && deletions > maxDeletions) {
-    const objects = counted(deletions, 'object');
-    io.stderr(`${objects} would be deleted or re-created, and --max-deletions is ${maxDeletions}\n`);
+  io.stdout(writers[flags.output]());
+  // A limit on deletions and a refusal are about all that would be applied, whatever is shown.
+  const { all, held } = deletionsIn(plan);
+  if (flags.maxDeletions !== undefined && all > flags.maxDeletions) {
+    const after = held === 0 ? '' : ` (${held} of them after a confirmation)`;
+    const objects = counted(all, 'object');
+    io.stderr(
+      `${objects} would be deleted or re-created${after}, and --max-deletions is ${flags.maxDeletions}\n`,
+    );
     return 1;
   }
-  if (!exitCode) return 0;
+  if (!flags.exitCode) return 0;
+  if (isRefused(plan) && !isRefused(shown))
+    io.stderr('something would be refused that --only does not show\n');
   if (isRefused(plan) || !plan.complete) return 1;
-  return changesAnything(plan) ? 2 : 0;
+  return changesAnything(shown) ? 2 : 0;
 }

@@ -20,7 +20,7 @@ export const planSettings = {
   only: {
     ...listSetting((text) => text.includes('/'), {
       placeholder: 'KIND/NAME',
-      help: 'Show this namespace or provider only: ns/team-a, policy/team. May be given several times.',
+      help: 'Show this namespace or provider only: ns/team-a, policy/team. --max-deletions and refusals still count everything. May be given several times.',
       accepted: 'names such as ns/team-a, policy/team, share/regcred or binding/no-egress',
     }),
     hasVariable: false,
@@ -31,7 +31,7 @@ export const planSettings = {
   },
   maxDeletions: {
     placeholder: 'N',
-    help: 'Exit with 1 if more objects than this would be deleted or re-created.',
+    help: 'Exit with 1 if more objects than this would be deleted or re-created. Counts all namespaces, and deletions that wait for a confirmation.',
     accepted: 'a whole number',
     hasVariable: false,
     fallback: { value: undefined, shown: '' },
@@ -41,7 +41,9 @@ export const planSettings = {
     },
   } as Setting<number | undefined>,
   exitCode: {
-    ...switchSetting('Exit with 2 if something would change, and with 1 if something would be refused.'),
+    ...switchSetting(
+      'Exit with 2 if something of what is shown would change, and with 1 if anything would be refused.',
+    ),
     hasVariable: false,
   },
   ...installOverrides,

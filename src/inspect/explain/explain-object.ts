@@ -4,8 +4,9 @@ import type { KubeObject } from '../../base/kube-object.ts';
 import { unlimitedBudget } from '../../policy/terms/budget.ts';
 import { ownershipOf } from '../../policy/plan/ownership.ts';
 import { compileGlob } from '../../policy/terms/patterns.ts';
-import type { ProviderId } from '../../policy/terms/provider-id.ts';
+import { kindOfProvider, type ProviderId } from '../../policy/terms/provider-id.ts';
 import type { LoadedProvider } from '../../state/stored-provider.ts';
+import { shownProblems } from '../input/loaded-state.ts';
 import type { ExplainedProvider, ExplainOutput } from '../output-schemas/explanation.ts';
 import { noNamespace } from './explain-namespace.ts';
 import { sortedProviders, unreadProviders, type LookedAt } from './looked-at.ts';
@@ -47,7 +48,21 @@ export async function explainObject(target: ObjectTarget, at: LookedAt): Promise
     }));
   const why = whyUnmanaged(namespaceObject, at);
   const facts = { target, live, owner, standings, providers, why };
-  return { ...about, found: live !== undefined, summary: summaryOf(facts, at), providers };
+  const notes = standings.length === 0 ? invalidNotes(loaded, type.kind) : [];
+  const found = live !== undefined;
+  return { ...about, found, summary: summaryOf(facts, at), ...(notes.length > 0 && { notes }), providers };
+}
+
+/** What an invalid provider is meant to provide is not known. A share provides Secrets only. */
+function invalidNotes(loaded: readonly LoadedProvider[], kind: string): readonly string[] {
+  return loaded
+    .filter(
+      ({ definition, state }) =>
+        definition === undefined && (kind === 'Secret' || kindOfProvider(state.id) !== 'SecretShare'),
+    )
+    .map(
+      ({ state, problems }) => `${state.id} could provide it, but does not load: ${shownProblems(problems)}`,
+    );
 }
 
 interface Facts {

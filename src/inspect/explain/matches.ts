@@ -2,7 +2,6 @@
 import type { KubeObject } from '../../base/kube-object.ts';
 import { isTerminating, nameOf } from '../../base/metadata.ts';
 import { quoted } from '../../policy/terms/wording.ts';
-import { clipped } from '../../base/text.ts';
 import { matchOf } from '../../policy/authors/no-effect.ts';
 import type { ProviderDefinition } from '../../policy/compile/load-provider.ts';
 import { desiredByProvider } from '../../policy/desired/desired.ts';
@@ -11,13 +10,12 @@ import { unlimitedBudget } from '../../policy/terms/budget.ts';
 import { failingTerm } from '../../policy/terms/match-trace.ts';
 import { matchErrorText, matchNamespace } from '../../policy/terms/match.ts';
 import { namespaceOfProvider } from '../../policy/terms/provider-id.ts';
-import { problemsText, type LoadedProvider } from '../../state/stored-provider.ts';
+import type { LoadedProvider } from '../../state/stored-provider.ts';
+import { shownProblems } from '../input/loaded-state.ts';
 import type { ExplainedProvider, ExplainedTerm } from '../output-schemas/explanation.ts';
 import type { LookedAt } from './looked-at.ts';
 
 type ExplainedMatch = Pick<ExplainedProvider, 'matches' | 'term' | 'message'>;
-
-const maxProblems = 500;
 
 export function explainMatch(
   { definition, problems, state }: LoadedProvider,
@@ -25,7 +23,7 @@ export function explainMatch(
   { cluster, now }: LookedAt,
 ): ExplainedMatch {
   if (definition === undefined) {
-    const message = `its spec does not load, so all its objects stay as they are: ${clipped(problemsText(problems), maxProblems)}`;
+    const message = `its spec does not load, so all its objects stay as they are: ${shownProblems(problems)}`;
     return { matches: 'error', message };
   }
   const name = nameOf(namespaceObject);

@@ -3,9 +3,12 @@ import { isDeepStrictEqual } from 'node:util';
 import { apiVersion, systemNamespaces } from '../../api/names.ts';
 import type { KubeObject } from '../../base/kube-object.ts';
 import { annotationsOf, labelsOf, nameOf } from '../../base/metadata.ts';
+import type { Problem } from '../../base/problem.ts';
+import { clipped } from '../../base/text.ts';
 import type { WatchSink } from '../../base/watch-sink.ts';
 import { asStored } from '../../policy/decide/stored-namespace.ts';
 import { intentAdapters } from '../../policy/intents/adapters.ts';
+import { problemsText } from '../../state/stored-provider.ts';
 import { LiveCluster } from '../../state/live-cluster.ts';
 import type { DefinitionSetup } from '../../state/definitions.ts';
 import { withObjects, type ClusterState } from './cluster-state.ts';
@@ -42,6 +45,13 @@ export function setupOf(state: ClusterState, base: LiveCluster): DefinitionSetup
     isServed: (type) => state.isServed(type),
     settings: { tlsScanImage: install.tlsScanImage },
   };
+}
+
+const maxProblems = 500;
+
+/** The problems of a stored provider that does not load, as one line. */
+export function shownProblems(problems: readonly Problem[]): string {
+  return clipped(problemsText(problems), maxProblems);
 }
 
 /** Returns the state after `kubectl apply` of these objects. */

@@ -54,6 +54,12 @@ const provider = object({
   required: ['id', 'change', 'warnings'],
 });
 
+const invalidProvider = object({
+  description: 'A stored policy, share or binding that does not load.',
+  fields: { id: words('Its kind and name.'), message: words('Its problems.') },
+  required: ['id', 'message'],
+});
+
 export const namespaceOfPlan = object({
   description: 'What would change in one namespace.',
   fields: { name: words('Its name.'), changes: rows('The changes, by object.', change) },
@@ -78,6 +84,10 @@ export const planOutput = object({
     leftOut: numberOf('How many namespaces are excluded or being deleted.'),
     unread: unreadKinds,
     providers: rows('What would be applied.', provider),
+    invalid: rows(
+      'Stored providers that do not load, so that their objects stay as they are.',
+      invalidProvider,
+    ),
     namespaces: rows('The namespaces with changes, by name.', namespaceOfPlan),
   },
   required: [
@@ -92,6 +102,7 @@ export const planOutput = object({
     'leftOut',
     'unread',
     'providers',
+    'invalid',
     'namespaces',
   ],
 });

@@ -6,7 +6,14 @@ import { isManaged } from '../../policy/desired/desired.ts';
 import { objectKey, serviceAccountType } from '../../policy/terms/object-key.ts';
 import type { ClusterState } from '../input/cluster-state.ts';
 import { assumedAccount } from '../input/file-state.ts';
-import { applied, applyTo, loadState, namespaceType, type AppliedObject } from '../input/loaded-state.ts';
+import {
+  applied,
+  applyTo,
+  loadState,
+  namespaceType,
+  shownProblems,
+  type AppliedObject,
+} from '../input/loaded-state.ts';
 import type { PlanChange, PlannedProvider, PlanOutput } from '../output-schemas/plan-output.ts';
 import { isProviderOrIntent, previewNamespace, previewProvider } from './admission-preview.ts';
 import { namespaceRows, repairRows } from './plan-namespace.ts';
@@ -55,8 +62,15 @@ export async function planCluster({ base, objects, now }: PlanRequest): Promise<
     leftOut,
     unread: base.unread,
     providers,
+    invalid: invalidIn(planned),
     namespaces,
   };
+}
+
+function invalidIn({ cluster }: PlannedState): PlanOutput['invalid'] {
+  return [...cluster.providers()]
+    .filter(({ definition }) => definition === undefined)
+    .map(({ state, problems }) => ({ id: state.id, message: shownProblems(problems) }));
 }
 
 function isNamespace({ apiVersion, kind }: KubeObject): boolean {
@@ -75,7 +89,9 @@ function admit({ cluster, planning }: PlannedState, write: AppliedObject, now: D
   // Kubernetes creates this account in every new namespace.
   if (planning.accounts.isSynced && planning.accounts.get(name, key) === undefined)
     planning.accounts.sink.changed(assumedAccount(name));
-  return [];
+  if (write.stored !== undefined) return [];
+  const warnings = result.warnings.map((text) => `the API server would warn: ${text}`);
+  return [{ action: 'create', ...about, message: ['one of the files', ...warnings].join('\n') }];
 }
 
 /** All repairs come first, because the fuse counts over all namespaces. */

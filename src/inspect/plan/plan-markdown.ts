@@ -18,7 +18,13 @@ import {
 const maxLength = 60_000;
 
 export function planMarkdown(plan: PlanOutput): string {
-  const providers = plan.providers.filter(isWorthALine).flatMap(providerLines);
+  const providers = [
+    ...plan.providers.filter(isWorthALine).flatMap(providerLines),
+    ...plan.invalid.map(
+      ({ id, message }) =>
+        `- ${code(id)} **does not load**, so its objects stay as they are: ${escaped(message)}`,
+    ),
+  ];
   const head = [
     `### Reeve plan: ${countsText(plan)}`,
     '',

@@ -69,6 +69,7 @@ export function narrowed(plan: PlanOutput, { namespaces, providers }: PlanScope)
     ...plan,
     counts: countsOf(kept),
     providers: plan.providers.filter(({ id }) => shown.has(id)),
+    invalid: plan.invalid.filter(({ id }) => providers.size === 0 || providers.has(id)),
     namespaces: kept,
   };
 }
@@ -88,7 +89,8 @@ export function isRefused({ providers, namespaces }: PlanOutput): boolean {
   );
 }
 
-/** A re-creation deletes, too. */
-export function deletionsIn({ counts }: PlanOutput): number {
-  return (counts['delete'] ?? 0) + (counts['re-create'] ?? 0);
+/** A re-creation deletes, too, and a held deletion comes with the confirmation. */
+export function deletionsIn({ counts }: PlanOutput): { readonly all: number; readonly held: number } {
+  const { delete: deleted = 0, 're-create': recreated = 0, held = 0 } = counts;
+  return { all: deleted + recreated + held, held };
 }

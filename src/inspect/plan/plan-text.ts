@@ -34,6 +34,11 @@ export function textOfPlan(plan: PlanOutput, { paint, isWhole }: PlanTextOptions
     `  ${countsText(plan)}`,
     ...(plan.complete ? [] : [`  ${paint.strong(unreadText(plan))}`]),
     ...plan.providers.filter(isWorthALine).flatMap((each) => ['', ...providerLines(each, paint)]),
+    ...plan.invalid.flatMap(({ id, message }) => [
+      '',
+      `${paint.strong(id)}  ${paint.removed('does not load')}, so its objects stay as they are`,
+      `  ${clipped(message, maxLine)}`,
+    ]),
     ...namespaceLines(plan.namespaces, { paint, isWhole }),
   ];
   return `${lines.join('\n')}\n`;

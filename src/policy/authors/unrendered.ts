@@ -6,21 +6,27 @@ import type { CompiledContent } from '../compile/compile-contents.ts';
 import type { Budget } from '../terms/budget.ts';
 import { providedBy, type ProviderWrite } from './provider-write.ts';
 
-/** A content with a namespace that does not get it, and the names of all such namespaces. */
+/** A content, and the names of all namespaces that do not get it for this reason. */
 export interface UnrenderedContent {
   readonly kind: 'skipped' | 'error';
   /** `RoleBinding viewers`, as in the first namespace. */
   readonly object: string;
-  /** Why, in the first namespace. */
   readonly message: string;
   readonly names: readonly string[];
 }
+
+type Unrendered = UnrenderedContent & { readonly names: string[] };
+
+/** A reason can name a value of the namespace, so that each namespace has another one. */
+const maxReasons = 3;
+const otherReasons = 'there for other reasons';
 
 export class UnrenderedContents {
   readonly #contents: readonly CompiledContent[];
   readonly #isSame: boolean;
   readonly #budget: Budget;
-  readonly #found = new Map<string, UnrenderedContent & { readonly names: string[] }>();
+  /** By content, then by reason. */
+  readonly #found = new Map<string, Map<string, Unrendered>>();
 
   constructor({ before, after }: ProviderWrite, budget: Budget) {
     const contents =
@@ -34,7 +40,7 @@ export class UnrenderedContents {
   }
 
   get all(): readonly UnrenderedContent[] {
-    return [...this.#found.values()];
+    return [...this.#found.values()].flatMap((reasons) => [...reasons.values()]);
   }
 
   /** Call it for a namespace that the newer version matches. `isGained`: the older version does not. */
@@ -47,13 +53,12 @@ export class UnrenderedContents {
       if (this.#budget.isSpent()) return;
       const { kind, object, message } = rendered;
       const key = `${index} ${kind}`;
-      const known = this.#found.get(key) ?? {
-        kind,
-        object: `${object.kind} ${object.name}`,
-        message,
-        names: [],
-      };
-      this.#found.set(key, known);
+      const reasons = this.#found.get(key) ?? new Map<string, Unrendered>();
+      this.#found.set(key, reasons);
+      const why = reasons.has(message) || reasons.size < maxReasons ? message : otherReasons;
+      const shown = `${object.kind} ${object.name}`;
+      const known = reasons.get(why) ?? { kind, object: shown, message: why, names: [] };
+      reasons.set(why, known);
       known.names.push(nameOf(namespaceObject));
     }
   }

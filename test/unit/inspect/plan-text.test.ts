@@ -20,6 +20,7 @@ const plan: PlanOutput = {
     { kind: 'ResourceQuota', reason },
   ],
   providers: [],
+  invalid: [],
   namespaces: [],
 };
 const same = (text: string) => text;

@@ -318,3 +318,35 @@ describe('a quota', () => {
     ]);
   });
 });
+
+describe('contents that namespaces do not get', () => {
+  const skipped = (contents: object, labels: readonly Readonly<Record<string, string>>[]) => {
+    const object = providerObject('NamespacePolicy', 'p', { match: { names: ['*'] }, contents });
+    const known = labels.map((each, index) => knownNamespace('abcdefg'[index] ?? '', each));
+    const review = aProviderReview({ resource: 'namespacepolicies', object });
+    return providerDecision(review, aSnapshot([], known), {
+      ...circumstances,
+      install: testInstall,
+    }).notices.flatMap((notice) => / (?:skips|fails to provide) .*/.exec(notice)?.[0] ?? []);
+  };
+
+  test('are named with each reason and its namespaces', () => {
+    const name = '${namespaceObject.metadata.labels.team}-${namespaceObject.metadata.labels.env}';
+    expect(skipped(binding({ name }), [{ env: 'x' }, { team: 'x' }, { env: 'y' }])).toEqual([
+      expect.stringMatching(/ in 2 namespaces: a, c; label team is missing$/),
+      expect.stringMatching(/ in 1 namespace: b; label env is missing$/),
+    ]);
+  });
+
+  test('are named with three reasons, where each namespace has another one', () => {
+    const labels = ['A_', 'B_', 'C_', 'D_', 'E_'].map((team) => ({ team: `${team}x` }));
+    const metadata = { name: '${namespaceObject.metadata.labels.team}' };
+    const resources = [{ apiVersion: 'v1', kind: 'ConfigMap', metadata }];
+    expect(skipped({ resources }, labels)).toEqual([
+      expect.stringMatching(/ in 1 namespace: a; .*"A_x"/),
+      expect.stringMatching(/ in 1 namespace: b; .*"B_x"/),
+      expect.stringMatching(/ in 1 namespace: c; .*"C_x"/),
+      expect.stringMatching(/ in 2 namespaces: d, e; there for other reasons$/),
+    ]);
+  });
+});
