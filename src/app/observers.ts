@@ -106,6 +106,7 @@ export function reconcileObserver(
       log.debug('namespace reconciled', { namespace, ms: Math.round(milliseconds), writes, willRetry });
     },
     wroteOwn: (what) => metrics.wroteOwn(what),
+    reportNotWritten: (report) => reportNotWritten(report, log, metrics),
     deletionsHeld: (provider, count, limit) => {
       log.warn('deletions held', { owner: provider, count, limit });
       activity.held(provider, count, limit);
@@ -126,6 +127,15 @@ export function reconcileObserver(
       logUnexpected(log, where, error);
     },
   };
+}
+
+function reportNotWritten(
+  { namespace, reason, isNew }: Parameters<ReconcileObserver['reportNotWritten']>[0],
+  log: Log,
+  metrics: ReconcileMetrics,
+): void {
+  metrics.failed('Report', reason);
+  if (isNew) log.warn('report not written', { ...(namespace === '' ? {} : { namespace }), reason });
 }
 
 /** An answer of the API server has a code; any other error is one of the program. */

@@ -8,6 +8,7 @@ import type { Log } from '../observe/log.ts';
 import { measureProviders } from '../observe/provider-metrics.ts';
 import { ReconcileMetrics } from '../observe/reconcile-metrics.ts';
 import type { MetricsRegistry } from '../observe/registry.ts';
+import { namespaceReports } from '../inspect/report/namespace-report.ts';
 import { GuardCheck } from '../reconcile/guard-check.ts';
 import { createReconciler, type Reconciler, type ReconcilerOptions } from '../reconcile/controller.ts';
 import type { KindProbe, ObjectWriter } from '../reconcile/ports.ts';
@@ -41,6 +42,8 @@ export interface ReconcilerSettings {
   readonly secretName: readonly string[];
   readonly secretsRbacFailurePolicy: HookMode;
   readonly auditSecrets: boolean;
+  /** Keeps one Report of openreports.io in each namespace. */
+  readonly reports: boolean;
 }
 
 export interface ReconcilerContext {
@@ -131,6 +134,7 @@ function reconcilerOf(
     auditReader: auditReaderOf(connection),
     ownedReader: ownedReaderOf(connection, resourceOf),
     auditSecrets: settings.auditSecrets,
+    reports: settings.reports ? namespaceReports : undefined,
     kinds: kindProbeOf(connection),
     selfReviewer: createSelfReviewer(connection.client),
     resourceOf,

@@ -1,7 +1,7 @@
 // Starts a watch once the API server serves its kind. Until then the kind counts as one without objects.
 import { KubeError } from '../base/kube-error.ts';
 import { pause } from '../base/pause.ts';
-import type { WatchSink } from '../base/watch-sink.ts';
+import { unservedVersion, type WatchSink } from '../base/watch-sink.ts';
 import type { ServedKind } from '../kube/discovery.ts';
 import type { Log } from '../observe/log.ts';
 import type { ObjectType } from '../policy/terms/object-key.ts';
@@ -35,7 +35,7 @@ export async function startOnceServed(
     if (found === undefined && !isToldAbsent) {
       log[absence]('kind not served', { apiVersion, kind });
       // A kind that is not served has no objects, so its initial sync is done.
-      sink.replaced([], '0');
+      sink.replaced([], unservedVersion);
       isToldAbsent = true;
     }
     await pause(clock, lookMs, signal);

@@ -1,6 +1,9 @@
 // Receives objects from a list-watch: the whole state after each list, then each change.
 import type { KubeObject } from './kube-object.ts';
 
+/** The version of the empty list of a kind that the API server does not serve. */
+export const unservedVersion = '0';
+
 export interface WatchSink {
   /** Replaces the state by these objects, as of that version. Objects that are not listed no longer exist. */
   replaced(objects: readonly KubeObject[], resourceVersion: string): void;

@@ -3,6 +3,7 @@ import { apiVersion, configurationName, group, partOfLabel, partOfReeve } from '
 import type { ClusterConnection } from '../app/cluster-connection.ts';
 import { KubeError } from '../base/kube-error.ts';
 import type { KubeObject, ObjectRef } from '../base/kube-object.ts';
+import { keepsReports } from '../cli/input/install-facts.ts';
 import type { ResourceAttributes } from '../kube/access-review.ts';
 import type { KubeClient } from '../kube/http/client.ts';
 import { resourcePath } from '../kube/http/resource-paths.ts';
@@ -61,7 +62,7 @@ export async function checkInstall(
     ['kinds', kinds.map((plural) => kindReading(`${plural}.${group}`, cluster))],
     ['guard and jail', protections.map((protection) => protectionReading(protection, cluster))],
     ...accounts.map(
-      (role) => [`rights of the ${role}`, [rightsReading(role, { namespace, self }, client)]] as const,
+      (role) => [`rights of the ${role}`, rightsReadings(role, { namespace, self }, client)] as const,
     ),
     ['Deployments', [deploymentsReading(namespace, cluster)]],
     ['Pods', [{ needs: rightsToSeePods(namespace), look: () => podsSeen(client, expected) }]],
@@ -153,22 +154,40 @@ function protectionReading(protection: (typeof protections)[number], { writer }:
   return { needs: [toGet(policy), toGet(binding)], look };
 }
 
-function rightsReading(
+function rightsReadings(
   role: (typeof accounts)[number],
   place: { readonly namespace: string; readonly self: string },
   client: KubeClient,
-): Reading {
-  const reviews = { group: 'authorization.k8s.io', resource: 'subjectaccessreviews' };
-  return { needs: [{ ...reviews, verb: 'create' }], look: () => rightsSeen(client, role, place) };
+): readonly Reading[] {
+  const needs = [{ verb: 'create', group: 'authorization.k8s.io', resource: 'subjectaccessreviews' }];
+  const ofReports = async (): Promise<Seen | undefined> =>
+    (await hasReportsFlag(place.namespace, client)) ? await rightsSeen(client, role, place, 'reports') : {};
+  return [
+    { needs, look: () => rightsSeen(client, role, place) },
+    ...(role === 'reconciler' ? [{ needs, look: ofReports }] : []),
+  ];
+}
+
+/** False if this account may not look: the part of the Deployments says so. */
+async function hasReportsFlag(namespace: string, client: KubeClient): Promise<boolean> {
+  try {
+    return keepsReports(await deploymentsIn(namespace, client));
+  } catch (error) {
+    if (error instanceof KubeError) return false;
+    throw error;
+  }
 }
 
 function deploymentsReading(namespace: string, { client }: Cluster): Reading {
-  const path = resourcePath({ apiVersion: 'apps/v1', plural: 'deployments', namespace });
-  const labelSelector = `${partOfLabel}=${partOfReeve}`;
   return {
     needs: [{ verb: 'list', group: 'apps', resource: 'deployments', namespace }],
-    look: async () => ({ problems: deploymentProblems(await listObjects(client, { path, labelSelector })) }),
+    look: async () => ({ problems: deploymentProblems(await deploymentsIn(namespace, client)) }),
   };
+}
+
+async function deploymentsIn(namespace: string, client: KubeClient): Promise<readonly KubeObject[]> {
+  const path = resourcePath({ apiVersion: 'apps/v1', plural: 'deployments', namespace });
+  return await listObjects(client, { path, labelSelector: `${partOfLabel}=${partOfReeve}` });
 }
 
 function leaseReading(name: string, { namespace, now }: ExpectedWebhooks, cluster: Cluster): Reading {

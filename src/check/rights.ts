@@ -8,16 +8,24 @@ import { readYamlFiles } from '../state/yaml-files.ts';
 import { readObjects } from '../state/yaml-objects.ts';
 import type { Seen } from './findings.ts';
 
-const roleFiles = { webhook: '24-webhook.yaml', reconciler: '20-reconciler.yaml' } as const;
-type AccountRole = keyof typeof roleFiles;
+const roleFiles = {
+  webhook: 'install/24-webhook.yaml',
+  reconciler: 'install/20-reconciler.yaml',
+  reports: 'reports/27-reconciler-reports.yaml',
+} as const;
 
-/** Returns undefined when this account may not ask for the rights of the other. `self`: the user name of this process. */
+/**
+ * Returns undefined when this account may not ask for the rights of the other. `self`: the user name of this process.
+ * `purpose`: that of the rights, if it is not the role itself.
+ */
 export async function rightsSeen(
   client: KubeClient,
-  role: AccountRole,
+  role: 'webhook' | 'reconciler',
   { namespace, self }: { readonly namespace: string; readonly self: string },
+  purpose: keyof typeof roleFiles = role,
 ): Promise<Seen | undefined> {
-  const rights = await shippedRights(roleFiles[role], namespace);
+  const file = roleFiles[purpose];
+  const rights = await shippedRights(file, namespace);
   const username = `system:serviceaccount:${namespace}:reeve-${role}`;
   const groups = ['system:serviceaccounts', `system:serviceaccounts:${namespace}`, 'system:authenticated'];
   const { signal } = new AbortController();
@@ -34,7 +42,7 @@ export async function rightsSeen(
     ...missing.slice(0, maxNamed).map(namedRight),
     ...(missing.length > maxNamed ? [`and ${missing.length - maxNamed} more`] : []),
   ];
-  const where = `manifests/install/${roleFiles[role]} or the chart`;
+  const where = `manifests/${file} or the chart`;
   return {
     problems: [`${username} lacks ${some.join(', ')}: apply ${where} again`],
     lacked: missing.map((right) => ({ ...right, user: username })),
@@ -82,7 +90,7 @@ function namedRight(right: ResourceAttributes): string {
 }
 
 async function shippedRights(file: string, namespace: string): Promise<readonly ResourceAttributes[]> {
-  const { files } = await readYamlFiles(`${shippedFolder('install')}/${file}`);
+  const { files } = await readYamlFiles(shippedFolder(file));
   const roles = files.flatMap((each) => readObjects(each).objects).map(({ value }) => value);
   return roles.filter(isJsonObject).flatMap((role) => {
     const place = role['kind'] === 'Role' ? { namespace } : {};

@@ -53,7 +53,7 @@ export class ReconcileMetrics {
     );
     this.#ownWrites = registry.counter(
       'reeve_reconcile_own_writes_total',
-      'Writes of statuses, finalizers, conditions and defaults.',
+      'Writes of statuses, finalizers, conditions, defaults and Reports.',
       ['what'],
     );
     this.#unexpected = registry.counter(

@@ -28,6 +28,7 @@ import type {
   ReconcileObserver,
   SelfReviewer,
 } from './ports.ts';
+import { ReportKeeper, type NamespaceReports } from './reports/report-keeper.ts';
 import { ProviderBlockers, type ProviderBlockersOptions } from './provider/provider-blockers.ts';
 import { ProviderStatuses } from './provider/provider-statuses.ts';
 import { HeldObjects } from './provider/held-objects.ts';
@@ -49,6 +50,8 @@ export interface AssemblyOptions
   readonly whereToAdd: ProviderBlockersOptions['whereToAdd'];
   /** How writes of Secrets, Roles and RoleBindings are reviewed. Default: Ignore. */
   readonly secretsRbacFailurePolicy?: HookMode;
+  /** Makes the Report of each namespace. Default: the reconciler keeps no Reports. */
+  readonly reports?: NamespaceReports | undefined;
   readonly events: YieldingEvents;
   readonly observer: ReconcileObserver;
   readonly clock: Clock;
@@ -61,6 +64,7 @@ export type Assembly = ReturnType<typeof assembleReconciler>;
 const defaultConcurrency = 16;
 const providerConcurrency = 8;
 const conditionConcurrency = 8;
+const reportConcurrency = 2;
 
 export function assembleReconciler(options: AssemblyOptions) {
   const { cluster, clock, observer } = options;
@@ -90,12 +94,17 @@ export function assembleReconciler(options: AssemblyOptions) {
   const parts = { ...queues, ...state, ...reports, ...audit, initialSync, dispatcher };
   const namespaceWorker = createNamespaceWorker(options, parts);
   const providerWorker = createProviderWorker(options, parts);
-  const workers = { namespaceWorker, providerWorker, conditions };
+  const reportKeeper = createReportKeeper(options, parts);
+  const workers = { namespaceWorker, providerWorker, conditions, reportKeeper };
   return {
     ...queues,
     objects,
     accounts,
-    watches: [...audit.watched(watches), accountsWatch(accounts)],
+    watches: [
+      ...audit.watched(watches),
+      accountsWatch(accounts),
+      ...(reportKeeper === undefined ? [] : [reportKeeper.watch]),
+    ],
     watchSync,
     undesired,
     ledger,
@@ -116,6 +125,7 @@ function createQueues(options: AssemblyOptions) {
     namespaceQueue: queueOf<string>(options, concurrency, 'namespace '),
     providerQueue: queueOf<ProviderId>(options, providerConcurrency, ''),
     conditionQueue: queueOf<string>(options, conditionConcurrency, 'condition of namespace '),
+    reportQueue: queueOf<string>(options, reportConcurrency, 'report of namespace '),
   };
 }
 
@@ -167,6 +177,12 @@ function createNamespaceWorker(options: AssemblyOptions, parts: Parts): Namespac
     accountKeeper: new AccountKeeper(given),
     repairer: new DefaultsRepairer(given),
   });
+}
+
+/** Handles the keys of the report queue. */
+function createReportKeeper(options: AssemblyOptions, parts: Parts): ReportKeeper | undefined {
+  const { reports } = options;
+  return reports === undefined ? undefined : new ReportKeeper({ ...options, ...parts, reports });
 }
 
 /** Handles the keys of the provider queue. */

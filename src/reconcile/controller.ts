@@ -89,8 +89,9 @@ class Controller implements Reconciler {
   }
 
   health(): ReconcilerHealth {
-    const { namespaceQueue, providerQueue, conditionQueue, auditQueue, watchSync, initialSync } = this.#parts;
-    const queues = [namespaceQueue, providerQueue, conditionQueue, auditQueue];
+    const { namespaceQueue, providerQueue, conditionQueue, auditQueue, reportQueue } = this.#parts;
+    const { watchSync, initialSync } = this.#parts;
+    const queues = [namespaceQueue, providerQueue, conditionQueue, auditQueue, reportQueue];
     const dueTimes = queues.flatMap(({ nextDue }) => nextDue ?? []);
     return {
       isSynced: watchSync.isSynced,
@@ -139,18 +140,19 @@ class Controller implements Reconciler {
   }
 
   #begin(): void {
-    const { ledger, undesired, dispatcher, initialSync, sweeps } = this.#parts;
+    const { ledger, undesired, dispatcher, initialSync, sweeps, reportKeeper } = this.#parts;
     // Another leader may have changed everything that was reported here before.
     ledger.clear();
     undesired.recount([...this.#options.cluster.snapshot().namespaces()].map(nameOf));
     dispatcher.begin();
     initialSync.begin();
     sweeps.begin();
+    reportKeeper?.begin();
   }
 
   async #work(signal: AbortSignal): Promise<void> {
-    const { namespaceQueue, providerQueue, conditionQueue, auditQueue, sweeps } = this.#parts;
-    const { namespaceWorker, providerWorker, conditions, initialSync } = this.#parts;
+    const { namespaceQueue, providerQueue, conditionQueue, auditQueue, reportQueue } = this.#parts;
+    const { namespaceWorker, providerWorker, conditions, sweeps, reportKeeper, initialSync } = this.#parts;
     const { traced = (_queue, handler) => handler } = this.#options;
     const run = async <K>(name: string, queue: WorkQueue<K>, handler: Handler<K>): Promise<void> =>
       await queue.run(traced(name, handler), signal);
@@ -159,15 +161,18 @@ class Controller implements Reconciler {
       run('provider', providerQueue, (provider, attempt) => providerWorker.reconcile(provider, attempt)),
       run('condition', conditionQueue, (name, attempt) => conditions.write(name, attempt)),
       run('audit', auditQueue, (key, attempt) => sweeps.sweep(key, attempt)),
+      reportKeeper && run('report', reportQueue, (name, attempt) => reportKeeper.write(name, attempt)),
       initialSync.endWhenStuck(signal),
       this.#resync(signal),
     ]);
   }
 
   #end(): void {
-    const { dispatcher, initialSync, conditions, providerWorker, announcer, sweeps } = this.#parts;
+    const { dispatcher, initialSync, conditions, providerWorker, announcer, sweeps, reportKeeper } =
+      this.#parts;
     announcer.flush();
     sweeps.end();
+    reportKeeper?.end();
     dispatcher.end();
     initialSync.reset();
     conditions.reset();

@@ -22,6 +22,7 @@ export interface ProviderLedgerOptions {
 export class ProviderLedger {
   readonly #clock: Pick<Clock, 'monotonic'>;
   readonly #listeners: ((provider: ProviderId) => void)[] = [];
+  readonly #reportListeners: ((namespace: string) => void)[] = [];
   readonly #tallies = new Map<ProviderId, ProviderTally>();
   readonly #reports = new Map<string, ProviderReports>();
   /** By namespace: the providers that changed, each with the last round before its change. */
@@ -39,6 +40,11 @@ export class ProviderLedger {
   /** The listener is called when the numbers of a provider change, or when the last awaited namespace has reported. */
   subscribe(listener: (provider: ProviderId) => void): void {
     this.#listeners.push(listener);
+  }
+
+  /** The listener is called after each round of a namespace, and when the namespace is deleted. */
+  subscribeToReports(listener: (namespace: string) => void): void {
+    this.#reportListeners.push(listener);
   }
 
   /** Numbers a round. Call it before the round reads anything, so that it cannot claim to know a later change. */
@@ -89,6 +95,7 @@ export class ProviderLedger {
     if (reports.size === 0) this.#reports.delete(namespace);
     else this.#reports.set(namespace, reports);
     this.#endWaits(namespace, round);
+    for (const listener of this.#reportListeners) listener(namespace);
   }
 
   /** The namespace is deleted, is being deleted, or is excluded. */

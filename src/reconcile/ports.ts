@@ -130,8 +130,17 @@ export interface ReconcileObserver {
     readonly writes: number;
     readonly willRetry: boolean;
   }): void;
-  /** A status, a finalizer, the condition of a Namespace or a missing default was written. */
-  wroteOwn(what: 'status' | 'finalizer' | 'condition' | 'default'): void;
+  /** A status, a finalizer, the condition of a Namespace, a missing default or a Report was written or deleted. */
+  wroteOwn(what: 'status' | 'finalizer' | 'condition' | 'default' | 'report'): void;
+  /**
+   * The Report of a namespace was not written; without a name, no Report can be written at the moment. `isNew`: the last
+   * write did not fail with the same reason.
+   */
+  reportNotWritten(report: {
+    readonly namespace: string;
+    readonly reason: string;
+    readonly isNew: boolean;
+  }): void;
   /** The fuse holds the deletions of the provider. */
   deletionsHeld(provider: ProviderId, count: number, limit: number): void;
   /** A deleted provider leaves objects behind that its deletion was to delete. */

@@ -14,6 +14,7 @@ import {
 import { partOfLabel, partOfReeve, readyCondition } from '../api/names.ts';
 import type { KubeClient } from '../kube/http/client.ts';
 import { resourcePath } from '../kube/http/resource-paths.ts';
+import { openReportLabel, openReportType } from '../inspect/report/open-reports.ts';
 import { ownMember } from '../base/json.ts';
 import { nameOf } from '../base/metadata.ts';
 
@@ -61,6 +62,24 @@ export async function podsEnded(
     return (await inTime(haveEnded, patienceMs)) ? [] : [`Pods of Reeve in ${namespace} have not ended yet`];
   } catch (error) {
     return [`Pods in ${namespace}: ${textOfError(error)}`];
+  }
+}
+
+/** Deletes the Reports of the reconciler and of `reeve report --write`. */
+export async function removeReports(client: KubeClient, removal: Removal): Promise<Problems> {
+  const { apiVersion } = openReportType;
+  const path = resourcePath({ apiVersion, plural: 'reports' });
+  try {
+    const labelSelector = `${openReportLabel}=true`;
+    const reports = await listObjects(client, { path, labelSelector, metadataOnly: true });
+    const refs = reports.map(({ metadata: { namespace = '', name = '' } }) => ({
+      ...openReportType,
+      namespace,
+      name,
+    }));
+    return await remove(refs, removal);
+  } catch (error) {
+    return [`Reports: ${textOfError(error)}`];
   }
 }
 

@@ -8,6 +8,7 @@ import {
   removeHooks,
   podsEnded,
   removeConditions,
+  removeReports,
   removeNamespaces,
   type NamespaceSettings,
 } from './steps.ts';
@@ -112,6 +113,7 @@ export class Uninstall {
       { run: () => removeProviders(contents), isNeeded: true },
       { run: deletion(parts.definitions) },
       { run: deletion(parts.rest) },
+      { run: () => removeReports(client, removal) },
       { run: () => removeConditions(client, removal.say) },
       { run: () => removeNamespaces(this.#options, removal) },
     ];

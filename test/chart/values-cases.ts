@@ -50,6 +50,7 @@ export const valueCases: readonly ValueCase[] = [
     beside: { secretNames: ['regcred'] },
     shows: 'name: reeve-reconciler-audit-secrets',
   },
+  { path: 'reports', value: true, shows: '--reports=true' },
   { path: 'sharedNamespaces', value: ['sources'], shows: '--shared-namespace=sources' },
   { path: 'createSharedNamespaces', value: false, shows: '' },
   { path: 'excludeNamespaces', value: ['legacy'], shows: '--exclude-namespace=legacy' },

@@ -4,9 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { startControlPlane, type ControlPlane } from '../cluster/control-plane.ts';
-import { installReeve } from '../cluster/reeve-install.ts';
+import { installReeve, reeveNamespace } from '../cluster/reeve-install.ts';
 import type { ReportOutput } from '../../src/inspect/output-schemas/report-output.ts';
 import { eventually } from '../support/eventually.ts';
+import { kubectl, mustKubectl } from '../support/kubectl.ts';
 import { startReeve, type Reeve } from '../support/reeve.ts';
 import { ReeveProcess, type Output } from '../support/serve-process.ts';
 import { describeControllers } from '../support/shared-cluster.ts';
@@ -17,6 +18,7 @@ import {
   policy,
   roleBinding,
   share,
+  type StoredObject,
   type WrittenObject,
 } from './support/objects.ts';
 import { secret } from './support/secrets.ts';
@@ -37,6 +39,14 @@ const binding = (name: string, role: string): WrittenObject => ({
   roleRef: { apiGroup: group, kind: 'ClusterRole', name: role },
   subjects: [{ apiGroup: group, kind: 'Group', name: 'red' }],
 });
+
+/** A Report of another program. */
+const foreign = {
+  apiVersion: 'openreports.io/v1alpha1',
+  kind: 'Report',
+  metadata: { name: 'reeve', namespace: 'other' },
+  source: 'scanner',
+};
 
 const objects = [
   namespaceObject('team-a', { team: 'red', env: 'dev' }),
@@ -104,6 +114,31 @@ describeControllers('a report on a cluster', () => {
     const { body } = await plane.admin.send('GET', `${reports}/reports`);
     const { items } = body as { items: { metadata: { namespace: string }; summary: object }[] };
     return Object.fromEntries(items.map(({ metadata, summary }) => [metadata.namespace, summary]));
+  }
+
+  async function servedReports(): Promise<void> {
+    await stage.kubectl('apply', '-f', crd);
+    await until(
+      async () => (await plane.admin.send('GET', `${reports}/reports`)).status === 200,
+      () => 'the kind Report is not served',
+    );
+  }
+
+  /** Expects that the stored Reports are those that `reeve report` prints, apart from times and what the API server adds. */
+  async function expectAgreement(): Promise<void> {
+    const { body } = await plane.admin.send('GET', `${reports}/reports`);
+    const printed = await report(['-o', 'openreports']);
+    const [stored, wanted] = [body, JSON.parse(printed.stdout)].map((list) =>
+      (list as { readonly items: readonly StoredObject[] }).items.map(
+        ({ metadata: { name, namespace, labels }, ...rest }) =>
+          JSON.parse(
+            JSON.stringify({ ...rest, metadata: { name, namespace, labels } }),
+            (key, value: unknown) => (key === 'timestamp' ? undefined : value),
+          ) as unknown,
+      ),
+    );
+    expect(stored).toEqual(wanted);
+    expect((await report(['--write'])).stderr).toMatch(/^0 of 0 Reports written or deleted/m);
   }
 
   test('the report lists what the statuses count, and the existing Secrets only if it is asked to', async () => {
@@ -188,11 +223,7 @@ describeControllers('a report on a cluster', () => {
     expect(refused.stderr).toContain(
       'the API server does not serve Report of openreports.io/v1alpha1, so nothing was written\n',
     );
-    await stage.kubectl('apply', '-f', crd);
-    await until(
-      async () => (await plane.admin.send('GET', `${reports}/reports`)).status === 200,
-      () => 'the kind Report is not served',
-    );
+    await servedReports();
     expect(await report(['--write'])).toMatchObject({
       code: 0,
       stdout: '',
@@ -226,12 +257,6 @@ describeControllers('a report on a cluster', () => {
   });
 
   test('a Report of another program, and a right that is missing, are named, and the other Reports are written', async () => {
-    const foreign = {
-      apiVersion: 'openreports.io/v1alpha1',
-      kind: 'Report',
-      metadata: { name: 'reeve', namespace: 'other' },
-      source: 'scanner',
-    };
     await stage.kubectl('delete', 'reports', '-A', '--all');
     await plane.admin.mustSend('POST', `${reports}/namespaces/other/reports`, foreign);
     const { code, stderr } = await report(['--write']);
@@ -244,5 +269,109 @@ describeControllers('a report on a cluster', () => {
     expect(unable.stderr).toContain(
       'Reports could not be listed: this account may not read it, so nothing was written\n',
     );
+  });
+
+  test('with --reports the reconciler keeps the Reports that `reeve report` prints, as soon as their kind is served', async () => {
+    await stage.kubectl('delete', 'crd', 'reports.openreports.io');
+    await stage.kubectl('apply', '-f', 'manifests/reports');
+    await reeve.stop();
+    reeve = await startReeve(plane, { args: ['--reports'] });
+    await eventually(() => reeve.output).toMatch(
+      /kind not served.*"kind":"Report"|"kind":"Report".*kind not served/,
+    );
+    await servedReports();
+    const others = { other: { error: 1, fail: 0, pass: 0, skip: 0, warn: 0 } };
+    const good = { error: 0, fail: 0, pass: 1, skip: 0, warn: 0 };
+    await until(
+      async () => Object.keys(await summaries()).length === 2,
+      async () => `two Reports: ${JSON.stringify(await summaries())}`,
+    );
+    expect(await summaries()).toEqual({ ...others, 'team-b': good });
+
+    await stage.kubectl('label', 'namespace', 'team-b', 'env-');
+    await eventually(summaries).toEqual({ ...others, 'team-b': { ...good, skip: 1, warn: 1 } });
+    await expectAgreement();
+    await stage.kubectl('label', 'namespace', 'team-b', 'env=dev');
+    await eventually(summaries).toEqual({ ...others, 'team-b': good });
+
+    const admins = {
+      ...binding('admins', 'cluster-admin'),
+      metadata: { name: 'admins', namespace: 'team-b' },
+    };
+    await stage.apply(admins);
+    await eventually(summaries).toEqual({ ...others, 'team-b': { ...good, warn: 1 } });
+    await expectAgreement();
+    await stage.kubectl('delete', 'rolebinding', 'admins', '-n', 'team-b');
+    await eventually(summaries).toEqual({ ...others, 'team-b': good });
+
+    await stage.kubectl('delete', 'report', 'reeve', '-n', 'team-b');
+    await stage.remove(copies);
+    await eventually(summaries).toEqual({ 'team-b': good });
+    expect(await reeve.metric('reeve_reconcile_own_writes_total{what="report"}')).toBeGreaterThanOrEqual(8);
+    expect(reeve.output).not.toContain('report not written');
+  });
+
+  test('the reconciler leaves the Reports of other programs alone, and the jail lets its account write no other', async () => {
+    const { kubeconfig } = plane;
+    await plane.admin.mustSend('POST', `${reports}/namespaces/other/reports`, foreign);
+    await stage.apply(
+      share(copies.name, {
+        source: { namespace: 'reeve-shared', name: 'missing' },
+        targets: { names: ['other'] },
+      }),
+    );
+    await eventually(() => reeve.output).toMatch(
+      /report not written.*AlreadyExists|AlreadyExists.*report not written/,
+    );
+    expect(await stage.kubectl('get', 'report', 'reeve', '-n', 'other', '-o=jsonpath={.source}')).toBe(
+      'scanner',
+    );
+
+    const account = await plane.tokenKubeconfig(reeveNamespace, 'reeve-reconciler');
+    const attempt = async (name: string, labels: object, namespace = 'team-a'): Promise<string> => {
+      const input = JSON.stringify({ ...foreign, metadata: { name, namespace, labels } });
+      const args = [
+        'apply',
+        '--server-side',
+        '--field-manager=reeve',
+        '--validate=false',
+        '--dry-run=server',
+        '-f',
+        '-',
+      ];
+      return (await kubectl(args, { kubeconfig: account, input })).stderr;
+    };
+    const own = { 'reeve.dev/report': 'true' };
+    expect(await attempt('reeve', own)).toBe('');
+    expect(await attempt('theirs', own)).toContain('reports.openreports.io "theirs" is forbidden');
+    for (const [labels, namespace] of [
+      [{}, 'team-a'],
+      [own, 'other'],
+    ] as const)
+      expect(await attempt('reeve', labels, namespace)).toContain('labeled reeve.dev/report=true');
+    expect(await attempt('reeve', { ...own, 'app.kubernetes.io/managed-by': 'reeve' })).toContain(
+      'Reeve marks what',
+    );
+    expect(await attempt('reeve', own, 'kube-system')).toContain(
+      'Reeve keeps out of the namespace kube-system',
+    );
+
+    // The flag without its right: one line of the log, and the rest of Reeve works.
+    await mustKubectl(['delete', '-f', 'manifests/reports'], { kubeconfig });
+    const flag = [{ op: 'add', path: '/spec/template/spec/containers/0/args/-', value: '--reports=true' }];
+    const deployment = ['deployment', 'reeve-reconciler', '-n', reeveNamespace];
+    await stage.kubectl('patch', ...deployment, '--type=json', '-p', JSON.stringify(flag));
+    await using check = new ReeveProcess(['check', `--kubeconfig=${kubeconfig}`]);
+    expect((await check.ended()).stdout).toMatch(
+      /rights of the reconciler: \S+ lacks list reports reeve, .*: apply manifests\/reports\/27-reconciler-reports\.yaml/,
+    );
+    await stage.kubectl('delete', 'reports', '-A', '--all');
+    await eventually(() => reeve.output).toMatch(
+      /report not written.*InsufficientPermissions|InsufficientPermissions.*report not written/,
+    );
+    await stage.kubectl('label', 'namespace', 'team-a', 'team=red');
+    await eventually(() =>
+      stage.get({ kind: 'RoleBinding', namespace: 'team-a', name: 'on-call' }),
+    ).toBeDefined();
   });
 });

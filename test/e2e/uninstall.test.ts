@@ -7,6 +7,7 @@ import { runUninstall } from '../../src/cli/uninstall.ts';
 import { startControlPlane, type ControlPlane } from '../cluster/control-plane.ts';
 import { blocksOf } from '../samples/markdown.ts';
 import { ReeveProcess, type Output } from '../support/serve-process.ts';
+import { kubectl, mustKubectl } from '../support/kubectl.ts';
 import { describeControllers } from '../support/shared-cluster.ts';
 import { until } from '../support/until.ts';
 import { runLine } from './support/shell.ts';
@@ -17,6 +18,10 @@ const clean = 'Reeve is removed. Nothing is left that could block a request.\n';
 
 function times(count: number, value: string): readonly string[] {
   return Array.from({ length: count }, () => value);
+}
+
+function reportOf(metadata: object): object {
+  return { apiVersion: 'openreports.io/v1alpha1', kind: 'Report', metadata };
 }
 
 describeControllers('an uninstall', () => {
@@ -47,6 +52,22 @@ describeControllers('an uninstall', () => {
     return [code, said.join('')];
   }
 
+  /** Creates the Report of Reeve in each namespace, and one of another program. */
+  async function makeReports(namespaces: readonly string[]): Promise<void> {
+    const crd = 'test/fixtures/report/reports-crd.yaml';
+    await mustKubectl(['apply', '-f', crd], plane);
+    await mustKubectl(['wait', '--for=condition=Established', '--timeout=60s', '-f', crd], plane);
+    const items = namespaces.flatMap((namespace, index) => [
+      reportOf({ name: 'reeve', namespace, labels: { 'reeve.dev/report': 'true' } }),
+      ...(index === 0 ? [reportOf({ name: 'theirs', namespace })] : []),
+    ]);
+    const input = JSON.stringify({ apiVersion: 'v1', kind: 'List', items });
+    await until(
+      async () => (await kubectl(['apply', '-f', '-'], { kubeconfig: plane.kubeconfig, input })).code === 0,
+      () => 'Reports were not created',
+    );
+  }
+
   async function readerKubeconfig(scene: UninstallScene): Promise<string> {
     await scene.stage.kubectl('create', 'clusterrole', 'un-read', '--verb=get,list', '--resource=*.*');
     await scene.stage.kubectl(
@@ -61,6 +82,7 @@ describeControllers('an uninstall', () => {
 
   test('uninstall does nothing without agreement and rights, and then deletes what was provided, beyond every limit', async () => {
     await using scene = await UninstallScene.begin(plane, 'un-all', 3);
+    await makeReports(scene.namespaces);
     const before = [await scene.owners(), await scene.parts()];
     for (const answer of [undefined, 'yes']) {
       const [code, said] = await answered(answer);
@@ -91,6 +113,10 @@ describeControllers('an uninstall', () => {
     expect(await scene.owners()).toEqual([...times(6, 'absent'), ...times(3, 'nobody')]);
     expect(await scene.parts()).toEqual([]);
     expect(await scene.hasConditions()).toBe(false);
+    expect(stdout).toContain('deleted Report un-all-0/reeve\n');
+    expect(await scene.stage.kubectl('get', 'reports', '-A', '-o=name')).toBe(
+      'report.openreports.io/theirs\n',
+    );
     expect(
       await scene.stage.get({ kind: 'Secret', name: 'un-all', namespace: 'reeve-shared' }),
     ).toBeDefined();

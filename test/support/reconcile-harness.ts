@@ -237,6 +237,7 @@ export class Harness {
       rewriteLimited: note('rewriteLimited'),
       reconciled: () => undefined,
       wroteOwn: note('wroteOwn'),
+      reportNotWritten: note('reportNotWritten'),
       deletionsHeld: note('deletionsHeld'),
       orphaned: note('orphaned'),
       guardMissing: note('guardMissing'),

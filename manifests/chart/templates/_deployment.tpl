@@ -142,6 +142,9 @@ spec:
 {{- if and $values.auditSecrets (ne .role "webhook") }}
 - --audit-secrets=true
 {{- end }}
+{{- if and $values.reports (ne .role "webhook") }}
+- --reports=true
+{{- end }}
 {{- if $answers }}
 {{- if ne (int $values.webhook.port) 8443 }}
 - --port={{ $values.webhook.port }}

@@ -107,6 +107,10 @@ export const runSettings = {
     'Judge existing Secrets by the rules of policies, page by page, every ten minutes. Needs manifests/audit-secrets.',
     false,
   ),
+  reports: switchSetting(
+    'Keep one Report of openreports.io in each namespace, like reeve report --write, where that kind is served. Needs manifests/reports.',
+    false,
+  ),
   leaderElect: switchSetting(
     'Elect one replica to write, through a Lease. Turn it off only if exactly one replica runs.',
     true,

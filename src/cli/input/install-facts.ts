@@ -44,6 +44,11 @@ export function installFacts(objects: readonly KubeObject[], overrides: InstallO
   };
 }
 
+/** Returns whether a reconciler of these Deployments has the flag `--reports`. */
+export function keepsReports(deployments: readonly KubeObject[]): boolean {
+  return deployments.flatMap(flagsIn).some(({ role, reports }) => reports && role !== 'webhook');
+}
+
 const partOf = 'app.kubernetes.io/part-of';
 export const deploymentSelector = `${partOf}=reeve`;
 

@@ -1,4 +1,5 @@
 // Collects everything that is not as policies want it, and everything that ends, with the functions of the reconciler.
+import type { NamespacePolicySpec } from '../../api/namespace-policy/namespace-policy.ts';
 import { cliApiVersion } from '../../api/names.ts';
 import type { KubeObject } from '../../base/kube-object.ts';
 import { nameOf } from '../../base/metadata.ts';
@@ -20,6 +21,7 @@ import {
 import { compareProviders, shortName, type ProviderId } from '../../policy/terms/provider-id.ts';
 import type { Violation } from '../../policy/terms/verdict.ts';
 import { violationsByPolicy } from '../../reconcile/audit/object-audit.ts';
+import type { NamespaceViolation } from '../../policy/status/provider-tally.ts';
 import type { NamespacePlan } from '../../reconcile/namespace/namespace-planner.ts';
 import type { Planning } from '../../reconcile/planning.ts';
 import type { LiveCluster } from '../../state/live-cluster.ts';
@@ -44,26 +46,32 @@ export type ExistingObjects = readonly (readonly [
   Iterable<KubeObject> | AsyncIterable<KubeObject>,
 ])[];
 
-export interface ReportInput {
-  readonly state: ClusterState;
+export interface CollectorInput {
+  readonly unread: ClusterState['unread'];
   readonly cluster: LiveCluster;
+  readonly planning: Pick<Planning, 'audits' | 'objects'>;
+  readonly now: Date;
+  /** Returns what needs the numbers of all namespaces. Default: those of the namespaces that were added. */
+  readonly overQuota?: (policy: ProviderId) => readonly NamespaceViolation[];
+}
+
+export interface ReportInput extends Omit<CollectorInput, 'unread' | 'overQuota'> {
+  readonly state: ClusterState;
   readonly planning: Pick<Planning, 'planner' | 'audits' | 'objects'>;
   readonly existing: ExistingObjects;
-  readonly now: Date;
 }
 
 export async function collectReport(input: ReportInput): Promise<ReportOutput> {
   const { state, cluster, planning, existing, now } = input;
   const snapshot = cluster.snapshot();
-  const found = new Collector(input);
+  const found = new Collector({ ...input, unread: state.unread });
   const managed = [...snapshot.namespaces()].filter((each) => isManaged(each, snapshot)).sort(byName);
   const { signal } = new AbortController();
   for (const namespaceObject of managed) {
     const plan = await planning.planner.plan(nameOf(namespaceObject), signal);
     if (plan !== undefined) found.addNamespace(plan);
   }
-  for (const [resource, objects] of existing)
-    for await (const object of objects) found.addObject(resource, object);
+  await found.addExisting(existing);
   found.addProviders();
   const entries = inReportOrder(found.entries);
   return {
@@ -81,9 +89,9 @@ export async function collectReport(input: ReportInput): Promise<ReportOutput> {
   };
 }
 
-class Collector {
+export class Collector {
   readonly entries: ReportEntry[] = [];
-  readonly #input: ReportInput;
+  readonly #input: CollectorInput;
   /** What the status of each provider would say. */
   readonly #tallies = new Map<ProviderId, ProviderTally>();
   readonly matched = new Map<ProviderId, string[]>();
@@ -92,11 +100,11 @@ class Collector {
   /** Objects of these kinds may exist, although the state has none. */
   readonly #unread: ReadonlySet<string | undefined>;
 
-  constructor(input: ReportInput) {
+  constructor(input: CollectorInput) {
     this.#input = input;
     const { policies } = input.cluster.snapshot().policies;
     this.#policies = new Map(policies.map((policy) => [policy.name, policy]));
-    this.#unread = new Set(input.state.unread.map(({ kind }) => kind.split(' ')[0]));
+    this.#unread = new Set(input.unread.map(({ kind }) => kind.split(' ')[0]));
   }
 
   addNamespace({ desired, namespaceObject, outcomes, followers }: NamespacePlan): void {
@@ -133,7 +141,12 @@ class Collector {
     );
   }
 
-  addObject(resource: AuditedResource, object: KubeObject): void {
+  async addExisting(existing: ExistingObjects): Promise<void> {
+    for (const [resource, objects] of existing)
+      for await (const object of objects) this.#addObject(resource, object);
+  }
+
+  #addObject(resource: AuditedResource, object: KubeObject): void {
     const { cluster, now } = this.#input;
     const { namespace = '' } = object.metadata;
     const reported = { ...auditedTypes[resource], namespace, name: nameOf(object) };
@@ -151,11 +164,17 @@ class Collector {
       if (!state.isValid)
         this.#add([{ section: 'blocked', policy, reason: 'Invalid', message: problemsText(problems) }]);
       if (definition?.kind !== 'NamespacePolicy') continue;
-      const { exceptions = [], namespaces } = definition.object.spec;
+      const { exceptions = [] } = definition.object.spec;
       this.#add(exceptionEntries(policy, exceptions, this.matched.get(policy) ?? [], this.#input.now));
-      for (const { namespace, ...each } of this.#tallies.get(policy)?.overQuota(namespaces?.quota) ?? [])
+      for (const { namespace, ...each } of this.#overQuota(policy, definition.object.spec))
         this.#add([this.#violation(each, { policy, namespace }, { ...namespaceType, name: namespace })]);
     }
+  }
+
+  #overQuota(policy: ProviderId, { namespaces }: NamespacePolicySpec): readonly NamespaceViolation[] {
+    const { overQuota } = this.#input;
+    if (overQuota !== undefined) return overQuota(policy);
+    return this.#tallies.get(policy)?.overQuota(namespaces?.quota) ?? [];
   }
 
   #add(entries: readonly ReportEntry[]): void {

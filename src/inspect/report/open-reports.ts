@@ -1,5 +1,5 @@
 // Makes the Reports of a report: one for each namespace. https://github.com/openreports/reports-api/blob/main/docs/api-docs.md
-import { isDeepStrictEqual } from 'node:util';
+import { createHash } from 'node:crypto';
 import { group } from '../../api/names.ts';
 import { isJsonObject, type JsonObject } from '../../base/json.ts';
 import { clipped } from '../../base/text.ts';
@@ -10,7 +10,7 @@ import { whyText } from './report-text.ts';
 
 export const openReportType = { apiVersion: 'openreports.io/v1alpha1', kind: 'Report' } as const;
 export const openReportName = 'reeve';
-/** The label of all Reports that `reeve report` writes. */
+/** The label of all Reports that Reeve writes. */
 export const openReportLabel = `${group}/report`;
 
 /** An object of the API server can have about 1.5 MiB, and a result takes up to 2 KiB. */
@@ -44,7 +44,9 @@ interface Result extends JsonObject {
 }
 
 /** Namespaces that no policy matches get none. */
-export function openReports(report: ReportOutput): readonly KubeObject[] {
+export function openReports(
+  report: Pick<ReportOutput, 'cells' | 'entries' | 'namespaces' | 'time'>,
+): readonly KubeObject[] {
   const cells = Map.groupBy(report.cells, ({ namespace }) => namespace);
   const entries = Map.groupBy(report.entries, ({ namespace = '' }) => namespace);
   const timestamp = { seconds: Math.floor(Date.parse(report.time) / 1000), nanos: 0 };
@@ -67,13 +69,22 @@ export function openReports(report: ReportOutput): readonly KubeObject[] {
 
 /** The time of a result is when the Report was written, so an equal one is not written again. */
 export function isSameReport(live: KubeObject | undefined, report: KubeObject): boolean {
-  return live !== undefined && isDeepStrictEqual(contentOf(live), contentOf(report));
+  return live !== undefined && reportDigest(live) === reportDigest(report);
 }
 
-function contentOf({ scope, summary, results, source }: KubeObject): unknown {
+/** Two Reports that differ only in their times have the same digest. */
+export function reportDigest({ scope, summary, results, source }: KubeObject): string {
   const all: readonly unknown[] = Array.isArray(results) ? results : [];
   const timeless = all.map((result) => (isJsonObject(result) ? { ...result, timestamp: undefined } : result));
-  return { scope, summary, source, results: timeless };
+  const text = JSON.stringify({ scope, summary, source, results: timeless }, withSortedKeys);
+  return createHash('sha256').update(text).digest('base64url').slice(0, 22);
+}
+
+/** The API server orders the keys of an object by name. */
+function withSortedKeys(_key: string, value: unknown): unknown {
+  return isJsonObject(value)
+    ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
+    : value;
 }
 
 function reportOf(namespace: string, results: readonly Result[], timestamp: JsonObject): KubeObject {

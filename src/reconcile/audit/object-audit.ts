@@ -35,10 +35,16 @@ export class ObjectAudit {
   readonly #unknownNamespaces = new Set<string>();
   /** What the watches have reported during a sweep, which is newer than the page of the sweep. */
   #touched: Set<string> | undefined;
+  readonly #listeners: ((namespace: string) => void)[] = [];
   #isActive = false;
 
   constructor(options: ObjectAuditOptions) {
     this.#options = options;
+  }
+
+  /** The listener is called when an object violates a rule, or violates it no more. */
+  subscribe(listener: (namespace: string) => void): void {
+    this.#listeners.push(listener);
   }
 
   begin(): void {
@@ -112,17 +118,20 @@ export class ObjectAudit {
   judge(resource: AuditedResource, object: KubeObject): void {
     const key = keyOf(object);
     const found = this.#violationsOf(resource, object);
-    for (const [name, known] of this.#violators) {
-      if (!found.has(name) && known.get(resource)?.delete(key) === true) this.#changed(name, resource);
-    }
+    this.forget(resource, key, found);
     for (const [name, violations] of found) {
       if (this.#of(name, resource).set(key, violations)) this.#changed(name, resource);
     }
+    if (found.size > 0) this.#notify(key);
   }
 
-  forget(resource: AuditedResource, key: string): void {
-    for (const [name, known] of this.#violators)
-      if (known.get(resource)?.delete(key) === true) this.#changed(name, resource);
+  /** `violated`: the policies that the object violates now. */
+  forget(resource: AuditedResource, key: string, violated: ReadonlyMap<string, unknown> = new Map()): void {
+    for (const [name, known] of this.#violators) {
+      if (violated.has(name) || known.get(resource)?.delete(key) !== true) continue;
+      this.#changed(name, resource);
+      this.#notify(key);
+    }
   }
 
   /** The namespace is deleted, is being deleted, or is excluded. */
@@ -202,6 +211,11 @@ export class ObjectAudit {
     const violators = known.get(resource) ?? new Violators();
     known.set(resource, violators);
     return violators;
+  }
+
+  #notify(key: string): void {
+    const [namespace = ''] = key.split('/');
+    for (const listener of this.#listeners) listener(namespace);
   }
 
   #changed(policy: string, resource: AuditedResource): void {

@@ -27,6 +27,11 @@ const variants = [
     values: { secretNames: ['regcred'], auditSecrets: true },
   },
   {
+    template: 'reports/27-reconciler-reports.yaml',
+    path: 'manifests/reports/27-reconciler-reports.yaml',
+    values: { reports: true },
+  },
+  {
     template: 'monitoring/72-monitoring.yaml',
     path: 'manifests/observability/72-monitoring.yaml',
     values: { metrics: { podMonitor: true, prometheusRule: true } },
@@ -40,6 +45,7 @@ export const installedFolders = [
   'install',
   'named-secrets',
   'audit-secrets',
+  'reports',
   'all-in-one',
   'cert-manager',
   'overlays',

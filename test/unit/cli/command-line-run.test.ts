@@ -18,6 +18,7 @@ test('by default one process has both roles, and the cluster is found from the e
       host: '0.0.0.0',
       port: 8443,
       probesPort: 8081,
+      reports: false,
       tlsCert: undefined,
       tlsKey: undefined,
       tlsCa: undefined,

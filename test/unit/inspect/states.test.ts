@@ -4,7 +4,7 @@ import type { InstallFacts } from '../../../src/inspect/input/cluster-state.ts';
 import { clusterState, withObjects } from '../../../src/inspect/input/cluster-state.ts';
 import { kubeObjectsOf, stateOfFiles } from '../../../src/inspect/input/file-state.ts';
 import { applied, loadState, namespaceType } from '../../../src/inspect/input/loaded-state.ts';
-import { installFacts } from '../../../src/cli/input/install-facts.ts';
+import { installFacts, keepsReports } from '../../../src/cli/input/install-facts.ts';
 import type { KubeObject } from '../../../src/base/kube-object.ts';
 import { readObjects } from '../../../src/state/yaml-objects.ts';
 
@@ -183,6 +183,15 @@ describe('what an install allows', () => {
       allowedKinds: [{ apiVersion: 'v1', kind: 'ConfigMap' }],
       secretNames: ['a', 'b'],
     });
+  });
+
+  test.each([
+    [true, ['run', '--reports']],
+    [true, ['run', '--role=reconciler', '--reports=true']],
+    [false, ['run', '--role=webhook', '--reports']],
+    [false, ['run']],
+  ])('%s: the reconciler of a Deployment with the arguments %j keeps Reports', (keeps, args) => {
+    expect(keepsReports([deployment(args), deployment(['run', '--role=webhook'])])).toBe(keeps);
   });
 
   test.each([[['serve']], [['run', '--flag-of-another-version']], [[]]])(

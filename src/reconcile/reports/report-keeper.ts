@@ -1,0 +1,229 @@
+// Keeps one Report in each namespace up to date. Objects, conditions and audits come first.
+import { isDeepStrictEqual } from 'node:util';
+import type { Clock } from '../../base/clock.ts';
+import type { KubeObject } from '../../base/kube-object.ts';
+import { isTerminating, nameOf } from '../../base/metadata.ts';
+import type { AuditedResource } from '../../policy/decide/audit.ts';
+import type { NamespaceViolation } from '../../policy/status/provider-tally.ts';
+import type { ObjectType } from '../../policy/terms/object-key.ts';
+import type { ProviderId } from '../../policy/terms/provider-id.ts';
+import type { LiveCluster } from '../../state/live-cluster.ts';
+import type { Sweep } from '../audit/audit-sweeps.ts';
+import { auditedResources, type ObjectAudit } from '../audit/object-audit.ts';
+import type { InitialSync } from '../initial-sync.ts';
+import type { ProviderLedger } from '../ledger.ts';
+import type { WantedWatch } from '../live/watches.ts';
+import type { NamespacePlan } from '../namespace/namespace-planner.ts';
+import { classifyWriteError } from '../namespace/write-error.ts';
+import type { Planning } from '../planning.ts';
+import type { AuditReader, ObjectWriter, ReconcileObserver } from '../ports.ts';
+import { done, type Attempt, type Handled, type WorkQueue } from '../queue/queue.ts';
+import { LiveReports } from './live-reports.ts';
+
+export interface NamespaceReportInput {
+  readonly plan: NamespacePlan;
+  readonly cluster: LiveCluster;
+  readonly planning: Pick<Planning, 'audits' | 'objects'>;
+  /** Objects of the namespace that may violate a rule. */
+  readonly existing: readonly (readonly [AuditedResource, AsyncIterable<KubeObject>])[];
+  /** The exceeded quotas that count for the namespace. */
+  readonly overQuota: (policy: ProviderId) => readonly NamespaceViolation[];
+  readonly now: Date;
+}
+
+/** Makes the Report of a namespace. */
+export interface NamespaceReports {
+  readonly type: ObjectType;
+  readonly name: string;
+  /** The label of all Reports of Reeve. */
+  readonly label: string;
+  /** Two Reports with one digest differ only in their times. */
+  readonly digestOf: (report: KubeObject) => string;
+  /** Resolves with undefined if nothing matches the namespace. */
+  readonly reportOf: (input: NamespaceReportInput) => Promise<KubeObject | undefined>;
+}
+
+export interface ReportKeeperOptions {
+  readonly reports: NamespaceReports;
+  readonly cluster: LiveCluster;
+  readonly planner: Planning['planner'];
+  readonly audits: Planning['audits'];
+  readonly objects: Planning['objects'];
+  readonly objectAudit: ObjectAudit;
+  readonly auditReader: AuditReader;
+  readonly ledger: ProviderLedger;
+  readonly initialSync: Pick<InitialSync, 'isDone'>;
+  readonly writer: Pick<ObjectWriter, 'apply' | 'remove'>;
+  readonly observer: Pick<ReconcileObserver, 'wroteOwn' | 'reportNotWritten'>;
+  readonly clock: Pick<Clock, 'now' | 'monotonic'>;
+  readonly namespaceQueue: Pick<WorkQueue<string>, 'isBusy'>;
+  readonly auditQueue: Pick<WorkQueue<Sweep>, 'isIdle'>;
+  readonly reportQueue: Pick<WorkQueue<string>, 'addAfter'>;
+}
+
+/** A Report is written at most so often. Changes of that time come together. */
+const delayMs = 5000;
+/** Waits before the next write after an error that each other write would have, too: no answer, or no right. */
+const pauseMs = 30_000;
+
+export class ReportKeeper {
+  readonly watch: WantedWatch;
+  readonly #options: ReportKeeperOptions;
+  readonly #live: LiveReports;
+  readonly #overQuota = new Map<ProviderId, readonly NamespaceViolation[]>();
+  /** Providers whose numbers have changed since their quota was looked at. */
+  readonly #changed = new Set<ProviderId>();
+  /** Why the last write failed, by namespace. An empty name stands for all of them. */
+  readonly #failing = new Map<string, string>();
+  #pausedUntil = 0;
+  #isLeading = false;
+
+  /** A Report follows the rounds of its namespace, the violations of existing objects, the quotas, and its own changes. */
+  constructor(options: ReportKeeperOptions) {
+    this.#options = options;
+    const { type, name, label, digestOf } = options.reports;
+    const changed = (namespace: string | undefined): void => this.#reportChanged(namespace);
+    this.#live = new LiveReports({ label, digestOf, changed });
+    this.watch = { type, name, metadataOnly: false, isOptional: true, sink: this.#live.sink };
+    options.ledger.subscribe((provider) => this.#changed.add(provider));
+    options.ledger.subscribeToReports((namespace) => this.#wake(namespace));
+    options.objectAudit.subscribe((namespace) => this.#wake(namespace));
+  }
+
+  begin(): void {
+    this.#isLeading = true;
+  }
+
+  end(): void {
+    this.#isLeading = false;
+    this.#pausedUntil = 0;
+    for (const known of [this.#overQuota, this.#changed, this.#failing]) known.clear();
+  }
+
+  /** Handles one key of the report queue. */
+  async write(name: string, { signal }: Attempt): Promise<Handled> {
+    const waitMs = this.#waitMs();
+    if (waitMs > 0) this.#options.reportQueue.addAfter(name, waitMs);
+    if (waitMs > 0 || !this.#live.isServed) return done;
+    this.#judgeQuotas();
+    try {
+      await this.#keep(name, signal);
+    } catch (error) {
+      if (!signal.aborted) this.#failed(name, error);
+    }
+    return done;
+  }
+
+  async #keep(name: string, signal: AbortSignal): Promise<void> {
+    const { cluster, planner } = this.#options;
+    const namespaceObject = cluster.snapshot().namespace(name);
+    if (namespaceObject === undefined) this.#failing.delete(name);
+    // A namespace that is being deleted takes its Report with it.
+    if (namespaceObject === undefined || isTerminating(namespaceObject)) return;
+    const plan = await planner.plan(name, signal);
+    // A Secret could not be read at the moment.
+    if (plan?.errors.some(({ kind }) => kind === 'transient') === true) return this.#wake(name);
+    const report = plan === undefined ? undefined : await this.#reportOf(name, plan, signal);
+    if (!signal.aborted) await this.#store(name, report, signal);
+  }
+
+  /** Returns how long Reports have to wait for other work. */
+  #waitMs(): number {
+    const { clock, initialSync, namespaceQueue, auditQueue } = this.#options;
+    if (!initialSync.isDone || namespaceQueue.isBusy || !auditQueue.isIdle) return delayMs;
+    return this.#pausedUntil - clock.monotonic();
+  }
+
+  #wake(namespace: string): void {
+    if (this.#isLeading && this.#live.isServed) this.#options.reportQueue.addAfter(namespace, delayMs);
+  }
+
+  #reportChanged(namespace: string | undefined): void {
+    if (namespace !== undefined) return this.#wake(namespace);
+    for (const each of this.#options.cluster.snapshot().namespaces()) this.#wake(nameOf(each));
+  }
+
+  /** A quota counts namespaces together, so one namespace can change the Report of another. */
+  #judgeQuotas(): void {
+    const { cluster, ledger } = this.#options;
+    for (const provider of this.#changed) {
+      const definition = cluster.provider(provider)?.definition;
+      const quota =
+        definition?.kind === 'NamespacePolicy' ? definition.object.spec.namespaces?.quota : undefined;
+      const before = this.#overQuota.get(provider) ?? [];
+      const after = ledger.tallyOf(provider).overQuota(quota);
+      if (isDeepStrictEqual(before, after)) continue;
+      if (after.length === 0) this.#overQuota.delete(provider);
+      else this.#overQuota.set(provider, after);
+      for (const { namespace } of [...before, ...after]) this.#wake(namespace);
+    }
+    this.#changed.clear();
+  }
+
+  async #reportOf(name: string, plan: NamespacePlan, signal: AbortSignal): Promise<KubeObject | undefined> {
+    const { reports, cluster, audits, objects, objectAudit, auditReader, clock } = this.#options;
+    const violated = auditedResources.filter((resource) => objectAudit.violatorsOf(resource, name).size > 0);
+    return await reports.reportOf({
+      plan,
+      cluster,
+      planning: { audits, objects },
+      // The audit keeps only the first violations in words.
+      existing: violated.map((resource) => [resource, auditReader.listExisting(resource, name, signal)]),
+      overQuota: (policy) => this.#overQuota.get(policy)?.filter(({ namespace }) => namespace === name) ?? [],
+      now: clock.now(),
+    });
+  }
+
+  async #store(name: string, report: KubeObject | undefined, signal: AbortSignal): Promise<void> {
+    const { reports, observer } = this.#options;
+    const live = this.#live.get(name);
+    const sent = report === undefined ? undefined : reports.digestOf(report);
+    const isRight = sent === undefined ? live?.isOurs !== true : [live?.digest, live?.sent].includes(sent);
+    if (!isRight && live?.isOurs === false) return this.#fail(name, 'AlreadyExists');
+    if (!isRight) {
+      await (report === undefined ? this.#remove(name, signal) : this.#apply(report, signal));
+      observer.wroteOwn('report');
+      this.#failing.delete(everywhere);
+    }
+    this.#failing.delete(name);
+  }
+
+  async #apply(report: KubeObject, signal: AbortSignal): Promise<void> {
+    const { reports, writer } = this.#options;
+    const uid = this.#live.get(report.metadata.namespace ?? '')?.uid;
+    const wanted = uid === undefined ? report : { ...report, metadata: { ...report.metadata, uid } };
+    // Fields that `reeve report --write` has set are taken over.
+    const stored = await writer.apply(wanted, { force: uid !== undefined, signal });
+    this.#live.stored(stored, reports.digestOf(report));
+  }
+
+  async #remove(namespace: string, signal: AbortSignal): Promise<void> {
+    const { reports, writer } = this.#options;
+    const { uid = '' } = this.#live.get(namespace) ?? {};
+    await writer.remove({ ...reports.type, namespace, name: reports.name }, { uid }, signal);
+    this.#live.removed(namespace);
+  }
+
+  #failed(name: string, error: unknown): void {
+    const failure = classifyWriteError(error, 'create');
+    if (!('reason' in failure)) return;
+    const isOfAll =
+      failure.kind === 'transient'
+        ? failure.reason !== 'Conflict'
+        : failure.reason === 'InsufficientPermissions';
+    this.#fail(isOfAll ? everywhere : name, failure.reason);
+    if (!isOfAll) return;
+    const { clock, reportQueue } = this.#options;
+    this.#pausedUntil = clock.monotonic() + pauseMs;
+    reportQueue.addAfter(name, pauseMs);
+  }
+
+  #fail(place: string, reason: string): void {
+    const isNew = this.#failing.get(place) !== reason;
+    this.#failing.set(place, reason);
+    this.#options.observer.reportNotWritten({ namespace: place, reason, isNew });
+  }
+}
+
+/** Stands for all namespaces. */
+const everywhere = '';
