@@ -78,8 +78,13 @@ export function parseYaml(text: string): YamlText {
   }
 }
 
+/** Returns the documents of the library, which keep comments and the order of keys. */
+export function editableDocuments(text: string) {
+  return [...parseAllDocuments(text, { stringKeys: true, logLevel: 'silent' })];
+}
+
 /** Writes long lines whole, without anchors, and quotes what YAML 1.1 or kubectl would read differently. */
-export function stringifyYaml(value: unknown): string {
+export function stringifyYaml(value: unknown, style: { flowCollectionPadding?: boolean } = {}): string {
   const document = new Document(value, { aliasDuplicateObjects: false, compat: 'yaml-1.1' });
   visit(document, {
     Scalar: (_key, node) => {
@@ -87,7 +92,7 @@ export function stringifyYaml(value: unknown): string {
         node.type = 'QUOTE_DOUBLE';
     },
   });
-  return document.toString({ lineWidth: 0 });
+  return document.toString({ lineWidth: 0, ...style });
 }
 
 function readDocument(
@@ -98,9 +103,10 @@ function readDocument(
   // Later errors are mostly consequences of the first.
   const [first] = [...document.errors, ...document.warnings];
   if (first !== undefined) return broken([problemOf(first)], positionAt);
-  if (document.contents === null || isEmpty(document.contents)) return { kind: 'empty' };
+  const { contents } = document;
+  if (contents === null || (isScalar(contents) && contents.value === null)) return { kind: 'empty' };
   const reader = new TreeReader(length + spareNodes);
-  const root = reader.read(document.contents, 0);
+  const root = reader.read(contents, 0);
   const { problems, misread } = reader;
   if (problems.length > 0 || root === undefined) return broken(problems, positionAt);
   const plain = plainOf(root, length + spareNodes);
@@ -109,10 +115,6 @@ function readDocument(
 }
 
 const tooMuch = 'aliases that expand to too much data';
-
-function isEmpty(contents: unknown): boolean {
-  return isScalar(contents) && contents.value === null;
-}
 
 interface PlacedProblem {
   readonly offset: number;

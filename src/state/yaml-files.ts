@@ -46,7 +46,9 @@ async function filesBelow(
   leftOut: readonly string[],
   visited: Set<string>,
 ): Promise<readonly string[]> {
-  const real = await realpath(folder);
+  const real = await realpath(folder).catch((error: unknown) => {
+    throw new UnreadablePathError(folder, reasonOf(error));
+  });
   if (visited.has(real)) return [];
   visited.add(real);
   const entries = (await readFolder(folder))

@@ -24,7 +24,7 @@ describe('the first suite of a sample', () => {
       expect(gaps).toMatch(/^policy [a-z-]+: secrets\.maxBytes was never refused\n$/);
     else expect(gaps).toBe('');
     await expect(folder.read(`policies/tests/${file}`)).toMatchFileSnapshot(
-      `../fixtures/first-suites/expected/${file}`,
+      `../fixtures/written-suites/expected/${file}`,
     );
   });
 
@@ -46,7 +46,7 @@ describe('the first suite of a sample', () => {
 
 test('the comment of a first suite names each rule and each policy without an example', async () => {
   using folder = new SuiteFolder();
-  folder.copy('test/fixtures/first-suites/odd.yaml', 'odd.yaml');
+  folder.copy('test/fixtures/written-suites/odd.yaml', 'odd.yaml');
   expect(await folder.run('odd.yaml', '--init')).toEqual({
     code: 0,
     stdout: '',

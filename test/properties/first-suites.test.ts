@@ -1,4 +1,4 @@
-// The suite that `reeve test --init` writes passes, for any policies.
+// The suites that `reeve test --init` and `--update` write pass, for any policies.
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { stringifyYaml } from '../../src/base/yaml.ts';
@@ -123,15 +123,19 @@ const providers = fc
   })
   .map((all) => all.filter(({ kind, spec }) => kind === 'SecretShare' || problemsOf('p', spec).length === 0));
 
+function textOf(all: readonly object[]): string {
+  const documents = all.map((each, index) =>
+    stringifyYaml({ apiVersion: 'reeve.dev/v1alpha1', ...each, metadata: { name: `p${index}` } }),
+  );
+  return documents.join('---\n');
+}
+
 test('the first suite passes, and its comment names each rule that the results say is not covered', async () => {
   const seen = { tests: 0, gaps: 0, covered: 0 };
   await fc.assert(
     fc.asyncProperty(providers, async (all) => {
       using folder = new SuiteFolder();
-      const documents = all.map((each, index) =>
-        stringifyYaml({ apiVersion: 'reeve.dev/v1alpha1', ...each, metadata: { name: `p${index}` } }),
-      );
-      folder.write('p.yaml', documents.join('---\n'));
+      folder.write('p.yaml', textOf(all));
       const written = await folder.run('p.yaml', '--init');
       // Not one of these policies may match a namespace.
       if (written.code !== 0) {
@@ -158,4 +162,30 @@ test('the first suite passes, and its comment names each rule that the results s
     { numRuns: propertyRuns(300) },
   );
   expect(Math.min(seen.tests, seen.gaps, seen.covered)).toBeGreaterThan(5);
+});
+
+test('a suite that is updated passes, whatever became of the policies, and a second update changes nothing', async () => {
+  let updated = 0;
+  await fc.assert(
+    fc.asyncProperty(providers, providers, async (before, after) => {
+      fc.pre(after.length > 0);
+      using folder = new SuiteFolder();
+      folder.write('p.yaml', textOf(before));
+      fc.pre((await folder.run('p.yaml', '--init')).code === 0);
+      folder.write('p.yaml', textOf(after));
+      const { code, stdout } = await folder.run('tests', '--update');
+      expect(code, stdout).toBe(0);
+      const written = folder.read('tests/p.yaml');
+      const again = await folder.run('tests', '--update');
+      expect({ ...again, written: folder.read('tests/p.yaml') }).toEqual({
+        code: 0,
+        stdout,
+        stderr: '',
+        written,
+      });
+      updated += 1;
+    }),
+    { numRuns: propertyRuns(200) },
+  );
+  expect(updated).toBeGreaterThan(5);
 });

@@ -5,13 +5,14 @@ import type { TestResults } from '../../inspect/output-schemas/test-results.ts';
 import { findSuites, type FoundSuites } from '../../inspect/suites/find-suites.ts';
 import { resultsForJunit } from '../../inspect/suites/results-junit.ts';
 import { resultsForGithub, resultsText } from '../../inspect/suites/results-text.ts';
-import { runSuites } from '../../inspect/suites/run-suites.ts';
+import { runSuites, type RunOptions } from '../../inspect/suites/run-suites.ts';
 import { renderFileProblem, UnreadablePathError } from '../../state/file-problem.ts';
 import type { TestFlags } from '../flags/test-settings.ts';
 import { installFacts } from '../input/install-facts.ts';
 import { jsonText } from '../output/json-text.ts';
 import { styleFor } from '../output/style.ts';
 import { runInit } from './test-init.ts';
+import { updateSuites } from './test-update.ts';
 
 export interface TestIo {
   readonly stdout: (text: string) => void;
@@ -23,24 +24,39 @@ export interface TestIo {
 /** Returns the exit code: 0 if all tests passed, otherwise 1. */
 export async function runTest(flags: TestFlags, given: readonly string[], io: TestIo): Promise<number> {
   const paths = given.length === 0 ? ['.'] : given;
-  if (flags.init) return await runInit(paths, io);
-  const found = await foundSuites(paths, io);
-  if (found === undefined) return 1;
-  const { suites, problems } = found;
+  return flags.init ? await runInit(paths, io) : await runOnce(flags, paths, io);
+}
+
+async function runOnce(flags: TestFlags, paths: readonly string[], io: TestIo): Promise<number> {
+  const options = optionsOf(flags, io);
+  const before = await foundSuites(paths, io);
+  if (before === undefined) return 1;
+  if (!flags.update) return await runFound(flags, before, options, io);
+  const isUpdated = await updateSuites(before.suites, options, io.stderr);
+  const after = await foundSuites(paths, io);
+  const code = after === undefined ? 1 : await runFound(flags, after, options, io);
+  return isUpdated ? code : 1;
+}
+
+async function runFound(
+  flags: TestFlags,
+  { suites, problems }: FoundSuites,
+  options: RunOptions,
+  io: TestIo,
+): Promise<number> {
   for (const problem of problems) io.stderr(`${renderFileProblem(problem)}\n`);
   if (suites.length === 0) {
     io.stderr('no suite was found; see reeve test --help\n');
     return 1;
   }
-  const results = await resultsOf(flags, suites, io);
-  io.stdout(written(flags, results, io));
-  if (flags.run !== undefined && results.passed + results.failed === 0)
-    io.stderr('--run: no test has a name that matches\n');
-  const isWrong =
-    results.passed + results.failed === 0 ||
-    results.failed > 0 ||
-    results.suites.some((suite) => suite.problems.length > 0);
-  return isWrong || problems.length > 0 ? 1 : 0;
+  const results = await runSuites(suites, options);
+  // A part of the tests says nothing about coverage.
+  const shown = flags.run === undefined ? results : { ...results, coverage: [] };
+  io.stdout(written(flags, shown, io));
+  const isNothingRun = results.passed + results.failed === 0;
+  if (flags.run !== undefined && isNothingRun) io.stderr('--run: no test has a name that matches\n');
+  const isBroken = results.failed > 0 || results.suites.some((suite) => suite.problems.length > 0);
+  return isNothingRun || isBroken || problems.length > 0 ? 1 : 0;
 }
 
 async function foundSuites(paths: readonly string[], io: TestIo): Promise<FoundSuites | undefined> {
@@ -53,16 +69,13 @@ async function foundSuites(paths: readonly string[], io: TestIo): Promise<FoundS
   }
 }
 
-async function resultsOf(
-  { run }: TestFlags,
-  suites: FoundSuites['suites'],
-  { clock }: TestIo,
-): Promise<TestResults> {
+function optionsOf({ run }: TestFlags, { clock }: TestIo): RunOptions {
   const pattern = run === undefined ? undefined : compileRegex(run);
-  const isWanted = (name: string): boolean => pattern?.ok !== true || pattern.regex.search(name);
-  const results = await runSuites(suites, { installOf: installFacts, now: clock.now(), isWanted });
-  // A part of the tests says nothing about coverage.
-  return run === undefined ? results : { ...results, coverage: [] };
+  return {
+    installOf: installFacts,
+    now: clock.now(),
+    isWanted: (name) => pattern?.ok !== true || pattern.regex.search(name),
+  };
 }
 
 function written({ output, verbose }: TestFlags, results: TestResults, { isColored }: TestIo): string {

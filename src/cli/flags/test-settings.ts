@@ -19,6 +19,12 @@ export const testSettings = {
     ),
     hasVariable: false,
   },
+  update: {
+    ...switchSetting(
+      'Write what Reeve answers today into suites that expect something else, and run them. Comments and order stay. Read the changes before you commit them.',
+    ),
+    hasVariable: false,
+  },
   verbose: { ...switchSetting('List also the tests that pass.'), hasVariable: false },
   output: outputSetting(
     ['text', 'json', 'junit', 'github'],
@@ -36,22 +42,23 @@ export const testForm = commandForm({
     min: 0,
     max: 1000,
   },
-  check: ({ run, init }) => {
+  check: ({ run, init, update }) => {
     const pattern = compileRegex(run ?? '');
     return [
       ...(pattern.ok ? [] : [`--run: ${pattern.problem}`]),
-      ...(init && run !== undefined ? ['--init runs no test: leave out --run'] : []),
+      ...(init && (update || run !== undefined) ? ['--init runs no test: leave out --update and --run'] : []),
     ];
   },
   examples: [
     ['reeve test', 'all suites below this folder'],
     ['reeve test policies/', 'those below policies'],
     ['reeve test --init policies/', 'write a first suite for these policies'],
+    ['reeve test --update', 'expect what Reeve answers today'],
     ["reeve test --run 'team namespace'", 'tests with these words in their name'],
     ['reeve test -o junit > results.xml', 'results for continuous integration'],
   ],
   exitCodes: [
-    [0, 'All tests passed. With --init: each suite was written.'],
+    [0, 'All tests passed, with --update after it. With --init: each suite was written.'],
     [1, 'A test failed, a suite could not run, or no suite was found. With --init: a suite was not written.'],
     [2, 'Wrong flags.'],
   ],

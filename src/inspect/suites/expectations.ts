@@ -15,6 +15,8 @@ export interface Mismatch {
   readonly path: Path;
   readonly expected: string;
   readonly found: string;
+  /** True for a value of a Secret, which is neither shown nor written. */
+  readonly isHidden?: boolean;
 }
 
 export function mismatchesOf(expect: Expectations, outcome: Outcome): readonly Mismatch[] {
@@ -84,7 +86,7 @@ function fieldMismatches(
     );
   if (isDeepStrictEqual(expected, found) || (expected === null && found === undefined)) return [];
   const isHidden = isSecret && (isJsonObject(found) || path.some((step) => secretFields.includes(step)));
-  return [{ path, expected: shownValue(expected, false), found: shownValue(found, isHidden) }];
+  return [{ path, expected: shownValue(expected, false), found: shownValue(found, isHidden), isHidden }];
 }
 
 function shownValue(value: unknown, isHidden: boolean): string {
@@ -132,7 +134,7 @@ function tooMany(path: Path, name: string): Mismatch {
   return { path, expected: `${name} is not provided`, found: 'it is provided' };
 }
 
-function isSameName(a: KubeObject, b: KubeObject): boolean {
+export function isSameName(a: KubeObject, b: KubeObject): boolean {
   return a.apiVersion === b.apiVersion && objectNameOf(a) === objectNameOf(b);
 }
 

@@ -20,8 +20,12 @@ export interface FoundSuites {
 /** Most YAML below a folder has nothing to do with Reeve, so it is not even parsed. Rejects with an UnreadablePathError. */
 export async function findSuites(paths: readonly string[]): Promise<FoundSuites> {
   const files = new Map<string, string>();
-  for (const path of paths)
-    for (const { file, text } of (await readYamlFiles(path, ['node_modules'])).files) files.set(file, text);
+  const unreadable: FileProblem[] = [];
+  for (const path of paths) {
+    const found = await readYamlFiles(path, ['node_modules']);
+    for (const { file, text } of found.files) files.set(file, text);
+    unreadable.push(...found.problems);
+  }
   const read = [...files]
     .filter(([, text]) => text.includes(cliGroup))
     .map(([file, text]) => readObjects({ file, text }));
@@ -29,6 +33,7 @@ export async function findSuites(paths: readonly string[]): Promise<FoundSuites>
   return {
     suites: objects.filter(({ value }) => isSuite(value)),
     problems: [
+      ...unreadable,
       ...read.flatMap(({ problems }) => problems),
       ...objects.flatMap((object) =>
         isMisspelled(object.value) ? [object.locate(misspelled(object.value))] : [],

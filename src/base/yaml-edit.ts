@@ -1,0 +1,89 @@
+// Changes values in a text of YAML. Where one scalar replaces another, no other character of the text changes.
+import { ownMember } from './json.ts';
+import type { Path } from './problem.ts';
+import { follow } from './yaml-tree.ts';
+import { editableDocuments, parseYaml, stringifyYaml } from './yaml.ts';
+
+export interface YamlEdit {
+  /** Counts from 1. */
+  readonly document: number;
+  readonly path: Path;
+  /** The map or list around it that is written again, with its comments, if a key or item comes or goes. */
+  readonly within: Path;
+  /** Undefined removes the key or item. A value at the length of a list is added to the list. */
+  readonly value: unknown;
+}
+
+interface Splice {
+  readonly start: number;
+  readonly end: number;
+  readonly text: string;
+}
+
+/** Keeps comments and the order of keys. The text must be valid. */
+export function editedYaml(text: string, edits: readonly YamlEdit[]): string {
+  const { documents } = parseYaml(text);
+  // By start: an alias and its anchor are one place.
+  const splices = new Map<number, Splice>();
+  const others: YamlEdit[] = [];
+  for (const edit of edits) {
+    const document = documents[edit.document - 1];
+    const { node, complete } =
+      document?.kind === 'data' ? follow(document.root, edit.path) : { node: undefined, complete: false };
+    const isInPlace = complete && node?.kind === 'scalar' && node.end > node.start;
+    if (!isInPlace || typeof edit.value === 'object' || edit.value === undefined) others.push(edit);
+    else splices.set(node.start, { start: node.start, end: node.end, text: written(edit.value, text) });
+  }
+  const changed = spliced(text, [...splices.values()]);
+  return others.length === 0 ? changed : withStructure(changed, others);
+}
+
+function spliced(text: string, splices: readonly Splice[]): string {
+  const lastFirst = splices.toSorted((a, b) => b.start - a.start);
+  return lastFirst.reduce((before, { start, end, text: value }) => {
+    // A block ends after its last line break.
+    const lineBreak = before.slice(start, end).endsWith('\n') ? '\n' : '';
+    return before.slice(0, start) + value + lineBreak + before.slice(end);
+  }, text);
+}
+
+/** Plain only where no reader of YAML could take the text for something else. */
+function written(value: unknown, around: string): string {
+  const isJson = /^\s*[[{]/.test(around);
+  if (typeof value !== 'string' || isJson || !/^[ -~]*$/.test(value)) return JSON.stringify(value);
+  const isWord = /^[A-Za-z][\w./-]{2,}$/.test(value) && !/^(true|false|null|yes|off)$/i.test(value);
+  return isWord ? value : `'${value.replaceAll("'", "''")}'`;
+}
+
+/** Below an alias nothing changes, because the value is that of another place. */
+function withStructure(text: string, edits: readonly YamlEdit[]): string {
+  const documents = editableDocuments(text);
+  const splices = new Map<number, Splice>();
+  for (const { document, path, within, value } of edits) {
+    const target = documents[document - 1];
+    const whole = target?.getIn(within, true);
+    const parent = target?.getIn(path.slice(0, -1), true);
+    if (target === undefined || !isPlaced(whole) || !Array.isArray(ownMember(parent, 'items'))) continue;
+    if (value === undefined) target.deleteIn(path);
+    else target.setIn(path, value);
+    const [start, , end] = whole.range;
+    splices.set(start, { start, end, text: rendered(whole, text, start) });
+  }
+  return spliced(text, [...splices.values()]);
+}
+
+interface Placed {
+  readonly range: readonly [start: number, valueEnd: number, end: number];
+}
+
+function isPlaced(node: unknown): node is Placed {
+  return Array.isArray(ownMember(node, 'range'));
+}
+
+/** A block goes on in the column where it starts. */
+function rendered(node: Placed, text: string, start: number): string {
+  const column = start - (text.lastIndexOf('\n', start - 1) + 1);
+  const isPadded = !/^[[{]\S/.test(text.slice(start, start + 2));
+  const lines = stringifyYaml(node, { flowCollectionPadding: isPadded }).trimEnd().split('\n');
+  return lines.join(`\n${' '.repeat(column)}`);
+}
