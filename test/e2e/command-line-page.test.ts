@@ -4,6 +4,7 @@ import { afterAll, beforeAll } from 'vitest';
 import { startControlPlane, type ControlPlane } from '../cluster/control-plane.ts';
 import { installReeve } from '../cluster/reeve-install.ts';
 import { testCommandLinePage } from '../support/command-line-page.ts';
+import { reeveHasSeenAll } from '../support/document-steps.ts';
 import { mustKubectl } from '../support/kubectl.ts';
 import { startReeve, type Reeve } from '../support/reeve.ts';
 import { describeControllers } from '../support/shared-cluster.ts';
@@ -20,6 +21,7 @@ describeControllers('on a cluster with Reeve and the first steps', () => {
     await installReeve(cluster);
     reeve = await startReeve(cluster);
     await mustKubectl(['apply', '-f', firstSteps], cluster);
+    await reeveHasSeenAll(cluster.kubeconfig);
   });
   afterAll(async () => {
     await reeve.stop();

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { installReeve } from '../cluster/reeve-install.ts';
 import { blocksOf } from '../samples/markdown.ts';
-import { comparable, expectShown, runInShell, stepsOf } from '../support/document-steps.ts';
+import { comparable, expectShown, reeveHasSeenAll, runInShell, stepsOf } from '../support/document-steps.ts';
 import { eventually } from '../support/eventually.ts';
 import { mustKubectl } from '../support/kubectl.ts';
 import { startReeve, type Reeve } from '../support/reeve.ts';
@@ -34,6 +34,7 @@ describeControllers('on a cluster with Reeve', () => {
 
     beforeAll(async () => {
       await mustKubectl(['apply', '-f', 'manifests/samples/first-steps'], cluster);
+      await reeveHasSeenAll(cluster.kubeconfig);
     });
     afterAll(async () => {
       await mustKubectl(['delete', 'ns', 'app-shop', '--ignore-not-found'], cluster);

@@ -5,6 +5,7 @@ import { expect } from 'vitest';
 import { blocksOf } from '../samples/markdown.ts';
 import { eventually } from './eventually.ts';
 import { kubectlEnvironment } from './kubectl.ts';
+import { until } from './until.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 
@@ -19,16 +20,55 @@ export interface ShellPlace {
   readonly programs?: string;
 }
 
-/** A command that only reads is repeated until it prints the output shown. A command that writes runs once. */
-export async function expectShown(step: Step, kubeconfig: string, place?: ShellPlace): Promise<void> {
-  const { command, shown } = step;
+/**
+ * A command that only reads is repeated until it prints the output shown. A command that writes runs once, and Reeve
+ * has seen its writes before the next command runs.
+ */
+export async function expectShown(
+  { command, shown }: Step,
+  kubeconfig: string,
+  place?: ShellPlace,
+): Promise<void> {
   const run = (): string => comparable(runInShell(command, kubeconfig, place));
-  if (readsOnly(step)) await eventually(run).toBe(comparable(shown));
-  else expect(run()).toBe(comparable(shown));
+  if (readsOnly(command)) return await eventually(run).toBe(comparable(shown));
+  expect(run()).toBe(comparable(shown));
+  await reeveHasSeenAll(kubeconfig);
 }
 
-export function readsOnly({ command }: Step): boolean {
+function readsOnly(command: string): boolean {
   return /^(kubectl (get|auth)|reeve (plan|report|explain))[^\n]*$/.test(command);
+}
+
+const columns = [
+  '{.kind}',
+  '{.metadata.generation}',
+  '{.status.observedGeneration}',
+  '{.status.phase}',
+  '{.status.conditions[?(@.type=="reeve.dev/Ready")].status}',
+  '{.metadata.name}',
+];
+/** A provider whose status is as new as its spec, and a namespace with a condition of Reeve, or one that never gets it. */
+const isSeen =
+  /^(NamespacePolicy|SecretShare),(\d+),\2,|^Namespace,.*,(True|False|Unknown),|^Namespace,.*,(kube|reeve)-|,Terminating,/;
+
+/** Waits until Reeve has seen every policy, share and namespace. A person types slower than Reeve works. A test does not. */
+export async function reeveHasSeenAll(kubeconfig: string): Promise<void> {
+  let last: readonly string[] = [];
+  await until(
+    () => {
+      last = notYetSeen(kubeconfig);
+      return Promise.resolve(last.length === 0);
+    },
+    () => `Reeve has seen ${last.join(' ')}`,
+  );
+}
+
+/** Returns the policies, shares and namespaces whose last write Reeve has not seen. */
+function notYetSeen(kubeconfig: string): readonly string[] {
+  const template = `{range .items[*]}${columns.join(',')}{"\\n"}{end}`;
+  const kinds = 'namespacepolicies,secretshares,namespaces';
+  const lines = runInShell(`kubectl get ${kinds} -o jsonpath='${template}'`, kubeconfig).trim().split('\n');
+  return lines.filter((line) => !line.includes('version difference') && !isSeen.test(line));
 }
 
 export function runInShell(
@@ -54,7 +94,7 @@ export function comparable(output: string): string {
     .map((line) =>
       line
         .replaceAll(/\b\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'TIME')
-        .replaceAll(/\b\d+[smh]\b/g, 'AGE')
+        .replaceAll(/\b(?:\d+[dhms])+\b/g, 'AGE')
         .replaceAll(/https:\/\/\S+ \(the kubeconfig [^)]*\)/g, 'CLUSTER')
         .replaceAll(/\bpods: \d+\/\d+ +/g, '')
         .replaceAll(/ +/g, ' ')

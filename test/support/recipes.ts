@@ -3,8 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'vitest';
 import { blocksOf } from '../samples/markdown.ts';
-import { expectShown, readsOnly, runInShell, type Step } from './document-steps.ts';
-import { eventually } from './eventually.ts';
+import { expectShown, type Step } from './document-steps.ts';
 
 export const recipesFolder = join(import.meta.dirname, '..', '..', 'docs', 'recipes');
 
@@ -44,27 +43,5 @@ export function recipeSteps({ name, page }: Recipe): readonly Step[] {
 export function testRecipe(recipe: Recipe, kubeconfig: () => string): void {
   test.each(recipeSteps(recipe))('$command', async (step) => {
     await expectShown(step, kubeconfig());
-    // A person types slower than Reeve works. A test does not.
-    if (!readsOnly(step)) await eventually(() => notYetSeen(kubeconfig())).toEqual([]);
   });
-}
-
-const columns = [
-  '{.kind}',
-  '{.metadata.generation}',
-  '{.status.observedGeneration}',
-  '{.status.phase}',
-  '{.status.conditions[?(@.type=="reeve.dev/Ready")].status}',
-  '{.metadata.name}',
-];
-/** A provider whose status is as new as its spec, and a namespace with a condition of Reeve, or one that never gets it. */
-const isSeen =
-  /^(NamespacePolicy|SecretShare),(\d+),\2,|^Namespace,.*,(True|False|Unknown),|^Namespace,.*,(kube|reeve)-|,Terminating,/;
-
-/** Returns the policies, shares and namespaces whose last write Reeve has not seen. */
-function notYetSeen(kubeconfig: string): readonly string[] {
-  const template = `{range .items[*]}${columns.join(',')}{"\\n"}{end}`;
-  const kinds = 'namespacepolicies,secretshares,namespaces';
-  const lines = runInShell(`kubectl get ${kinds} -o jsonpath='${template}'`, kubeconfig).trim().split('\n');
-  return lines.filter((line) => !line.includes('version difference') && !isSeen.test(line));
 }

@@ -3,7 +3,7 @@ import type { ClusterAccess } from '../../cluster/cluster-access.ts';
 import type { NodeRig } from '../../cluster/node/rig.ts';
 import { PacedWrites } from '../../e2e/support/paced-writes.ts';
 import { ApiCalls, type CallAnswer, type Person } from '../../soak/api-calls.ts';
-import { mustKubectl } from '../../support/kubectl.ts';
+import { kubectl, mustKubectl } from '../../support/kubectl.ts';
 import { until } from '../../support/until.ts';
 
 const perSecond = 5;
@@ -30,9 +30,18 @@ export interface LoadResult {
   readonly failed: number;
 }
 
-/** Applies the policies that the load needs. */
+/** Applies the policies that the load needs, and waits until a webhook enforces them. */
 export async function applyFirstSteps(cluster: ClusterAccess): Promise<void> {
   await mustKubectl(['apply', '-f', 'manifests/samples/first-steps'], cluster);
+  const probe = ['create', 'namespace', 'app-probe', '--dry-run=server'];
+  let last = '';
+  await until(
+    async () => {
+      last = (await kubectl(probe, cluster)).stderr;
+      return last.includes('policy apps');
+    },
+    () => `the policy is in force: ${last}`,
+  );
 }
 
 /**
