@@ -4,6 +4,7 @@ import { installReeve } from '../cluster/reeve-install.ts';
 import { eventually } from '../support/eventually.ts';
 import { startReeve, type Reeve } from '../support/reeve.ts';
 import { describeCluster, sharedCluster } from '../support/shared-cluster.ts';
+import { inTime } from './support/in-time.ts';
 import { namespaceObject, policy, type WrittenObject } from './support/objects.ts';
 import { secret } from './support/secrets.ts';
 import { Stage } from './support/stage.ts';
@@ -91,11 +92,12 @@ describeCluster('the audit of existing objects', () => {
     await stage.kubectl('delete', '-f', all);
     await stage.kubectl('apply', '-f', named);
     await restart('--audit-secrets', '--secret-name=regcred');
-    await eventually(() => stage.condition(ref)).toBe('False InsufficientPermissions');
+    await inTime(() => stage.condition(ref)).toBe('False InsufficientPermissions');
     expect(await messageOf()).toContain(audit);
     await stage.kubectl('apply', '-f', audit);
-    await eventually(() => stage.condition(ref)).toBe('True Synced');
-    await eventually(statusOf).toMatchObject({
+    // A list that was refused waits for up to 30 s before it asks again.
+    await inTime(() => stage.condition(ref)).toBe('True Synced');
+    await inTime(statusOf).toMatchObject({
       violations: 1,
       violationsByResource: { namespaces: 0, roles: 0, roleBindings: 0, secrets: 1 },
       topViolations: [

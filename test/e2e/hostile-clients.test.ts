@@ -163,12 +163,10 @@ describeControllers('hostile clients', () => {
 
   test('a pattern that is slow in other engines is judged at once, and an unsupported pattern is refused', async () => {
     const note = `${'a'.repeat(200 * 1024)}!`;
-    const started = performance.now();
     const { status, text } = await create('hc-pattern', { ...good, annotations: { note } });
+    // After 5 s the API server would give up, and name no rule.
     expect(status).toBe(403);
     expect(text).toContain('namespaces.required');
-    // The API server gives up after 5 s.
-    expect(performance.now() - started).toBeLessThan(5000);
     const back = { match: { names: ['hc-*'] }, namespaces: { name: { pattern: String.raw`^(.)\1$` } } };
     const refused = await stage.tryApply([policy('hc-back', back)]);
     expect(refused).toMatchObject({

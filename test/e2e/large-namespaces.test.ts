@@ -2,7 +2,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Api } from '../contract/support/api.ts';
 import { at } from '../contract/support/objects.ts';
-import { eventually } from '../support/eventually.ts';
 import { describeControllers, sharedCluster } from '../support/shared-cluster.ts';
 import { Logins } from './support/logins.ts';
 import { policy } from './support/objects.ts';
@@ -53,6 +52,7 @@ describeControllers('a Namespace with 30,000 annotations', { timeout: 180_000 },
   test('it can be made smaller, and deleted', async () => {
     expect(await change({ annotations: { a0: null, a1: null } })).toBe('changed');
     expect((await ann.delete(path)).status).toBe(200);
-    await eventually(async () => (await ann.get(path)).status).toBe(404);
+    const status = async (): Promise<number> => (await ann.get(path)).status;
+    await expect.poll(status, { timeout: 120_000, interval: 1000 }).toBe(404);
   });
 });

@@ -7,6 +7,7 @@ import { eventually } from '../support/eventually.ts';
 import { kubectl } from '../support/kubectl.ts';
 import { spawnReeve, startReeve, type Reeve } from '../support/reeve.ts';
 import { describeCluster } from '../support/shared-cluster.ts';
+import { inTime } from './support/in-time.ts';
 import { applyText, fileWith, mayDo, rulesIn } from './support/install-roles.ts';
 import { namespaceObject, share, source, type Ref } from './support/objects.ts';
 import { person } from './support/people.ts';
@@ -100,10 +101,10 @@ describeCluster('Secrets by their names', () => {
 
   it('a name that is listed without its RBAC rule makes the share name the rule, and then the copy works', async () => {
     await reeve.stop();
-    // Reeve becomes ready only once it may watch all named Secrets.
+    // Reeve becomes ready only once it may watch all named Secrets, and waits for up to 30 s before it asks again.
     reeve = await spawnReeve(cluster, { role: 'reconciler', args: [first, second] });
     await stage.apply(shareOf('sn-second'));
-    await eventually(async () => await stage.condition(shareRef('sn-second'))).toBe(
+    await inTime(async () => await stage.condition(shareRef('sn-second'))).toBe(
       'False InsufficientPermissions',
     );
     const { status } = await stage.mustGet(shareRef('sn-second'));
@@ -113,11 +114,11 @@ describeCluster('Secrets by their names', () => {
     expect(rules).toEqual([{ role: 'reeve-reconciler-secrets', file, line }]);
     const shipped = line.replace('sn-second', 'regcred');
     await applyText(await fileWith(file, 'reeve-reconciler-secrets', [shipped, line]), cluster);
-    await eventually(async () => await owners('sn-second')).toEqual([
+    await inTime(async () => await owners('sn-second')).toEqual([
       'SecretShare/sn-second',
       'SecretShare/sn-second',
     ]);
-    await eventually(async () => await stage.condition(shareRef('sn-second'))).toBe('True Synced');
+    await inTime(async () => await stage.condition(shareRef('sn-second'))).toBe('True Synced');
   });
 
   it('a restart writes nothing', async () => {

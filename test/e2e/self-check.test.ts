@@ -5,6 +5,7 @@ import { installReeve } from '../cluster/reeve-install.ts';
 import { eventually } from '../support/eventually.ts';
 import { startReeve, type Reeve } from '../support/reeve.ts';
 import { describeCluster, sharedCluster } from '../support/shared-cluster.ts';
+import { inTime } from './support/in-time.ts';
 import { applyText, fileWith, mayDo, rulesIn } from './support/install-roles.ts';
 import {
   configMap,
@@ -74,7 +75,7 @@ describeCluster('rights that the install does not give', () => {
     await stage.applyInEmergency(namespaceObject('sc-ns'), source('sc-source', { a: 'b' }), ...hindered);
     reeve = await startReeve(cluster, { args: ['--secrets-rbac-failure-policy=Off'] });
     for (const each of hindered) {
-      await eventually(async () => await stage.condition(refOf(each))).toBe('False InsufficientPermissions');
+      await inTime(async () => await stage.condition(refOf(each))).toBe('False InsufficientPermissions');
     }
     const rules = (await Promise.all(hindered.map(async (each) => await messageOf(refOf(each))))).flatMap(
       rulesIn,
@@ -97,8 +98,9 @@ describeCluster('rights that the install does not give', () => {
       },
     ]);
     for (const { role, file, line } of rules) await applyText(await fileWith(file, role, [line]), cluster);
+    // A watch that was refused waits for up to 30 s before it asks again.
     for (const each of hindered) {
-      await eventually(async () => await stage.condition(refOf(each))).toBe('True Synced');
+      await inTime(async () => await stage.condition(refOf(each))).toBe('True Synced');
     }
     await giveAll();
   });
