@@ -6,6 +6,7 @@ import { afterAll, expect, test } from 'vitest';
 import { blocksOf } from '../samples/markdown.ts';
 import { expectShown } from './document-steps.ts';
 import { recipeSteps } from './recipes.ts';
+import { compileCache } from './serve-process.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 const name = 'command-line';
@@ -19,7 +20,8 @@ export function testCommandLinePage(kubeconfig: () => string): void {
   mkdirSync(place.folder);
   mkdirSync(place.programs);
   const program = join(place.programs, 'reeve');
-  writeFileSync(program, `#!/bin/sh\nexec '${process.execPath}' '${join(root, 'src/main.ts')}' "$@"\n`);
+  const start = `'${process.execPath}' '${join(root, 'src/main.ts')}' "$@"`;
+  writeFileSync(program, `#!/bin/sh\nNODE_COMPILE_CACHE='${compileCache}' exec ${start}\n`);
   chmodSync(program, 0o755);
   afterAll(() => rmSync(parent, { recursive: true }));
 

@@ -21,7 +21,7 @@ process.once('exit', () => {
 });
 
 /** The compile cache of `npm start` too. Without it, compiling the same files again takes half of a start. */
-const compileCache = join(import.meta.dirname, '..', '..', 'node_modules', '.cache', 'node');
+export const compileCache = join(import.meta.dirname, '..', '..', 'node_modules', '.cache', 'node');
 
 /** Runs `node src/main.ts` with these arguments, without the environment of the person who runs the tests. */
 export class ReeveProcess {
