@@ -24,6 +24,11 @@ describeControllers('taking over', () => {
     await stage.remove({ kind: 'Secret', name: providerSource, namespace: 'reeve-shared' });
   });
 
+  /** Returns the texts of all events there. Reeve writes an event after what it is about. */
+  async function notesIn(namespace: string): Promise<string> {
+    return await stage.kubectl('get', 'events', '-n', namespace, '-o', 'jsonpath={.items[*].message}');
+  }
+
   describe.each(['NamespacePolicy', 'SecretShare'] as const)('what a %s left behind', (kind) => {
     const name = `${prefix}${kind.toLowerCase()}`;
     const all = [`${name}-1`, `${name}-2`, `${name}-3`];
@@ -50,15 +55,9 @@ describeControllers('taking over', () => {
         expect(labels).toEqual({ 'reeve.dev/orphaned-from': name });
         expect(annotations).toEqual({ 'reeve.dev/orphaned-from': `${kind}/${name}` });
       }
-      const events = await stage.kubectl(
-        'get',
-        'events',
-        '-n',
-        'default',
-        '-o',
-        'jsonpath={.items[*].message}',
+      await inTime(() => notesIn('default')).toContain(
+        '3 objects stay without Reeve: more than maxDeletions',
       );
-      expect(events).toContain('3 objects stay without Reeve: more than maxDeletions');
       await stage.apply(it.write(labelled));
       await inTime(() => stage.ownersOf(...objects)).toEqual(owned);
       await inTime(() => stage.condition(it.ref)).toBe('True Synced');
@@ -222,15 +221,7 @@ describeControllers('taking over', () => {
       // Without its rules, it would isolate all Pods.
       expect(net?.['spec']).toMatchObject({ ingress: [{}] });
       expect(await stage.deletionsIn(namespace)).toEqual([]);
-      const events = await stage.kubectl(
-        'get',
-        'events',
-        '-n',
-        namespace,
-        '-o',
-        'jsonpath={.items[*].message}',
-      );
-      expect(events).toContain(
+      await inTime(() => notesIn(namespace)).toContain(
         'existed before Reeve, so not deleted; still there of what Reeve wrote: roleRef',
       );
     });
@@ -288,9 +279,7 @@ describeControllers('taking over', () => {
         expect([metadata.uid, metadata.labels]).toEqual([uid, { 'reeve.dev/adopt': 'true' }]);
         const texts = Object.entries(data ?? {}).map(([key, value]) => [key, atob(String(value))]);
         expect(Object.fromEntries(texts)).toEqual(left);
-        const notes = async () =>
-          await stage.kubectl('get', 'events', '-n', name, '-o', 'jsonpath={.items[*].message}');
-        for (const text of says) await inTime(notes).toContain(text);
+        for (const text of says) await inTime(() => notesIn(name)).toContain(text);
       },
     );
   });

@@ -318,6 +318,8 @@ describeControllers('contents', () => {
 
   test('contents are never created in excluded namespaces', async () => {
     const namespace = await namesakes.makeNamespace('excluded');
+    // The webhook counts the namespaces that it knows.
+    await inTime(() => stage.namespaceCondition(namespace)).toBe('True NothingProvided');
     const excluded = ['kube-system', 'kube-public', 'kube-node-lease', 'reeve-system', 'reeve-shared'];
     const names = [...excluded, namespace];
     await stage.apply(source('ho-li-source', { user: 'ann' }));

@@ -86,9 +86,13 @@ describeControllers('an explanation', () => {
       secret({ name: share }, { token: canary }),
       shareOf(share, { namespaceSelector: { matchLabels: { pull: 'yes' } } }),
     );
-    const states = async () => [await conditionOf(full), await conditionOf(bare)].join(', ');
+    const statusOf = async (name: string): Promise<string> =>
+      await stage.condition({ kind: 'NamespacePolicy', name });
+    // The statuses of policies are written beside the conditions of namespaces.
+    const states = async () =>
+      [await conditionOf(full), await conditionOf(bare), await statusOf(team), await statusOf(extra)].join();
     await until(
-      async () => (await states()) === 'True Synced, False AlreadyExists',
+      async () => (await states()) === 'True Synced,False AlreadyExists,False Conflicts,False Conflicts',
       async () => `other conditions than ${await states()}`,
     );
   });

@@ -61,6 +61,11 @@ describeControllers('the fuse', () => {
     return stderr;
   }
 
+  /** Waits until the webhook says this of the write. Its process hears of a status later than the test reads it. */
+  async function isForeseen(written: WrittenObject, said: string): Promise<void> {
+    await inTime(async () => (await stage.dryRun(written)).stderr).toContain(said);
+  }
+
   describe.each([
     { kind: 'NamespacePolicy', resource: 'namespacepolicies' },
     { kind: 'SecretShare', resource: 'secretshares' },
@@ -93,6 +98,7 @@ describeControllers('the fuse', () => {
       const impact = `this write would delete 5 objects in 5 namespaces (${others.join(', ')}), and spec.maxDeletions is 2`;
       const command = `kubectl annotate --local -f FILE --overwrite ${confirmation}=5 `;
       const said = `${kind} ${name} is refused: ${impact}. To confirm, set the annotation in the same write: ${command}`;
+      await isForeseen(it.write(names), said);
       expect(await refusal(it.write(names))).toContain(said);
       expect(await refusal(it.write(names, { maxDeletions: 100 }))).toContain(said);
       expect(await refusal(it.write(names, {}, { [confirmation]: '4' }))).toContain(said);
@@ -100,9 +106,11 @@ describeControllers('the fuse', () => {
     });
 
     test('the webhook warns of deletions within the limit', async () => {
-      expect(await stage.apply(it.write({ ...labelled(group), excludeNames: last }))).toBe(
-        `Warning: ${id} no longer reaches 1 namespace: ${last.join()}\n` +
-          `Warning: ${id} deletes 1 object in namespace: ${last.join()}\n`,
+      const fewer = it.write({ ...labelled(group), excludeNames: last });
+      const deletes = `Warning: ${id} deletes 1 object in namespace: ${last.join()}\n`;
+      await isForeseen(fewer, deletes);
+      expect(await stage.apply(fewer)).toBe(
+        `Warning: ${id} no longer reaches 1 namespace: ${last.join()}\n${deletes}`,
       );
       await inTime(() => holders(it, all)).toEqual(all.slice(0, -1));
       // The next warning gets its number from the status.
@@ -112,15 +120,17 @@ describeControllers('the fuse', () => {
     test('a confirmation in a write counts for that write only', async () => {
       const confirmed = { [confirmation]: '5' };
       const gone = others.slice(0, -1).join(', ');
-      expect(await stage.apply(it.write({ names: [first] }, {}, confirmed))).toContain(
-        `Warning: ${id} deletes 4 objects in namespaces: ${gone}\n`,
-      );
+      const one = it.write({ names: [first] }, {}, confirmed);
+      const deletes = `Warning: ${id} deletes 4 objects in namespaces: ${gone}\n`;
+      await isForeseen(one, deletes);
+      expect(await stage.apply(one)).toContain(deletes);
       await inTime(() => holders(it, all)).toEqual([first]);
       await stage.apply(it.write(labelled(group), {}, confirmed));
       await reaches(it, all);
-      expect(await refusal(it.write({ names: [first] }, {}, confirmed))).toContain(
-        `To confirm, set the annotation in the same write: kubectl annotate --local -f FILE --overwrite ${confirmation}=6 `,
-      );
+      const command = `kubectl annotate --local -f FILE --overwrite ${confirmation}=6 `;
+      const said = `To confirm, set the annotation in the same write: ${command}`;
+      await isForeseen(one, said);
+      expect(await refusal(one)).toContain(said);
     });
 
     test('a DELETE counts the confirmation on the object', async () => {
@@ -213,8 +223,11 @@ describeControllers('the fuse', () => {
       await stage.apply(...owners.map((it) => it.write(labelled('again'), it.limit)));
       for (const it of owners) await reaches(it, all);
       for (const { ref, objectIn } of owners) {
-        const { stderr } = await kubectl(['delete', ref.kind, ref.name], stage.administrator);
-        expect(stderr).toContain(`${ref.kind}/${ref.name} deletes 4 objects in namespaces: `);
+        const deletion = ['delete', ref.kind, ref.name];
+        const said = `${ref.kind}/${ref.name} deletes 4 objects in namespaces: `;
+        const foreseen = [...deletion, '--dry-run=server'];
+        await inTime(async () => (await kubectl(foreseen, stage.administrator)).stderr).toContain(said);
+        expect((await kubectl(deletion, stage.administrator)).stderr).toContain(said);
         expect(await stage.ownersOf(...all.map(objectIn)), `round ${round}`).toEqual(all.map(() => 'absent'));
       }
     }
@@ -228,8 +241,9 @@ describeControllers('the fuse', () => {
     for (const round of [1, 2, 3]) {
       await stage.apply(it.write(labelled('to-and-fro'), limit));
       await reaches(it, all);
-      const said = await stage.apply(it.write({ names: [first] }, limit));
-      expect(said, `round ${round}`).toContain('deletes 3 objects in namespaces: ');
+      const one = it.write({ names: [first] }, limit);
+      await isForeseen(one, 'deletes 3 objects in namespaces: ');
+      expect(await stage.apply(one), `round ${round}`).toContain('deletes 3 objects in namespaces: ');
       await reaches(it, [first]);
       expect(await holders(it, all), `round ${round}`).toEqual([first]);
     }

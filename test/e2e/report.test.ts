@@ -21,6 +21,8 @@ import {
   type StoredObject,
   type WrittenObject,
 } from './support/objects.ts';
+import { mayDo } from './support/install-roles.ts';
+import { person } from './support/people.ts';
 import { secret } from './support/secrets.ts';
 import { Stage } from './support/stage.ts';
 
@@ -202,6 +204,7 @@ describeControllers('a report on a cluster', () => {
       '--resource=namespaces,namespacepolicies.reeve.dev,rolebindings,deployments.apps',
     );
     await stage.kubectl('create', 'clusterrolebinding', 'looks', '--clusterrole=looks', '--user=looker');
+    await mayDo(['list', 'namespaces'], 'yes', person(plane, 'looker'));
     const { code, stdout, stderr } = await report(['-o', 'json'], await plane.clientKubeconfig('looker'));
     expect(code).toBe(1);
     expect(stderr).toContain('Secret could not be read: this account may not read it\n');

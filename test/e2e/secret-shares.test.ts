@@ -94,6 +94,8 @@ describeControllers('SecretShares', () => {
       await shareInto('sh-ns-end', ['sh-going']);
       await using undeletable = await undeletableSecrets(stage, 'sh-going', 'probe');
       await stage.kubectl('delete', 'namespace', 'sh-going', '--wait=false');
+      // Reeve hears of the namespace and of the source by two watches.
+      await eventually(() => stage.namespaceCondition('sh-going')).toBe('False NamespaceTerminating');
       const before = await stage.reeveWrites('sh-going');
       const copy = await secrets.in('sh-going', 'sh-ns');
       await stage.apply(secret({ name: 'sh-ns' }, { value: 'two' }));

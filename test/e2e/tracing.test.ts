@@ -90,7 +90,7 @@ describeControllers('an API server that traces every request', () => {
     }
     const requests = reconciles().flatMap((span) => ofReeve.childrenOf(span));
     await eventually(() => requests.some((span) => ofApiServer.linksTo(span))).toBe(true);
-    expect(ofReeve.named('reconcile provider').length).toBeGreaterThan(0);
+    await eventually(() => ofReeve.named('reconcile provider').length).toBeGreaterThan(0);
   });
 
   test('no value of a Secret is in a trace, and no span is lost', async () => {
