@@ -3,7 +3,7 @@ import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { writeCertificateFiles } from '../../src/certs/files/files.ts';
 import { issueCertificates } from '../../src/certs/issue/issue.ts';
-import { kubectl, mustKubectl } from '../support/kubectl.ts';
+import { kubectl, mustKubectl, type KubectlOptions } from '../support/kubectl.ts';
 import { until } from '../support/until.ts';
 import type { ClusterAccess } from './cluster-access.ts';
 
@@ -12,12 +12,7 @@ export const reeveNamespace = 'reeve-system';
 /** Applies all of manifests/ except the Pods. */
 export async function installReeve(cluster: ClusterAccess): Promise<void> {
   await mustKubectl(['apply', '-f', 'manifests/crds'], cluster);
-  // kubectl fails when it waits for a CRD that has no conditions yet.
-  const wait = ['wait', '--for=condition=Established', '-f', 'manifests/crds', '--timeout=60s'];
-  await until(
-    async () => (await kubectl(wait, cluster)).code === 0,
-    () => 'the kinds are served',
-  );
+  await kindsAreServed(cluster, '-f', 'manifests/crds');
   const files = cluster.isSandbox ? withoutPods('manifests/install') : ['manifests/install'];
   const rights = 'manifests/all-in-one/10-rights.yaml';
   await mustKubectl(['apply', ...[...files, rights].flatMap((file) => ['-f', file])], cluster);
@@ -26,6 +21,20 @@ export async function installReeve(cluster: ClusterAccess): Promise<void> {
   await kubectl(['delete', 'service', 'reeve-webhook', '-n', reeveNamespace, '--ignore-not-found'], cluster);
   const service = ['create', 'service', 'externalname', 'reeve-webhook', '-n', reeveNamespace];
   await mustKubectl([...service, '--external-name=localhost'], cluster);
+}
+
+/** Waits until these CRDs are in force. kubectl fails when it waits for a CRD that has no conditions yet. */
+export async function kindsAreServed(who: KubectlOptions, ...crds: readonly string[]): Promise<void> {
+  const wait = ['wait', '--for=condition=Established', ...crds, '--timeout=60s'];
+  let last = '';
+  await until(
+    async () => {
+      const { code, stderr } = await kubectl(wait, who);
+      last = stderr;
+      return code === 0;
+    },
+    () => `the kinds are served: ${last}`,
+  );
 }
 
 /** Edits the jail as an install with --secrets-rbac-failure-policy=Fail does. */

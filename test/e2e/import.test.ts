@@ -3,6 +3,7 @@ import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { kindsAreServed } from '../cluster/reeve-install.ts';
 import { mustKubectl } from '../support/kubectl.ts';
 import { describeControllers, sharedCluster } from '../support/shared-cluster.ts';
 import { runCommand } from './support/command.ts';
@@ -57,7 +58,7 @@ describeControllers('a move', () => {
 
   beforeAll(async () => {
     await applied(definitions);
-    await stage.kubectl('wait', '--for=condition=Established', `crd/${definitions.metadata.name}`);
+    await kindsAreServed(stage.administrator, `crd/${definitions.metadata.name}`);
     await stage.apply(...namespaces.map((name) => namespaceObject(name, { owner: `${prefix}blue` })));
   });
   afterAll(async () => {

@@ -1,4 +1,5 @@
 // Stands in for the kinds of cert-manager and of the Prometheus operator, which the chart can create objects of.
+import { kindsAreServed } from '../../cluster/reeve-install.ts';
 import { mustKubectl, type KubectlOptions } from '../../support/kubectl.ts';
 
 const kinds = [
@@ -28,13 +29,5 @@ export async function installStandInKinds(administrator: KubectlOptions): Promis
   }));
   const input = JSON.stringify({ apiVersion: 'v1', kind: 'List', items });
   await mustKubectl(['apply', '-f', '-'], { ...administrator, input });
-  await mustKubectl(
-    [
-      'wait',
-      '--for=condition=Established',
-      '--timeout=60s',
-      ...items.map(({ metadata }) => `crd/${metadata.name}`),
-    ],
-    administrator,
-  );
+  await kindsAreServed(administrator, ...items.map(({ metadata }) => `crd/${metadata.name}`));
 }
