@@ -29,7 +29,7 @@ export interface Binding {
 /** Reads what RBAC calls subjects, and loses those that Reeve refuses. */
 export function boundSubjects(list: Reader): readonly BoundSubject[] {
   return list.items().flatMap((item) => {
-    const [kind, name, namespace] = ['kind', 'name', 'namespace'].map((key) => item.at(key).text());
+    const [kind, name, namespace] = item.textsAt('kind', 'name', 'namespace');
     // The API server fills in the only group that each kind can have.
     item.at('apiGroup').skip();
     if (kind === undefined || name === undefined) return [];

@@ -73,6 +73,11 @@ export class ImportRun {
     )?.object;
   }
 
+  /** How many objects are provided so far. */
+  get size(): number {
+    return this.#provided.length;
+  }
+
   /** Adds an object of ours and returns its name, or says why it would not load. */
   provide(
     kind: PrintedKind,

@@ -3,6 +3,7 @@ import { ownMember } from '../base/json.ts';
 import type { KubeObject } from '../base/kube-object.ts';
 import type { MovedSecret, SourceObject } from './importer.ts';
 import { filled } from './lists.ts';
+import { originOf } from './tool-object.ts';
 
 /** Leaves out a Secret whose data is not in the input. */
 export function movedSecrets(
@@ -11,11 +12,7 @@ export function movedSecrets(
 ): readonly KubeObject[] {
   return moved.flatMap(({ namespace, name, type, from }) => {
     const found = input.find(
-      ({ object: { apiVersion, kind, metadata } }) =>
-        apiVersion === from.apiVersion &&
-        kind === from.kind &&
-        metadata.name === from.name &&
-        (metadata.namespace ?? '') === (from.namespace ?? ''),
+      ({ object }) => JSON.stringify(originOf(object)) === JSON.stringify(from),
     )?.object;
     // MultiSecrets have it in their spec, the others at the top.
     const [data, stringData] = ['data', 'stringData'].map(

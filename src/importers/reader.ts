@@ -66,6 +66,11 @@ export class Reader {
     return typeof this.#value === 'string' ? this.#take(this.#value) : undefined;
   }
 
+  /** The texts of these fields. */
+  textsAt(...keys: readonly string[]): readonly (string | undefined)[] {
+    return keys.map((key) => this.at(key).text());
+  }
+
   number(): number | undefined {
     return typeof this.#value === 'number' ? this.#take(this.#value) : undefined;
   }

@@ -23,17 +23,20 @@ export interface ToolObject {
 }
 
 export function toolObject({ object, ...place }: SourceObject, tool: OlderTool): ToolObject {
-  const { apiVersion = '', kind = '', metadata } = object;
-  const namespace = metadata.namespace ?? '';
-  const name = nameOf(object);
+  const named = originOf(object);
+  const { kind, namespace = '', name } = named;
   const isOfTool = tool.groups.includes(apiGroupOf(object));
-  const inNamespace = namespace === '' ? {} : { namespace };
-  const named = { apiVersion, kind, ...inNamespace, name };
   const from = { object: named, ...place };
   const reader = Reader.of(isOfTool ? ownTree(object, tool) : annotationTree(object, tool), from);
   const annotation = (key: string): Reader =>
     reader.at('metadata', 'annotations', `${tool.annotations ?? ''}${key}`);
   return { object, kind, name, namespace, id: idOf(named), isOfTool, reader, annotation };
+}
+
+export function originOf(object: KubeObject): ImportOrigin['object'] {
+  const { apiVersion = '', kind = '', metadata } = object;
+  const { namespace = '' } = metadata;
+  return { apiVersion, kind, ...(namespace === '' ? {} : { namespace }), name: nameOf(object) };
 }
 
 /** `Secret/default/regcred` */

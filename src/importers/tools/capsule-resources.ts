@@ -11,7 +11,10 @@ import type { ToolObject } from '../tool-object.ts';
 import { filled } from '../lists.ts';
 import { selectedBy, selectedIn, selectorIn } from '../reach.ts';
 import type { Reader } from '../reader.ts';
-import { metadataIn, tenantLabel, tenantTemplates } from './tenant-parts.ts';
+import { templateWriter, type TemplateWriter } from '../templates.ts';
+
+export const capsuleGroup = 'capsule.clastix.io';
+export const tenantLabel = `${capsuleGroup}/tenant`;
 
 export function readTenantResources(run: ImportRun, tenants: readonly ToolObject[]): void {
   for (const each of run.ofKind('GlobalTenantResource'))
@@ -62,7 +65,9 @@ function readResources(run: ImportRun, each: ToolObject, tenants: LabelRequireme
     const wish = { reaches: [selected], common };
     for (const from of item.at('rawItems').items()) {
       const object = objectIn(from, added);
-      provideObject(run, { ...wish, from, object, policy: name, writer: tenantTemplates() });
+      if (from.at('apiVersion').text()?.startsWith(`${capsuleGroup}/`) === true)
+        from.lose('an object of Capsule has no effect without Capsule');
+      else provideObject(run, { ...wish, from, object, policy: name, writer: tenantTemplates() });
     }
     for (const from of item.at('namespacedItems').items()) {
       const source = namedIn(from);
@@ -90,15 +95,24 @@ function objectIn(raw: Reader, added: ReturnType<typeof metadataIn>): KubeObject
 
 /** An object that exists elsewhere. */
 function namedIn(item: Reader) {
-  const [kind, namespace, name] = ['kind', 'namespace', 'name'].map((key) => item.at(key).text());
+  const [kind, namespace, name] = item.textsAt('kind', 'namespace', 'name');
   item.at('apiVersion').skip();
-  if (
-    kind !== undefined &&
-    namespace !== undefined &&
-    name !== undefined &&
-    !`${namespace}${name}`.includes('{{')
-  )
-    return { kind, namespace, name };
+  const isNamed = kind !== undefined && namespace !== undefined && name !== undefined;
+  if (isNamed && !`${namespace}${name}`.includes('{{')) return { kind, namespace, name };
   item.lose('Reeve copies objects by name only');
   return undefined;
+}
+
+/** https://github.com/projectcapsule/capsule/blob/main/pkg/template/fast.go: without a tenant, the label says which one. */
+export function tenantTemplates(tenant?: string): TemplateWriter {
+  const label = `namespaceObject.metadata.labels[${JSON.stringify(tenantLabel)}]`;
+  const known = new Map([
+    ['namespace', 'namespaceObject.metadata.name'],
+    ['tenant.name', tenant === undefined ? label : JSON.stringify(tenant)],
+  ]);
+  return templateWriter((inside) => known.get(inside));
+}
+
+export function metadataIn(reader: Reader) {
+  return { labels: reader.at('labels').textMap(), annotations: reader.at('annotations').textMap() };
 }

@@ -8,14 +8,19 @@ import { filled } from '../lists.ts';
 import { providePolicies } from '../provide.ts';
 import { selectedBy, selectedIn, type NamespaceReach } from '../reach.ts';
 import type { Reader } from '../reader.ts';
-import { readTenantResources } from './capsule-resources.ts';
-import { metadataIn, tenantLabel, tenantTemplates } from './tenant-parts.ts';
+import {
+  capsuleGroup,
+  metadataIn,
+  readTenantResources,
+  tenantLabel,
+  tenantTemplates,
+} from './capsule-resources.ts';
 
 export const capsule: Importer = {
-  groups: ['capsule.clastix.io'],
+  groups: [capsuleGroup],
   reads: { v1: ['Secret', 'ConfigMap'] },
-  // Without those that note what was done. Labels of Tenants select for resources, too.
-  ownKeys: /^(?!used\.|reconcile\.|audit\.).*(?:capsule\.clastix\.io|projectcapsule\.dev)\//u,
+  // Without those that describe, or note what was done. Labels of Tenants select for resources, too.
+  ownKeys: /^(?!used\.|reconcile\.|audit\.|info\.).*(?:capsule\.clastix\.io|projectcapsule\.dev)\//u,
   fields: {
     // Reeve checks at once, on each change.
     GlobalTenantResource: [['spec resyncPeriod']],
@@ -88,7 +93,7 @@ const binding = /^spec(?:$|\.(?:owners|additionalRoleBindings|permissions|rules)
 
 /** A ServiceAccount is written as system:serviceaccount:<namespace>:<name>. */
 function ownerOf(item: Reader): BoundSubject | undefined {
-  const [kind, name] = [item.at('kind').text(), item.at('name').text()];
+  const [kind, name] = item.textsAt('kind', 'name');
   if (kind === undefined || name === undefined) return undefined;
   if (kind !== 'ServiceAccount') return { kind, name };
   const parts = name.split(':');

@@ -61,7 +61,7 @@ function sourceOf(
     data.skip();
     return { source: { namespace: '', name: ownName, inline: { keys, type } }, target: {} };
   }
-  const [namespace, name] = [remote.at('namespace').text(), remote.at('name').text()];
+  const [namespace, name] = remote.textsAt('namespace', 'name');
   const wanted = remote.at('keys').texts();
   if (keys.length > 1 || namespace === undefined || name === undefined) {
     data.lose('the operator refuses this data, too: it is neither a whole valueFrom nor plain keys');

@@ -5,9 +5,10 @@ import { provideCopy, provideObject } from '../contents.ts';
 import type { ImportRun, Importer } from '../import-run.ts';
 import type { ToolObject } from '../tool-object.ts';
 import { filled } from '../lists.ts';
+import { sourceOfGlob } from '../name-patterns.ts';
+import { both, conditionOn, outsideOf, selectedIn, type NamespaceReach } from '../reach.ts';
 import type { Reader } from '../reader.ts';
 import { templateWriter } from '../templates.ts';
-import { reachesOfRule } from './kyverno-match.ts';
 
 /** How Kyverno runs a policy, which has no effect on what its generate rules say. */
 const operation = [
@@ -43,6 +44,7 @@ export const kyverno: Importer = {
 
 function readPolicy(run: ImportRun, policy: ToolObject): void {
   const spec = policy.reader.at('spec');
+  const replaced: string[] = [];
   for (const key of ['generateExisting', 'generateExistingOnPolicyUpdate'])
     noteWeaker(run, policy, spec.at(key));
   if (spec.at('admission').flag() === false)
@@ -50,12 +52,15 @@ function readPolicy(run: ImportRun, policy: ToolObject): void {
   for (const rule of spec.at('rules').items()) {
     // The API server sets it to true. It is about requests of Kyverno itself.
     rule.at('skipBackgroundRequests').skip();
+    const { size } = run;
     if (rule.at('generate').isPresent) readRule(run, policy, rule);
     else rule.lose('Reeve imports generate rules only');
+    if (run.size > size) replaced.push(rule.at('name').text() ?? '');
   }
-  run.before.add(
-    `set orphanDownstreamOnPolicyDelete: true in the generate rules of ClusterPolicy ${policy.name}, so that their objects stay, and delete the rules`,
-  );
+  if (replaced.length > 0)
+    run.before.add(
+      `set orphanDownstreamOnPolicyDelete: true in the rules ${replaced.join(', ')} of ClusterPolicy ${policy.name}, so that their objects stay, and delete these rules`,
+    );
 }
 
 /** Reeve always covers existing namespaces, and always keeps objects as they should be. */
@@ -95,8 +100,11 @@ function readRule(run: ImportRun, policy: ToolObject, rule: Reader): void {
 
 /** Undefined if it is not one object in the namespace that triggers the rule. */
 function generatedBy(generate: Reader) {
-  const [apiVersion, kind, name, namespace = ''] = ['apiVersion', 'kind', 'name', 'namespace'].map((key) =>
-    generate.at(key).text(),
+  const [apiVersion, kind, name, namespace = ''] = generate.textsAt(
+    'apiVersion',
+    'kind',
+    'name',
+    'namespace',
   );
   const [data, clone] = [generate.at('data'), generate.at('clone')];
   // Other fields of the metadata stay unread, and with them the rule is lost.
@@ -104,7 +112,7 @@ function generatedBy(generate: Reader) {
   const annotations = data.at('metadata', 'annotations').textMap();
   const fields = data.entries().filter(([key]) => key !== 'metadata');
   const written = Object.fromEntries(fields.map(([key, value]) => [key, value.whole()]));
-  const [from, source] = [clone.at('namespace').text(), clone.at('name').text()];
+  const [from, source] = clone.textsAt('namespace', 'name');
   const isInTrigger = /^\{\{\s*request\.object\.metadata\.name\s*\}\}$/u.test(namespace);
   if (!isInTrigger || kind === undefined || name === undefined) return undefined;
   const object = { ...written, kind, metadata: { name, labels, annotations }, ...filled({ apiVersion }) };
@@ -122,4 +130,43 @@ function celOf(inside: string): string | undefined {
   if (name !== undefined) return 'namespaceObject.metadata.name';
   const key = quoted ?? plain;
   return key === undefined ? undefined : `namespaceObject.metadata.${field}[${JSON.stringify(key)}]`;
+}
+
+/**
+ * https://github.com/kyverno/kyverno/blob/main/api/kyverno/v1/match_resources_types.go
+ * Undefined if the rule has another trigger, or a part that no set of namespaces says.
+ */
+function reachesOfRule(rule: Reader): readonly NamespaceReach[] | undefined {
+  const matched = alternativesIn(rule.at('match'));
+  const excluded = rule.at('exclude').isPresent ? alternativesIn(rule.at('exclude')) : [];
+  if (matched === undefined || excluded === undefined) return undefined;
+  const reaches = matched.flatMap((reach) => outsideOf(reach, excluded) ?? []);
+  return reaches.length < matched.length ? undefined : reaches;
+}
+
+/** `any` and `all` are lists of filters. The older form is one filter. */
+function alternativesIn(match: Reader): readonly NamespaceReach[] | undefined {
+  const [any, all] = [match.at('any').items(), match.at('all').items()];
+  const filters = [...any, ...all, ...(match.at('resources').isPresent ? [match] : [])];
+  const reaches = filters.flatMap((each) => reachIn(each.at('resources')) ?? []);
+  if (filters.length === 0 || reaches.length < filters.length) return undefined;
+  return any.length > 0 ? reaches : [reaches.reduce(both)];
+}
+
+function reachIn(resources: Reader): NamespaceReach | undefined {
+  const kinds = resources.at('kinds').texts() ?? [];
+  const operations = resources.at('operations').texts() ?? ['CREATE'];
+  const isOther = kinds.some((kind) => kind !== 'Namespace' && kind !== 'v1/Namespace');
+  const selected = selectedIn({}, resources.at('selector'));
+  const named = namedReach(resources);
+  return kinds.length === 0 || isOther || !operations.includes('CREATE')
+    ? undefined
+    : selected && both(selected, named);
+}
+
+/** `*` stands for any characters, as in our globs, and `?` for one. */
+function namedReach(resources: Reader): NamespaceReach {
+  const names = [resources.at('name').text() ?? [], resources.at('names').texts() ?? []].flat();
+  if (names.length === 0) return {};
+  return names.some((each) => each.includes('?')) ? conditionOn(names.map(sourceOfGlob)) : { names };
 }

@@ -29,23 +29,20 @@ export const nimbus: Importer = {
 
 function readIntent(run: ImportRun, { name, reader }: ToolObject): void {
   const intent = reader.at('spec', 'intent');
-  const [id = '', action = '', severity = '', description = ''] = [
+  const [id = '', action = '', severity = '', description = ''] = intent.textsAt(
     'id',
     'action',
     'severity',
     'description',
-  ].map((key) => intent.at(key).text());
-  const words = filled({
+  );
+  const fields = filled({
+    action: capitalized(action),
+    severity: capitalized(severity),
+    description: description.trim() || undefined,
     tags: [...new Set(intent.at('tags').texts())],
     params: paramsOf(id, intent.at('params')),
   });
-  const texts = {
-    action: capitalized(action),
-    severity: capitalized(severity),
-    description: description.trim(),
-  };
-  const given = Object.fromEntries(Object.entries(texts).filter(([, text]) => text !== ''));
-  run.provide('SecurityIntent', name, { id, ...given, ...words }, [reader]);
+  run.provide('SecurityIntent', name, { id, ...fields }, [reader]);
   const known: { readonly whyUnsupported?: string; readonly meaning?: string } = isIntentId(id)
     ? knownIntents[id]
     : {};
@@ -53,8 +50,8 @@ function readIntent(run: ImportRun, { name, reader }: ToolObject): void {
     run.notes.add(`Intent ${name}: nothing in Reeve supports ${id}: ${known.whyUnsupported}.`);
 }
 
-function capitalized(word: string): string {
-  return word.slice(0, 1).toUpperCase() + word.slice(1).toLowerCase();
+function capitalized(word: string): string | undefined {
+  return word === '' ? undefined : word.slice(0, 1).toUpperCase() + word.slice(1).toLowerCase();
 }
 
 /** Nimbus has lists of texts everywhere. */
@@ -74,13 +71,7 @@ function paramsOf(id: string, params: Reader): Readonly<Record<string, unknown>>
 
 function readBinding(run: ImportRun, { id, name, namespace, reader }: ToolObject): void {
   if (namespace === '') run.notes.add(`${id} names no namespace, so the binding is for namespace default.`);
-  run.provide(
-    'SecurityIntentBinding',
-    name,
-    bindingSpec(reader),
-    [reader],
-    namespace === '' ? 'default' : namespace,
-  );
+  run.provide('SecurityIntentBinding', name, bindingSpec(reader), [reader], namespace || 'default');
 }
 
 function readClusterBinding(run: ImportRun, { name, reader }: ToolObject): void {

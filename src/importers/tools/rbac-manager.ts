@@ -76,7 +76,7 @@ function reachOf(item: Reader): NamespaceReach | undefined {
 function readAccount(run: ImportRun, { name: definition, reader }: ToolObject, subject: Reader): void {
   const [secrets, mount] = [subject.at('imagePullSecrets'), subject.at('automountServiceAccountToken')];
   if (subject.at('kind').text() !== 'ServiceAccount') return;
-  const [name, namespace] = [subject.at('name').text(), subject.at('namespace').text()];
+  const [name, namespace] = subject.textsAt('name', 'namespace');
   if (name === undefined || namespace === undefined) return;
   const contents = contentsOfAccount(name, secrets.texts() ?? [], mount.flag());
   const wish = {
