@@ -53,6 +53,23 @@ test('a pattern that matches no test exits with 1, because nothing was tested', 
   });
 });
 
+test('a policy that kubectl reads differently cannot be tested', async () => {
+  using folder = new SuiteFolder();
+  folder.write(
+    'team.yaml',
+    'apiVersion: reeve.dev/v1alpha1\nkind: NamespacePolicy\nmetadata: { name: team }\nspec: { match: { names: [off] } }',
+  );
+  folder.write(
+    'suite.yaml',
+    'apiVersion: cli.reeve.dev/v1\nkind: Suite\npolicies: [team.yaml]\n' +
+      'tests: [{ name: t, request: { create: { apiVersion: v1, kind: Namespace, metadata: { name: a } } }, expect: { verdict: allowed } }]',
+  );
+  const { code, stdout } = await folder.run('suite.yaml');
+  expect(code).toBe(1);
+  expect(stdout).toContain('~/team.yaml:4:26: ');
+  expect(stdout).toContain('kubectl reads this value as a boolean');
+});
+
 describe('where there is no suite, the command exits with 1 and says so', () => {
   test.each([
     ['a folder without suites', 'test/fixtures/pki', 'no suite was found; see reeve test --help\n'],

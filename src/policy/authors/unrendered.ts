@@ -19,7 +19,7 @@ type Unrendered = UnrenderedContent & { readonly names: string[] };
 
 /** A reason can name a value of the namespace, so that each namespace has another one. */
 const maxReasons = 3;
-const otherReasons = 'there for other reasons';
+const otherReasons = 'for other reasons';
 
 export class UnrenderedContents {
   readonly #contents: readonly CompiledContent[];

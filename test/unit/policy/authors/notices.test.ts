@@ -346,7 +346,7 @@ describe('contents that namespaces do not get', () => {
       expect.stringMatching(/ in 1 namespace: a; .*"A_x"/),
       expect.stringMatching(/ in 1 namespace: b; .*"B_x"/),
       expect.stringMatching(/ in 1 namespace: c; .*"C_x"/),
-      expect.stringMatching(/ in 2 namespaces: d, e; there for other reasons$/),
+      expect.stringMatching(/ in 2 namespaces: d, e; for other reasons$/),
     ]);
   });
 });
