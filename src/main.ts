@@ -104,7 +104,7 @@ async function run(command: Command): Promise<number> {
     default: {
       const { runTool } = await import('./cli/tools.ts');
       const [isTerminal, showsProgress] = [process.stdout.isTTY, process.stderr.isTTY];
-      const toolIo = { stdout, stderr, stdin, ask: asking(), clock: systemClock, isTerminal, showsProgress };
+      const toolIo = { ...io, stdin, ask: asking(), clock: systemClock, isTerminal, showsProgress };
       return await printed(await runTool(command, toolIo));
     }
   }

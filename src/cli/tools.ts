@@ -11,6 +11,8 @@ export interface ToolIo {
   /** Returns the line that the user types. Undefined without a terminal. */
   readonly ask: ((question: string) => Promise<string>) | undefined;
   readonly clock: Clock;
+  /** Without a listener, a signal ends the process. */
+  readonly onSignal: (listener: () => void) => void;
   /** True if standard output is a terminal. */
   readonly isTerminal: boolean;
   /** True if standard error is a terminal, so that progress may be shown there. */

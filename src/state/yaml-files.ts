@@ -1,6 +1,6 @@
 // Finds the YAML and JSON files of a path and reads their text.
 import { readdir, readFile, realpath, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { Dirent } from 'node:fs';
 import { errorCode } from '../base/error-code.ts';
 import { UnreadablePathError, type FileProblem } from './file-problem.ts';
@@ -13,6 +13,8 @@ export interface TextFile {
 interface TextFiles {
   readonly files: readonly TextFile[];
   readonly problems: readonly FileProblem[];
+  /** The folders that were read: a new file in one of them would be read, too. */
+  readonly folders: readonly string[];
 }
 
 /** Enough for all namespaces of a big cluster in one file. */
@@ -27,13 +29,15 @@ export async function readYamlFiles(path: string, leftOut: readonly string[] = [
   const found = await stat(path).catch((error: unknown) => {
     throw new UnreadablePathError(path, reasonOf(error));
   });
-  const names = found.isDirectory() ? await filesBelow(path, leftOut, new Set()) : [path];
+  const visited = new Set<string>();
+  const names = found.isDirectory() ? await filesBelow(path, leftOut, visited) : [path];
   const outcomes: (TextFile | FileProblem)[] = [];
   // One after the other: a folder may hold more files than a process may open.
   for (const name of names) outcomes.push(await readText(name));
   return {
     files: outcomes.filter((outcome) => 'text' in outcome),
     problems: outcomes.filter((outcome) => 'message' in outcome),
+    folders: found.isDirectory() ? [...visited] : [dirname(path)],
   };
 }
 

@@ -1,6 +1,7 @@
 // What `reeve test` prints, in each format, for suites that pass, fail or cannot run.
 import { readFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
+import { readCommand } from '../../src/cli/command-line.ts';
 import { reeveTest } from '../support/run-suites.ts';
 import { SuiteFolder } from '../support/suite-folder.ts';
 
@@ -97,4 +98,18 @@ test('objects that a suite gives exist in its tests, and a wrong one is a proble
   const { code, stdout } = await folder.run('suite.yaml');
   expect(code).toBe(1);
   expect(stdout).toMatch(/^~\/suite\.yaml:5:\d+: given\[0\]\.metadata\.name: /);
+});
+
+test.for<[flags: readonly string[], problem: string]>([
+  [['--init', '--run', 'a'], '--init runs no test: leave out --update and --run'],
+  [['--init', '--update'], '--init runs no test: leave out --update and --run'],
+  [['--watch', '-o', 'json'], '--watch only shows results: leave out --init, --update and -o'],
+  [['--watch', '--update'], '--watch only shows results: leave out --init, --update and -o'],
+  [['--run', '(?=a)'], '--run: lookahead (?= is not supported (RE2 syntax)'],
+])('the flags %j are wrong: %s', async ([flags, problem]) => {
+  expect(await readCommand(['test', ...flags], {})).toMatchObject({
+    kind: 'wrong',
+    problems: [problem],
+    code: 2,
+  });
 });

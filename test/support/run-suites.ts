@@ -1,4 +1,5 @@
 // Runs `reeve test` in this process, and returns what it prints.
+import { systemClock } from '../../src/base/clock.ts';
 import { runTest } from '../../src/cli/commands/test.ts';
 import { readCommand } from '../../src/cli/command-line.ts';
 
@@ -9,7 +10,8 @@ export async function reeveTest(args: readonly string[], now = new Date('2026-11
   const code = await runTest(command.settings, command.paths, {
     stdout: (text) => (printed.stdout += text),
     stderr: (text) => (printed.stderr += text),
-    clock: { now: () => now },
+    clock: { ...systemClock, now: () => now },
+    onSignal: () => undefined,
     isColored: false,
   });
   return { code, ...printed };

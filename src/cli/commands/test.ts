@@ -13,18 +13,22 @@ import { jsonText } from '../output/json-text.ts';
 import { styleFor } from '../output/style.ts';
 import { runInit } from './test-init.ts';
 import { updateSuites } from './test-update.ts';
+import { runOnChanges } from './test-watch.ts';
 
 export interface TestIo {
   readonly stdout: (text: string) => void;
   readonly stderr: (text: string) => void;
-  readonly clock: Pick<Clock, 'now'>;
+  readonly clock: Pick<Clock, 'now' | 'sleep'>;
+  readonly onSignal: (listener: () => void) => void;
   readonly isColored: boolean;
 }
 
 /** Returns the exit code: 0 if all tests passed, otherwise 1. */
 export async function runTest(flags: TestFlags, given: readonly string[], io: TestIo): Promise<number> {
   const paths = given.length === 0 ? ['.'] : given;
-  return flags.init ? await runInit(paths, io) : await runOnce(flags, paths, io);
+  if (flags.init) return await runInit(paths, io);
+  const run = (): Promise<number> => runOnce(flags, paths, io);
+  return flags.watch ? await runOnChanges(paths, io, run) : await run();
 }
 
 async function runOnce(flags: TestFlags, paths: readonly string[], io: TestIo): Promise<number> {

@@ -25,6 +25,12 @@ export const testSettings = {
     ),
     hasVariable: false,
   },
+  watch: {
+    ...switchSetting(
+      'Run again after each change of a suite or of a file that one names, until a signal ends it.',
+    ),
+    hasVariable: false,
+  },
   verbose: { ...switchSetting('List also the tests that pass.'), hasVariable: false },
   output: outputSetting(
     ['text', 'json', 'junit', 'github'],
@@ -42,11 +48,15 @@ export const testForm = commandForm({
     min: 0,
     max: 1000,
   },
-  check: ({ run, init, update }) => {
+  check: ({ run, init, update, watch, output }) => {
     const pattern = compileRegex(run ?? '');
     return [
       ...(pattern.ok ? [] : [`--run: ${pattern.problem}`]),
       ...(init && (update || run !== undefined) ? ['--init runs no test: leave out --update and --run'] : []),
+      // Results in a file below the folder would be a change.
+      ...(watch && (init || update || output !== 'text')
+        ? ['--watch only shows results: leave out --init, --update and -o']
+        : []),
     ];
   },
   examples: [
@@ -54,11 +64,15 @@ export const testForm = commandForm({
     ['reeve test policies/', 'those below policies'],
     ['reeve test --init policies/', 'write a first suite for these policies'],
     ['reeve test --update', 'expect what Reeve answers today'],
+    ['reeve test --watch policies/', 'while you write policies and suites'],
     ["reeve test --run 'team namespace'", 'tests with these words in their name'],
     ['reeve test -o junit > results.xml', 'results for continuous integration'],
   ],
   exitCodes: [
-    [0, 'All tests passed, with --update after it. With --init: each suite was written.'],
+    [
+      0,
+      'All tests passed, with --update after it. With --init: each suite was written. With --watch: a signal ended it.',
+    ],
     [1, 'A test failed, a suite could not run, or no suite was found. With --init: a suite was not written.'],
     [2, 'Wrong flags.'],
   ],

@@ -24,6 +24,7 @@ export async function runCommand(args: readonly string[], answer?: string): Prom
     stdin: () => Promise.resolve(''),
     ask: answer === undefined ? undefined : ask,
     clock: systemClock,
+    onSignal: () => undefined,
     isTerminal: false,
     showsProgress: false,
   };
