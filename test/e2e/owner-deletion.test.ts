@@ -52,7 +52,7 @@ class Scene {
     return this.providers.map(({ objectIn }) => objectIn(namespace));
   }
 
-  /** Fails unless both are deleted within a minute. */
+  /** Fails unless both are deleted in time. */
   async end(): Promise<void> {
     await this.#stage.remove(...this.owners);
   }

@@ -62,7 +62,10 @@ export class Stage {
     if (code !== 0) throw new Error(`it was not applied: ${stderr}`);
   }
 
-  /** Deletes the objects, and waits until they are deleted. A provider stays until no object names it as its owner. */
+  /**
+   * Deletes the objects, and waits until they are deleted. A provider stays until no object names it as its owner, and for
+   * a minute while the watch of a kind is not in sync.
+   */
   async remove(...refs: readonly Ref[]): Promise<void> {
     const groups = Map.groupBy(refs, ({ kind, namespace = '' }) => `${kind} ${namespace}`);
     await Promise.all(
@@ -70,7 +73,7 @@ export class Stage {
         const [kind = '', namespace = ''] = where.split(' ');
         const names = group.map(({ name }) => name);
         const place = namespace === '' ? [] : ['-n', namespace];
-        await this.kubectl('delete', kind, ...names, ...place, '--timeout=60s');
+        await this.kubectl('delete', kind, ...names, ...place, '--timeout=90s');
       }),
     );
   }
