@@ -1,6 +1,7 @@
 // Tests server-side apply: managers, the fields that they own, and conflicts.
 // https://kubernetes.io/docs/reference/using-api/server-side-apply/
 import { describe, expect, it } from 'vitest';
+import { eventually } from '../support/eventually.ts';
 import { freshName } from './support/backend.ts';
 import { causeFields, type ApiObject, type ManagedFields } from './support/answers.ts';
 import { onEachBackend } from './support/backends.ts';
@@ -275,7 +276,7 @@ onEachBackend('server-side apply', (backend) => {
     await backend.api.must(backend.api.create(at('roles', ns), role('Role', 'patcher', rules)));
     const bound = binding('RoleBinding', 'patcher', ['Role', 'patcher'], user);
     await backend.api.must(backend.api.create(at('rolebindings', ns), bound));
-    await expect.poll(async () => (await backend.as(user).get(at('configmaps', ns, 'a'))).status).toBe(404);
+    await eventually(async () => (await backend.as(user).get(at('configmaps', ns, 'a'))).status).toBe(404);
 
     const refused = await backend.as(user).apply(at('configmaps', ns, 'a'), configMap('a', { b: 'c' }));
     expect(refused.status).toBe(403);

@@ -1,5 +1,6 @@
 // Tests that the sandbox knows every built-in kind: in discovery, in RBAC, and in the refusal of kinds that it does not store.
 import { beforeAll, expect, it } from 'vitest';
+import { eventually } from '../support/eventually.ts';
 import { groupResource } from '../../src/sandbox/api-error.ts';
 import { unstoredKinds } from '../../src/sandbox/kinds/unstored-kinds.ts';
 import { apiVersionOf } from '../../src/sandbox/resource.ts';
@@ -108,11 +109,8 @@ onEachBackend('a Deployment', (backend) => {
     const user = freshName('editor');
     const grantEdit = binding('RoleBinding', user, ['ClusterRole', 'edit'], user);
     await backend.api.must(backend.api.create(at('rolebindings', ns), grantEdit));
-    await expect
-      .poll(() =>
-        mayDo(backend, user, { verb: 'create', group: 'apps', resource: 'deployments', namespace: ns }),
-      )
-      .toBe(true);
+    const right = { verb: 'create', group: 'apps', resource: 'deployments', namespace: ns };
+    await eventually(() => mayDo(backend, user, right)).toBe(true);
     const mayCreate = async (what: string, namespace: string): Promise<string> => {
       const { stdout, stderr } = await backend.kubectl([
         'auth',

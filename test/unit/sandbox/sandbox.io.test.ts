@@ -1,7 +1,8 @@
 // Tests the initial state of the whole sandbox, which the contract tests leave out.
-import { expect, test, vi } from 'vitest';
+import { test } from 'vitest';
 import { startSandbox } from '../../../src/sandbox/sandbox.ts';
 import { makeKeys } from '../../cluster/pki.ts';
+import { eventually } from '../../support/eventually.ts';
 import { HttpsClient } from '../../support/https-client.ts';
 
 test('the initial namespaces have the service account default', async () => {
@@ -11,16 +12,12 @@ test('the initial namespaces have the service account default', async () => {
   const headers = { authorization: `Bearer ${sandbox.adminToken}` };
   const path = '/api/v1/serviceaccounts?fieldSelector=metadata.name%3Ddefault';
   try {
-    await vi.waitFor(async () => {
+    const namespaces = async (): Promise<readonly string[]> => {
       const { body } = await client.call({ method: 'GET', path, headers });
       const { items } = JSON.parse(body) as { items: readonly { metadata: { namespace: string } }[] };
-      expect(items.map(({ metadata }) => metadata.namespace)).toEqual([
-        'default',
-        'kube-node-lease',
-        'kube-public',
-        'kube-system',
-      ]);
-    });
+      return items.map(({ metadata }) => metadata.namespace);
+    };
+    await eventually(namespaces).toEqual(['default', 'kube-node-lease', 'kube-public', 'kube-system']);
   } finally {
     client.close();
     await sandbox.close();
