@@ -3,7 +3,7 @@ import {
   row,
   unknownCommand,
   wrongArguments,
-  type ClusterEnvironment,
+  type Given,
   type Row,
   type SaidCommand,
 } from './command-row.ts';
@@ -16,7 +16,7 @@ import type { GrantFlags } from './flags/grant-settings.ts';
 import { overviewOf } from './flags/help-text.ts';
 import type { PlanFlags } from './flags/plan-settings.ts';
 import type { ReportFlags } from './flags/report-settings.ts';
-import type { ImportCall } from './flags/import-settings.ts';
+import type { ImportFlags } from './flags/import-settings.ts';
 import type { RunFlags } from './flags/run-settings.ts';
 import type { ServeFlags } from './flags/serve-settings.ts';
 import type { CommandTable, Environment } from './flags/settings.ts';
@@ -24,139 +24,100 @@ import type { TestFlags } from './flags/test-settings.ts';
 import type { UninstallFlags } from './flags/uninstall-settings.ts';
 import type { UpFlags } from './flags/up-settings.ts';
 
-export type Command =
-  | { readonly kind: 'up'; readonly settings: UpFlags; readonly mayColor: boolean }
-  | { readonly kind: 'run'; readonly settings: RunFlags; readonly environment: ClusterEnvironment }
-  | { readonly kind: 'serve'; readonly settings: ServeFlags }
-  | { readonly kind: 'certs'; readonly settings: CertsFlags }
-  | { readonly kind: 'check'; readonly settings: CheckFlags; readonly environment: ClusterEnvironment }
-  | {
-      readonly kind: 'explain';
-      readonly settings: ExplainFlags;
-      readonly target: string;
-      readonly environment: ClusterEnvironment;
-      readonly mayColor: boolean;
-    }
-  | {
-      readonly kind: 'adopt';
-      readonly settings: AdoptFlags;
-      readonly environment: ClusterEnvironment;
-      readonly mayColor: boolean;
-    }
-  | {
-      readonly kind: 'confirm';
-      readonly settings: ConfirmFlags;
-      /** The policy, share or binding. */
-      readonly words: readonly string[];
-      readonly environment: ClusterEnvironment;
-    }
-  | {
-      readonly kind: 'grant';
-      readonly settings: GrantFlags;
-      /** The right, and the policy, share or binding. */
-      readonly words: readonly string[];
-      readonly environment: ClusterEnvironment;
-    }
-  | {
-      readonly kind: 'plan';
-      readonly settings: PlanFlags;
-      readonly environment: ClusterEnvironment;
-      readonly mayColor: boolean;
-    }
-  | {
-      readonly kind: 'report';
-      readonly settings: ReportFlags;
-      readonly environment: ClusterEnvironment;
-      readonly mayColor: boolean;
-    }
-  | {
-      readonly kind: 'test';
-      readonly settings: TestFlags;
-      readonly paths: readonly string[];
-      readonly mayColor: boolean;
-    }
-  | {
-      readonly kind: 'uninstall';
-      readonly settings: UninstallFlags;
-      readonly environment: ClusterEnvironment;
-    }
-  | { readonly kind: 'import'; readonly settings: ImportCall; readonly environment: ClusterEnvironment }
-  | SaidCommand;
+/** The settings of each command that does more than print a text. */
+interface CommandFlags {
+  readonly up: UpFlags;
+  readonly run: RunFlags;
+  readonly serve: ServeFlags;
+  readonly certs: CertsFlags;
+  readonly check: CheckFlags;
+  readonly explain: ExplainFlags;
+  readonly adopt: AdoptFlags;
+  readonly confirm: ConfirmFlags;
+  readonly grant: GrantFlags;
+  readonly plan: PlanFlags;
+  readonly report: ReportFlags;
+  readonly import: ImportFlags;
+  readonly test: TestFlags;
+  readonly uninstall: UninstallFlags;
+}
+
+type Called = {
+  readonly [K in keyof CommandFlags]: Given & { readonly kind: K; readonly settings: CommandFlags[K] };
+};
+
+export type Command = Called[keyof Called] | SaidCommand;
 
 const commands = {
   up: row(
     'Try Reeve on a sandbox in this process, with a feed of its decisions and writes.',
     async () => (await import('./flags/up-settings.ts')).upForm,
-    (settings, { mayColor }) => ({ kind: 'up', settings, mayColor }),
+    (settings, given) => ({ kind: 'up', settings, ...given }),
   ),
   run: row(
     'Run on a cluster: answer admission reviews, and create and keep the contents of namespaces.',
     async () => (await import('./flags/run-settings.ts')).runForm,
-    (settings, { environment }) => ({ kind: 'run', settings, environment }),
+    (settings, given) => ({ kind: 'run', settings, ...given }),
   ),
   serve: row(
     'Answer admission reviews for a folder of policies, without a cluster.',
     async () => (await import('./flags/serve-settings.ts')).serveForm,
-    (settings) => ({ kind: 'serve', settings }),
+    (settings, given) => ({ kind: 'serve', settings, ...given }),
   ),
   certs: row(
     'Create a certificate authority and a serving certificate, and print the caBundle.',
     async () => (await import('./flags/certs-settings.ts')).certsForm,
-    (settings) => ({ kind: 'certs', settings }),
+    (settings, given) => ({ kind: 'certs', settings, ...given }),
   ),
   check: row(
     'Find what is wrong with policies in files, or what of an install on a cluster does not work.',
     async () => (await import('./flags/check-settings.ts')).checkForm,
-    (settings, { environment }) => ({ kind: 'check', settings, environment }),
+    (settings, given) => ({ kind: 'check', settings, ...given }),
   ),
   explain: row(
     'Say why a namespace, an object or a policy is as it is, or why a request is refused.',
     async () => (await import('./flags/explain-settings.ts')).explainForm,
-    (settings, { positionals: [target = ''], ...given }) => ({ kind: 'explain', settings, target, ...given }),
+    (settings, given) => ({ kind: 'explain', settings, ...given }),
   ),
   adopt: row(
     'Mark existing objects for adoption by a policy or share, after showing them.',
     async () => (await import('./flags/adopt-settings.ts')).adoptForm,
-    (settings, { environment, mayColor }) => ({ kind: 'adopt', settings, environment, mayColor }),
+    (settings, given) => ({ kind: 'adopt', settings, ...given }),
   ),
   confirm: row(
     'Confirm deletions that a policy, share or binding holds back, after showing them.',
     async () => (await import('./flags/confirm-settings.ts')).confirmForm,
-    (settings, { positionals: words, environment }) => ({ kind: 'confirm', settings, words, environment }),
+    (settings, given) => ({ kind: 'confirm', settings, ...given }),
   ),
   grant: row(
     'Make the objects that let users bring namespaces under a policy, share or binding.',
     async () => (await import('./flags/grant-settings.ts')).grantForm,
-    (settings, { positionals: words, environment }) => ({ kind: 'grant', settings, words, environment }),
+    (settings, given) => ({ kind: 'grant', settings, ...given }),
   ),
   plan: row(
     'Show what applying policies would change: objects created, updated, deleted or in conflict.',
     async () => (await import('./flags/plan-settings.ts')).planForm,
-    (settings, { environment, mayColor }) => ({ kind: 'plan', settings, environment, mayColor }),
+    (settings, given) => ({ kind: 'plan', settings, ...given }),
   ),
   report: row(
     'List everything that is not as policies want it, and everything that ends.',
     async () => (await import('./flags/report-settings.ts')).reportForm,
-    (settings, { environment, mayColor }) => ({ kind: 'report', settings, environment, mayColor }),
+    (settings, given) => ({ kind: 'report', settings, ...given }),
   ),
   import: row(
     'Print the setup of an older tool as objects of Reeve, with the steps of the move.',
     async () => (await import('./flags/import-settings.ts')).importForm,
-    (settings, { environment, positionals: [source = ''] }) => ({
-      kind: 'import',
-      settings: { ...settings, source },
-      environment,
-    }),
+    (settings, given) => ({ kind: 'import', settings, ...given }),
   ),
   test: row(
     'Test policies with suites of requests and expected answers.',
     async () => (await import('./flags/test-settings.ts')).testForm,
-    (settings, { positionals, mayColor }) => ({ kind: 'test', settings, paths: positionals, mayColor }),
+    (settings, given) => ({ kind: 'test', settings, ...given }),
   ),
   uninstall: row(
     'Remove Reeve from a cluster, so that nothing of it blocks requests.',
     async () => (await import('./flags/uninstall-settings.ts')).uninstallForm,
-    (settings, { environment }) => ({ kind: 'uninstall', settings, environment }),
+    (settings, given) => ({ kind: 'uninstall', settings, ...given }),
   ),
   completion: row(
     'Print the script with which a shell completes commands and flags.',

@@ -26,7 +26,8 @@ export type SaidCommand =
     };
 
 /** What a command gets in addition to its settings. */
-interface Given {
+export interface Given {
+  /** The words that belong to no flag: files, or what the command is about. */
   readonly positionals: readonly string[];
   readonly environment: ClusterEnvironment;
   readonly mayColor: boolean;

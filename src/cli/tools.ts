@@ -23,40 +23,30 @@ type ByKind = { readonly [C in Command as C['kind']]: C };
 type ToolKind = Exclude<Command['kind'], 'up' | 'run' | 'serve' | 'help' | 'wrong'>;
 export type Tool = ByKind[ToolKind];
 
-type Given = ToolIo & { readonly progress: Progress };
+type Given = ToolIo & { readonly progress: Progress; readonly isColored: boolean };
 
 const tools: { readonly [K in ToolKind]: (command: ByKind[K], io: Given) => Promise<number> } = {
-  adopt: async ({ settings, environment, mayColor }, io) =>
-    await (
-      await import('./commands/adopt.ts')
-    ).runAdopt(settings, environment, { ...io, isColored: mayColor && io.isTerminal }),
+  adopt: async ({ settings, environment }, io) =>
+    await (await import('./commands/adopt.ts')).runAdopt(settings, environment, io),
   certs: async ({ settings }, io) => await (await import('./certs.ts')).runCerts(settings, io),
   check: async ({ settings, environment }, io) =>
     settings.filename.length > 0
       ? await (await import('./check-files.ts')).runCheckFiles(settings, environment, io)
       : await (await import('./check.ts')).runCheck(settings, environment, io),
-  explain: async ({ settings, target, environment, mayColor }, io) => {
-    const { runExplain } = await import('./commands/explain.ts');
-    return await runExplain(settings, target, environment, { ...io, isColored: mayColor && io.isTerminal });
-  },
-  confirm: async ({ settings, words, environment }, io) =>
-    await (await import('./commands/confirm.ts')).runConfirm(settings, words, environment, io),
-  grant: async ({ settings, words, environment }, io) =>
-    await (await import('./commands/grant.ts')).runGrant(settings, words, environment, io),
-  plan: async ({ settings, environment, mayColor }, io) => {
-    const { runPlan } = await import('./commands/plan.ts');
-    return await runPlan(settings, environment, { ...io, isColored: mayColor && io.isTerminal });
-  },
-  report: async ({ settings, environment, mayColor }, io) => {
-    const { runReport } = await import('./commands/report.ts');
-    return await runReport(settings, environment, { ...io, isColored: mayColor && io.isTerminal });
-  },
-  import: async ({ settings, environment }, io) =>
-    await (await import('./commands/import.ts')).runImport(settings, environment, io),
-  test: async ({ settings, paths, mayColor }, io) => {
-    const { runTest } = await import('./commands/test.ts');
-    return await runTest(settings, paths, { ...io, isColored: mayColor && io.isTerminal });
-  },
+  explain: async ({ settings, positionals: [target = ''], environment }, io) =>
+    await (await import('./commands/explain.ts')).runExplain(settings, target, environment, io),
+  confirm: async ({ settings, positionals, environment }, io) =>
+    await (await import('./commands/confirm.ts')).runConfirm(settings, positionals, environment, io),
+  grant: async ({ settings, positionals, environment }, io) =>
+    await (await import('./commands/grant.ts')).runGrant(settings, positionals, environment, io),
+  plan: async ({ settings, environment }, io) =>
+    await (await import('./commands/plan.ts')).runPlan(settings, environment, io),
+  report: async ({ settings, environment }, io) =>
+    await (await import('./commands/report.ts')).runReport(settings, environment, io),
+  import: async ({ settings, positionals: [source = ''], environment }, io) =>
+    await (await import('./commands/import.ts')).runImport({ ...settings, source }, environment, io),
+  test: async ({ settings, positionals }, io) =>
+    await (await import('./commands/test.ts')).runTest(settings, positionals, io),
   uninstall: async ({ settings, environment }, io) =>
     await (await import('./uninstall.ts')).runUninstall(settings, environment, io),
 };
@@ -64,7 +54,8 @@ const tools: { readonly [K in ToolKind]: (command: ByKind[K], io: Given) => Prom
 /** Returns the exit code. */
 export async function runTool(command: Tool, io: ToolIo): Promise<number> {
   const progress = io.showsProgress ? startedProgress(io.stderr, io.clock) : noProgress;
-  return await run(command.kind, command, { ...io, progress });
+  const isColored = command.mayColor && io.isTerminal;
+  return await run(command.kind, command, { ...io, progress, isColored });
 }
 
 /** The compiler knows that the row of a kind fits a command of that kind only where the kind is a type parameter. */

@@ -16,7 +16,7 @@ async function explain(args: readonly string[], stdin = '') {
   const command = await readCommand(['explain', ...args], {});
   if (command.kind !== 'explain') throw new Error(JSON.stringify(command));
   const printed = { stdout: '', stderr: '' };
-  const code = await runExplain(command.settings, command.target, command.environment, {
+  const code = await runExplain(command.settings, command.positionals[0] ?? '', command.environment, {
     stdout: (text) => (printed.stdout += text),
     stderr: (text) => (printed.stderr += text),
     stdin: () => Promise.resolve(stdin),

@@ -9,7 +9,7 @@ async function grant(...args: readonly string[]) {
     return { code: command.code, stdout: '', stderr: command.problems.join('\n') };
   if (command.kind !== 'grant') throw new Error(JSON.stringify(command));
   const printed = { stdout: '', stderr: '' };
-  const code = await runGrant(command.settings, command.words, command.environment, {
+  const code = await runGrant(command.settings, command.positionals, command.environment, {
     stdout: (text) => (printed.stdout += text),
     stderr: (text) => (printed.stderr += text),
     ask: undefined,

@@ -18,7 +18,9 @@ async function imported(args: readonly string[], stdin = '') {
   const command = await readCommand(['import', ...args], {});
   if (command.kind !== 'import') throw new Error(JSON.stringify(command));
   const printed = { stdout: '', stderr: '' };
-  const code = await runImport(command.settings, command.environment, {
+  const { settings, positionals, environment } = command;
+  const [source = ''] = positionals;
+  const code = await runImport({ ...settings, source }, environment, {
     stdout: (text) => (printed.stdout += text),
     stderr: (text) => (printed.stderr += text),
     stdin: () => Promise.resolve(stdin),

@@ -7,7 +7,7 @@ export async function reeveTest(args: readonly string[], now = new Date('2026-11
   const command = await readCommand(['test', ...args], {});
   if (command.kind !== 'test') throw new Error(JSON.stringify(command));
   const printed = { stdout: '', stderr: '' };
-  const code = await runTest(command.settings, command.paths, {
+  const code = await runTest(command.settings, command.positionals, {
     stdout: (text) => (printed.stdout += text),
     stderr: (text) => (printed.stderr += text),
     clock: { ...systemClock, now: () => now },

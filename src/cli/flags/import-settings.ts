@@ -31,7 +31,8 @@ export const importSettings = {
   ),
 } satisfies Settings;
 
-export type ImportCall = Values<typeof importSettings> & { readonly source: string };
+export type ImportFlags = Values<typeof importSettings>;
+export type ImportCall = ImportFlags & { readonly source: string };
 
 export const importForm = commandForm({
   settings: importSettings,

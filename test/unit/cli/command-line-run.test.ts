@@ -11,7 +11,9 @@ function run(args: readonly string[], env: Readonly<Record<string, string>> = {}
 test('by default one process has both roles, and the cluster is found from the environment', async () => {
   expect(await run([])).toEqual({
     kind: 'run',
+    positionals: [],
     environment: {},
+    mayColor: true,
     settings: {
       role: 'all',
       kubeconfig: undefined,

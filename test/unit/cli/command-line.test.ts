@@ -162,6 +162,9 @@ test('certs', async () => {
   expect(await readCommand(['certs', '--out', 'x', '--force'], {})).toEqual({
     kind: 'certs',
     settings: { out: 'x', namespace: 'reeve-system', force: true, caDays: 3650, days: 365 },
+    positionals: [],
+    environment: {},
+    mayColor: true,
   });
   expect(await readCommand(['certs', '--days', '0'], {})).toMatchObject({
     kind: 'wrong',

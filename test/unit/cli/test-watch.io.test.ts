@@ -34,7 +34,7 @@ class Watching implements AsyncDisposable {
   async #run(path: string): Promise<number> {
     const command = await readCommand(['test', '--watch', path], {});
     if (command.kind !== 'test') throw new Error(JSON.stringify(command));
-    return await runTest(command.settings, command.paths, {
+    return await runTest(command.settings, command.positionals, {
       stdout: (text) => (this.#printed.stdout += text),
       stderr: (text) => (this.#printed.stderr += text),
       clock: systemClock,

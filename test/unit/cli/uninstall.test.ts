@@ -94,7 +94,9 @@ describe('the command line', () => {
         yes: false,
         timeout: 120_000,
       },
+      positionals: [],
       environment: { KUBECONFIG: 'k' },
+      mayColor: true,
     });
   });
 
