@@ -42,9 +42,8 @@ export async function rightsSeen(
     ...missing.slice(0, maxNamed).map(namedRight),
     ...(missing.length > maxNamed ? [`and ${missing.length - maxNamed} more`] : []),
   ];
-  const where = `manifests/${file} or the chart`;
   return {
-    problems: [`${username} lacks ${some.join(', ')}: apply ${where} again`],
+    problems: [`${username} lacks ${some.join(', ')}: apply manifests/${file} or the chart again`],
     lacked: missing.map((right) => ({ ...right, user: username })),
   };
 }

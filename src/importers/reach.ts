@@ -41,7 +41,7 @@ export function selectedIn(reach: NamespaceReach, selector: Reader): NamespaceRe
   return namespaceSelector && both(reach, filled({ namespaceSelector }));
 }
 
-export function labelRequirements(selector: LabelSelector = {}): readonly LabelRequirement[] {
+function labelRequirements(selector: LabelSelector = {}): readonly LabelRequirement[] {
   const { matchLabels = {}, matchExpressions = [] } = selector;
   const labels = Object.entries(matchLabels);
   return [

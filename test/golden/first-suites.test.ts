@@ -66,6 +66,78 @@ test('the comment of a first suite names each rule and each policy without an ex
   expect(await folder.run('tests')).toMatchObject({ code: 0, stderr: '' });
 });
 
+const policyOf = (name: string, spec: object): string =>
+  JSON.stringify({ apiVersion: 'reeve.dev/v1alpha1', kind: 'NamespacePolicy', metadata: { name }, spec });
+
+/** Writes a first suite for these documents, which must pass, and returns it. */
+async function firstSuiteOf(...documents: readonly string[]): Promise<string> {
+  using folder = new SuiteFolder();
+  folder.write('a.yaml', documents.join('\n---\n'));
+  expect((await folder.run('a.yaml', '--init')).stderr).toMatch(/tests? written/);
+  expect(await folder.run('tests')).toMatchObject({ code: 0, stderr: '' });
+  return folder.read('tests/a.yaml');
+}
+
+describe('the examples', () => {
+  test('of two policies for one name have titles of their own', async () => {
+    const specOf = (tier: string): object => ({
+      match: { names: ['prod'], namespaceSelector: { matchLabels: { tier } } },
+      namespaces: { required: { labels: { team: {} } } },
+    });
+    const suite = await firstSuiteOf(policyOf('a', specOf('gold')), policyOf('b', specOf('iron')));
+    const title = 'creating Namespace prod without label team is refused (namespaces.required)';
+    expect(suite).toContain(`name: ${title}\n`);
+    expect(suite).toContain(`name: ${title}, `);
+  });
+
+  test('name the rule that no earlier example violates', async () => {
+    const suite = await firstSuiteOf(
+      policyOf('a', {
+        namespaces: { name: { pattern: '^team-[a-z]{1,20}$' } },
+        validations: [{ name: 'short', expression: 'object.metadata.name.size() < 60' }],
+      }),
+    );
+    expect(suite).toContain('rule: validations/short\n');
+  });
+
+  test('are sent by a user whom each policy without groups accepts', async () => {
+    const creator = { annotations: { 'created-by': '${request.userInfo.username}' } };
+    const suite = await firstSuiteOf(
+      policyOf('a', { namespaces: { requesters: { groups: ['platform'], users: ['alice'] } } }),
+      policyOf('b', { namespaces: { requesters: { users: ['bob'] }, defaults: creator } }),
+    );
+    expect(suite).toMatch(/as: bob\n/);
+  });
+
+  test('hold no text that the API server would refuse as a label, a registry or a second object', async () => {
+    const condition = "namespaceObject.metadata.labels.?tier.orValue('') in ['not a label', 'gold']";
+    const secret = {
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: { name: 'regcred', namespace: 'reeve-shared' },
+    };
+    const suite = await firstSuiteOf(
+      policyOf('a', {
+        match: { matchConditions: [{ name: 'a', expression: `'tier' != '' && ${condition}` }] },
+        secrets: {
+          allowedTypes: ['kubernetes.io/dockerconfigjson'],
+          dockerConfig: { allowedRegistries: ['*.example.com'] },
+        },
+      }),
+      JSON.stringify(secret),
+      JSON.stringify({
+        apiVersion: 'reeve.dev/v1alpha1',
+        kind: 'SecretShare',
+        metadata: { name: 'regcred' },
+        spec: { source: { namespace: 'reeve-shared', name: 'regcred' }, targets: { names: ['*'] } },
+      }),
+    );
+    expect(suite).toContain('tier: gold');
+    expect(suite).toContain('example.example.com');
+    expect(suite).not.toMatch(/tier: not a label|"\*\.example|namespace: reeve-shared/);
+  });
+});
+
 describe('no suite is written', () => {
   test('over a file, whose text stays', async () => {
     using folder = new SuiteFolder();

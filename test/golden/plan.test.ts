@@ -61,6 +61,22 @@ describe('the exit code', () => {
     });
   });
 
+  test('is 1 for a Namespace of the files that would be refused', async () => {
+    const rule = { namespaces: { name: { pattern: '^team-' } } };
+    const policy = {
+      apiVersion: 'reeve.dev/v1alpha1',
+      kind: 'NamespacePolicy',
+      metadata: { name: 'p' },
+      spec: rule,
+    };
+    const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'lonely' } };
+    const stdin = [policy, namespace].map((each) => JSON.stringify(each)).join('\n---\n');
+    const args = ['-f', '-', '--state', 'test/fixtures/plan/quiet.yaml', '--exit-code'];
+    const { code, stdout } = await plan(args, { stdin });
+    expect(code).toBe(1);
+    expect(stdout).toContain('refused');
+  });
+
   test('is 2 for a new Namespace that gets nothing', async () => {
     const stdin = 'apiVersion: v1\nkind: Namespace\nmetadata: {name: lonely}';
     const { code, stdout } = await plan(
@@ -141,6 +157,8 @@ test.each(['text', 'json', 'markdown'])(
     const { code, stdout } = await plan(args, { stdin: invalid });
     expect(code).toBe(0);
     expect(stdout).toMatch(/NamespacePolicy\/old[^]*spec\.mach: found an unknown field/);
+    const other = await plan([...args, '--only', 'policy/p'], { stdin: invalid });
+    expect(other.stdout).not.toContain('NamespacePolicy/old');
   },
 );
 
@@ -154,13 +172,14 @@ test('a value that kubectl reads differently stops the plan', async () => {
 });
 
 test.each([
-  [['--only', 'nss/team-a'], 2],
-  [['--only', 'nss/team-a', '--exit-code'], 1],
-])('a name that --only cannot read is a wrong flag: %j', async (args, code) => {
-  expect(await readCommand(['plan', '-f', 'nowhere', ...args], {})).toMatchObject({
+  ['nss/team-a', [], 2],
+  ['nss/team-a', ['--exit-code'], 1],
+  ['ns/Team_A', [], 2],
+])('a name that --only cannot read is a wrong flag: %s %j', async (name, args, code) => {
+  expect(await readCommand(['plan', '-f', 'nowhere', '--only', name, ...args], {})).toMatchObject({
     kind: 'wrong',
     problems: [
-      '--only: "nss/team-a" is not valid; accepted: KIND/NAME, such as policy/team, share/regcred or binding/no-egress; a namespace is ns/NAME',
+      `--only: "${name}" is not valid; accepted: KIND/NAME, such as policy/team, share/regcred or binding/no-egress; a namespace is ns/NAME`,
     ],
     code,
   });
@@ -184,6 +203,17 @@ test('files without a document are no plan without changes', async () => {
     stdout: '',
     stderr: 'standard input cannot be read: there is no YAML or JSON document\n',
   });
+});
+
+test('a Namespace that is being deleted is not refused if someone creates it again', async () => {
+  const namespace = (metadata: object): string =>
+    JSON.stringify({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'team-x', ...metadata } });
+  const rows = async (metadata: object) => {
+    const args = ['-f', `${policies}/team.yaml`, '--state', '-'];
+    return (await plan(args, { stdin: namespace(metadata) })).stdout;
+  };
+  expect(await rows({})).toContain('refused if re-created');
+  expect(await rows({ deletionTimestamp: '2026-11-23T07:00:00Z' })).not.toContain('refused if re-created');
 });
 
 test('a state without namespaces is said', async () => {

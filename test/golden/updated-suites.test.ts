@@ -2,6 +2,7 @@
 import { symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { stringifyYaml } from '../../src/base/yaml.ts';
 import { updateSuites } from '../../src/cli/commands/test-update.ts';
 import { installFacts } from '../../src/cli/input/install-facts.ts';
 import { readObjects } from '../../src/state/yaml-objects.ts';
@@ -43,6 +44,29 @@ test('with a pattern, only tests of these names are updated', async () => {
   expect(stderr.trimEnd().split('\n')).toEqual([
     expect.stringMatching(/^~\/policies\/tests\/failing\.yaml:12:\d+: expect\.verdict: allowed -> refused: /),
   ]);
+});
+
+test('the answers are those at the time of the suite', async () => {
+  using folder = new SuiteFolder();
+  const spec = {
+    namespaces: { required: { labels: { env: {} } } },
+    exceptions: [
+      { namespaces: ['*'], rules: ['namespaces.required'], expiresAt: '2026-11-23T00:00:00Z', reason: 'a' },
+    ],
+  };
+  const create = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'a' } };
+  const suite = {
+    apiVersion: 'cli.reeve.dev/v1',
+    kind: 'Suite',
+    policies: ['a.yaml'],
+    now: '2026-11-22T00:00:00Z',
+    tests: [{ name: 'a', request: { create }, expect: { verdict: 'refused' } }],
+  };
+  const policy = { apiVersion: 'reeve.dev/v1alpha1', kind: 'NamespacePolicy', metadata: { name: 'a' }, spec };
+  folder.write('a.yaml', stringifyYaml(policy));
+  folder.write('suite.yaml', stringifyYaml(suite));
+  expect(await folder.run('suite.yaml', '--update')).toMatchObject({ code: 0 });
+  expect(folder.read('suite.yaml')).toContain('verdict: allowed');
 });
 
 test('a file that cannot be written is named, with the reason', async () => {

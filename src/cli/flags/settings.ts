@@ -199,7 +199,7 @@ function valueIn(arg: string | undefined, isFlag: (arg: string) => boolean): str
 /** `--output=json`, `-o=json` and `-ojson` hold their value. */
 function splitFlag(arg: string, isFlag: (arg: string) => boolean): readonly [string, string | undefined] {
   const letter = arg.slice(0, 2);
-  if (arg.length > 2 && letter !== '--' && isFlag(letter)) return [letter, arg.slice(2).replace(/^=/, '')];
+  if (arg.length > 2 && isFlag(letter)) return [letter, arg.slice(2).replace(/^=/, '')];
   const equals = arg.indexOf('=');
   if (!arg.startsWith('-') || equals === -1) return [arg, undefined];
   return [arg.slice(0, equals), arg.slice(equals + 1)];

@@ -17,14 +17,14 @@ export const namespaceReports: NamespaceReports = {
   label: openReportLabel,
   digestOf: reportDigest,
   reportOf: async ({ plan, existing, ...input }) => {
-    const namespace = nameOf(plan.namespaceObject);
     const found = new Collector({ ...input, unread: [] });
     found.addNamespace(plan);
     await found.addExisting(existing);
     found.addProviders();
-    const entries = inReportOrder(found.entries.filter((each) => each.namespace === namespace));
+    const entries = inReportOrder(found.entries);
     const cells = cellsOf(found.matched, entries);
-    const [report] = openReports({ entries, cells, namespaces: [namespace], time: input.now.toISOString() });
+    const namespaces = [nameOf(plan.namespaceObject)];
+    const [report] = openReports({ entries, cells, namespaces, time: input.now.toISOString() });
     return report;
   },
 };

@@ -36,7 +36,7 @@ export function matchedNamespaces(
   return found;
 }
 
-export function exampleNamespace(name: string): ExampleNamespace {
+function exampleNamespace(name: string): ExampleNamespace {
   return { apiVersion: 'v1', kind: 'Namespace', metadata: { name } };
 }
 
@@ -136,7 +136,7 @@ function withRequired(object: ExampleNamespace, policy: ExamplePolicy): ExampleN
 }
 
 /** Returns values that the requirement accepts. */
-export function acceptedValues({ object }: ExamplePolicy, requirement: Requirement): readonly string[] {
+function acceptedValues({ object }: ExamplePolicy, requirement: Requirement): readonly string[] {
   const { field, key } = requirement;
   const { values = [], pattern = '' } = object.spec.namespaces?.required?.[field]?.[key] ?? {};
   const found = [...values, textMatching(pattern), textMatching(pattern, 'b1'), 'example', 'other'];

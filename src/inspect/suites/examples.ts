@@ -16,10 +16,10 @@ import {
 import { objectExamples, type Example } from './example-objects.ts';
 import type { SuiteRequest } from './suite.ts';
 
-/** The sender of the requests. Only by a person can a namespace be created whose contents name its creator. */
+/** The sender of the requests. Only a person can create a Namespace whose contents name its creator. */
 export type Sender = 'administrator' | 'person';
 
-/** The request of a sender whom all policies that match accept as requester. */
+/** Returns the creation of a Namespace by a sender whom all matching policies accept as requester. */
 export function creating(
   namespace: ExampleNamespace,
   all: readonly ProviderDefinition[],
@@ -27,11 +27,12 @@ export function creating(
 ): SuiteRequest {
   const requesters = matchingPolicies(namespace, all).flatMap(({ compiled }) => compiled.requesters ?? []);
   const groups = [...new Set(requesters.flatMap((each) => each.groups?.slice(0, 1) ?? []))];
-  const users = requesters.flatMap((each) => [
-    ...(each.users ?? []),
-    ...(each.serviceAccounts ?? []).map((account) => `serviceaccount:${account}`),
-  ]);
-  const [user = 'example-user'] = requesters.some((each) => (each.groups ?? []).length === 0) ? users : [];
+  const [user = 'example-user'] = requesters
+    .filter((each) => (each.groups ?? []).length === 0)
+    .flatMap(({ users = [], serviceAccounts = [] }) => [
+      ...users,
+      ...serviceAccounts.map((account) => `serviceaccount:${account}`),
+    ]);
   return {
     ...(sender === 'person' && { as: user, may: rightsToUse(all) }),
     ...(groups.length > 0 && { groups }),
@@ -39,7 +40,7 @@ export function creating(
   };
 }
 
-/** With these, no request is refused because it steers a Namespace. */
+/** Returns rights with which no request is refused for steering a Namespace. */
 function rightsToUse(all: readonly ProviderDefinition[]): readonly string[] {
   const kinds = new Set(all.map(({ compiled }) => kindOfProvider(compiled.id)));
   return [...kinds].map((kind) => `${useVerb} ${providerResources[kind]}`);

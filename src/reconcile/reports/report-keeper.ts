@@ -26,7 +26,7 @@ export interface NamespaceReportInput {
   readonly planning: Pick<Planning, 'audits' | 'objects'>;
   /** Objects of the namespace that may violate a rule. */
   readonly existing: readonly (readonly [AuditedResource, AsyncIterable<KubeObject>])[];
-  /** The exceeded quotas that count for the namespace. */
+  /** Returns the exceeded quotas of the policy, also those of other namespaces. */
   readonly overQuota: (policy: ProviderId) => readonly NamespaceViolation[];
   readonly now: Date;
 }
@@ -61,9 +61,9 @@ export interface ReportKeeperOptions {
   readonly reportQueue: Pick<WorkQueue<string>, 'addAfter'>;
 }
 
-/** A Report is written at most so often. Changes of that time come together. */
+/** The least time between two writes of a Report. Changes within it are written together. */
 const delayMs = 5000;
-/** Waits before the next write after an error that each other write would have, too: no answer, or no right. */
+/** The pause after an error that every other write would have too: no answer, or no right. */
 const pauseMs = 30_000;
 
 export class ReportKeeper {
@@ -169,7 +169,7 @@ export class ReportKeeper {
       planning: { audits, objects },
       // The audit keeps only the first violations in words.
       existing: violated.map((resource) => [resource, auditReader.listExisting(resource, name, signal)]),
-      overQuota: (policy) => this.#overQuota.get(policy)?.filter(({ namespace }) => namespace === name) ?? [],
+      overQuota: (policy) => this.#overQuota.get(policy) ?? [],
       now: clock.now(),
     });
   }

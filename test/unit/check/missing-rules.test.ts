@@ -33,6 +33,14 @@ test.each([
     ],
   ],
   [
+    'a right to one name does not narrow the same right to all names',
+    [{ ...lease, name: 'a' }, lease],
+    [
+      { rule: { apiGroups: [lease.group], resources: ['leases'], resourceNames: ['a'], verbs: ['get'] } },
+      { rule: { apiGroups: [lease.group], resources: ['leases'], verbs: ['get'] } },
+    ],
+  ],
+  [
     'rights with different verbs, groups, namespaces or users are not joined',
     [
       { ...pods, verb: 'list' },

@@ -42,6 +42,9 @@ describe('a Pod that answers reviews', () => {
     const unseen = ['Pod w does not report all of its certificates and watches'];
     expect(metricsSeen(pod, heard, now)).toMatchObject({ problems: [], unseen });
     expect(metricsSeen(pod, certificate(48 * hour), now)).toMatchObject({ problems: [], unseen });
+    expect(metricsSeen(pod, certificate(48 * hour).replaceAll('serving', 'ca') + heard, now).unseen).toEqual(
+      unseen,
+    );
     expect(metricsSeen({ ...pod, answersReviews: false }, heard, now)).toMatchObject({ unseen: [] });
   });
 

@@ -34,6 +34,7 @@ describe('arguments', () => {
     [[], ['TARGET is missing: what to explain']],
     [['a', 'b', 'c'], ['unexpected argument "c"']],
     [['a', '-x', 'b'], ['unknown flag -x']],
+    [['-x', 'a'], ['unknown flag -x']],
     [
       ['a', '-f', '-o', 'json'],
       ['-f requires a value; accepted: a YAML or JSON file, a folder of them, or -'],

@@ -1,4 +1,4 @@
-// `reeve test --watch` runs again after a change of a suite or of a file that one names, until a signal ends it.
+// `reeve test --watch` runs again after a change of a suite or of a file that a suite names, until a signal ends it.
 import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
