@@ -22,7 +22,7 @@ export function readByKubectl(plain: string): boolean | number | string {
   return decimal.test(digits) ? Number(digits) : plain;
 }
 
-/** Says what kubectl reads of this unquoted value, if that is another one. Never quotes the value: it may be part of a Secret. */
+/** Returns the problem if kubectl reads another value here. Never quotes the value: it may be part of a Secret. */
 export function misreadValue(plain: string, value: unknown): string | undefined {
   if (typeof value !== 'string' && typeof value !== 'number') return undefined;
   const read = readByKubectl(plain);
@@ -33,7 +33,7 @@ export function misreadValue(plain: string, value: unknown): string | undefined 
   return misread(`this value as ${typeof value === 'number' ? 'another' : 'a'} number`, 'a decimal number');
 }
 
-/** Says what kubectl reads of this unquoted key, if that is another one. */
+/** Returns the problem if kubectl reads another key here. */
 export function misreadKey(plain: string): string | undefined {
   // A number can have more digits than JavaScript can hold.
   if (/^[1-9]\d*$/.test(plain)) return undefined;

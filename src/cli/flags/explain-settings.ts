@@ -42,6 +42,6 @@ export const explainForm = commandForm({
   exitCodes: [
     [0, 'The target exists, or the request is allowed.'],
     [1, 'The target does not exist, the request is refused, or the tool could not look.'],
-    [2, 'Wrong flags, or a target that is no name and no file.'],
+    [2, 'Wrong flags, or a target that is neither a name nor a file.'],
   ],
 });

@@ -42,7 +42,7 @@ export const planSettings = {
   } as Setting<number | undefined>,
   exitCode: {
     ...switchSetting(
-      'Exit with 2 if something of what is shown would change, and with 1 if anything would be refused.',
+      'Exit with 2 if anything that is shown would change, and with 1 if anything would be refused.',
     ),
     hasVariable: false,
   },

@@ -27,7 +27,7 @@ export const testSettings = {
   },
   watch: {
     ...switchSetting(
-      'Run again after each change of a suite or of a file that one names, until a signal ends it.',
+      'Run again after each change of a suite or of a file that a suite names, until a signal ends it.',
     ),
     hasVariable: false,
   },
@@ -71,7 +71,7 @@ export const testForm = commandForm({
   exitCodes: [
     [
       0,
-      'All tests passed, with --update after it. With --init: each suite was written. With --watch: a signal ended it.',
+      'All tests passed, with --update after the update. With --init: each suite was written. With --watch: a signal ended it.',
     ],
     [1, 'A test failed, a suite could not run, or no suite was found. With --init: a suite was not written.'],
     [2, 'Wrong flags.'],

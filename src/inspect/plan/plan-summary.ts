@@ -53,7 +53,7 @@ export function countsOf(namespaces: readonly PlannedNamespace[]): Readonly<Reco
   return Object.fromEntries(counts.filter(([, count]) => count > 0));
 }
 
-/** The deletion fuse has counted over everything before. Of the providers, those stay that have to do with the namespaces. */
+/** Narrows a plan after the deletion fuse has counted all of it. Keeps the providers of the rows that stay. */
 export function narrowed(plan: PlanOutput, { namespaces, providers }: PlanScope): PlanOutput {
   if (namespaces.size + providers.size === 0) return plan;
   const kept = plan.namespaces

@@ -204,7 +204,7 @@ function expectationsOf(
   };
 }
 
-/** Nothing if policies set no label or annotation. */
+/** Returns nothing if policies set no label or annotation. */
 function changedMetadata(
   sent: KubeObject | undefined,
   written: KubeObject | undefined,

@@ -16,7 +16,7 @@ export interface FileUpdate {
   readonly apply: (text: string) => string;
 }
 
-/** Suites that cannot run have none: a run says why. */
+/** Returns no update of a suite that cannot run, because a run reports the reason. */
 export async function fileUpdates(
   sources: readonly LocatedObject[],
   options: RunOptions,

@@ -1,4 +1,4 @@
-// Says how the expectations of a test must change so that they are what Reeve answers today.
+// Finds how the expectations of a test must change to be the answers of today.
 import { ownMember } from '../../base/json.ts';
 import type { Path } from '../../base/problem.ts';
 import { exactPattern, isSameName, type Mismatch } from './expectations.ts';
@@ -13,7 +13,7 @@ export interface Update {
   readonly value: unknown;
 }
 
-/** In the order in which they are made: of two items of a list, the later one is removed first. */
+/** Returns the updates in order. Later items of a list are removed first, so that earlier items keep their places. */
 export function updatesOf(
   expect: Expectations,
   mismatches: readonly Mismatch[],
@@ -39,7 +39,7 @@ export function updatesOf(
   ];
 }
 
-/** By what a test expects of a request. Undefined: nothing of it is there. */
+/** The answer to each expectation of a request. Undefined if Reeve gave none. */
 const answers: Readonly<Record<string, (outcome: Outcome) => unknown>> = {
   verdict: ({ verdict }) => verdict,
   warnings: ({ warnings }) => warnings.length,
@@ -61,7 +61,7 @@ function updateOf({ path }: Mismatch, expect: Expectations, outcome: Outcome): r
   return key === 'contents' || key === 'violations' ? [] : [itemUpdate(path, expect, provided)];
 }
 
-/** An item that differs as a whole goes. A field gets the value that it has. */
+/** Removes an item that is missing or unwanted. A field that differs gets the value of today. */
 function itemUpdate(path: Path, expect: Expectations, provided: Outcome['provided']): Update {
   const [, , item, ...rest] = path;
   if (rest.length === 0) return { path, value: undefined };

@@ -8,7 +8,7 @@ export interface LiveReport {
   readonly uid: string;
   readonly isOurs: boolean;
   readonly digest: string;
-  /** The digest of what Reeve sent, if this came of it. */
+  /** The digest of the Report that Reeve sent, if the API server stored this one for it. */
   readonly sent?: string;
 }
 
@@ -32,12 +32,12 @@ export class LiveReports {
       replaced: (objects, resourceVersion) => {
         this.#isServed = resourceVersion !== unservedVersion;
         this.#reports.clear();
-        for (const object of objects) this.#reports.set(placeOf(object), this.#observed(object));
+        for (const object of objects) this.#reports.set(namespaceOf(object), this.#observed(object));
         options.changed(undefined);
       },
-      changed: (object) => this.#changed(placeOf(object), this.#observed(object)),
+      changed: (object) => this.#changed(namespaceOf(object), this.#observed(object)),
       removed: (object) => {
-        if (this.#reports.delete(placeOf(object))) options.changed(placeOf(object));
+        if (this.#reports.delete(namespaceOf(object))) options.changed(namespaceOf(object));
       },
     };
   }
@@ -51,9 +51,9 @@ export class LiveReports {
     return this.#reports.get(namespace);
   }
 
-  /** The API server answered with this. */
+  /** Records the answer of the API server to a write. */
   stored(report: KubeObject, sent: string): void {
-    this.#reports.set(placeOf(report), { ...this.#observed(report), sent });
+    this.#reports.set(namespaceOf(report), { ...this.#observed(report), sent });
   }
 
   removed(namespace: string): void {
@@ -74,6 +74,6 @@ export class LiveReports {
   }
 }
 
-function placeOf({ metadata: { namespace = '' } }: KubeObject): string {
+function namespaceOf({ metadata: { namespace = '' } }: KubeObject): string {
   return namespace;
 }
