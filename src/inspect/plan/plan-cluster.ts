@@ -1,7 +1,7 @@
 // Plans a state after files are applied: the reconciler's own parts, fed once, say what they would write.
 import { cliApiVersion } from '../../api/names.ts';
 import type { KubeObject } from '../../base/kube-object.ts';
-import { isTerminating, nameOf } from '../../base/metadata.ts';
+import { nameOf } from '../../base/metadata.ts';
 import { isManaged } from '../../policy/desired/desired.ts';
 import { objectKey, serviceAccountType } from '../../policy/terms/object-key.ts';
 import type { ClusterState } from '../input/cluster-state.ts';
@@ -119,7 +119,7 @@ function addRefusals(
 ): void {
   const snapshot = cluster.snapshot();
   for (const namespaceObject of snapshot.namespaces()) {
-    if (isTerminating(namespaceObject) || !isManaged(namespaceObject, snapshot)) continue;
+    if (!isManaged(namespaceObject, snapshot)) continue;
     const found = refusals.rowsOf(namespaceObject, snapshot, changed);
     const name = nameOf(namespaceObject);
     if (found.length > 0) rows.set(name, [...(rows.get(name) ?? []), ...found]);
