@@ -8,7 +8,7 @@ export interface YamlEdit {
   /** Counts from 1. */
   readonly document: number;
   readonly path: Path;
-  /** The map or list around it that is written again, with its comments, if a key or item comes or goes. */
+  /** The map or list around it that is written again, with its comments, if a key or item is added or removed. */
   readonly within: Path;
   /** Undefined removes the key or item. A value at the length of a list is added to the list. */
   readonly value: unknown;
@@ -80,7 +80,7 @@ function isPlaced(node: unknown): node is Placed {
   return Array.isArray(ownMember(node, 'range'));
 }
 
-/** A block goes on in the column where it starts. */
+/** Indents the other lines of a block as its first line. */
 function rendered(node: Placed, text: string, start: number): string {
   const column = start - (text.lastIndexOf('\n', start - 1) + 1);
   const isPadded = !/^[[{]\S/.test(text.slice(start, start + 2));

@@ -168,7 +168,7 @@ function rightsReadings(
   ];
 }
 
-/** False if this account may not look: the part of the Deployments says so. */
+/** False if this account may not look, which the part of the Deployments reports. */
 async function hasReportsFlag(namespace: string, client: KubeClient): Promise<boolean> {
   try {
     return keepsReports(await deploymentsIn(namespace, client));

@@ -70,7 +70,7 @@ function at(value: unknown, path: Path): unknown {
   }, value);
 }
 
-/** Removes the innermost part on the path. After an item of a list, the rest of the list goes too, because it would move. */
+/** Removes the innermost part on the path. With an item of a list, the later items are removed too, because they would move. */
 function without(value: unknown, [step, ...rest]: Path): unknown {
   if (step === undefined) return undefined;
   if (Array.isArray(value)) {

@@ -1,5 +1,6 @@
 // What `reeve test --init` writes for the sample policies, and what it refuses to do.
 import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { SuiteFolder } from '../support/suite-folder.ts';
 
@@ -176,6 +177,14 @@ describe('no suite is written', () => {
     expect(code).toBe(1);
     expect(stderr).toMatch(problem);
     expect(() => folder.read('tests/a.yaml')).toThrow(/ENOENT/);
+  });
+
+  test('for one path, and the exit code says so although another path got its suite', async () => {
+    using folder = new SuiteFolder();
+    folder.copy(`${samples}/team-rbac.yaml`, 'a.yaml');
+    const { code } = await folder.run('a.yaml', join(folder.path, 'nowhere.yaml'), '--init');
+    expect(code).toBe(1);
+    expect(folder.read('tests/a.yaml')).toContain('kind: Suite');
   });
 
   test('for a path that does not exist, or where no folder can be created', async () => {

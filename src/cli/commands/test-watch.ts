@@ -82,7 +82,7 @@ async function foldersAt(path: string, leftOut: readonly string[]): Promise<read
   return (await readable<{ folders: readonly string[] }>(readYamlFiles(path, leftOut), missing)).folders;
 }
 
-/** The run says which path cannot be read. */
+/** Returns `otherwise` for a path that cannot be read, because the run names the path. */
 async function readable<T>(reading: Promise<T>, otherwise: T): Promise<T> {
   return await reading.catch((error: unknown) => {
     if (error instanceof UnreadablePathError) return otherwise;

@@ -6,28 +6,44 @@ import { planCluster } from '../../../src/inspect/plan/plan-cluster.ts';
 import { readObjects } from '../../../src/state/yaml-objects.ts';
 
 const objectsOf = (text: string) => kubeObjectsOf(readObjects({ file: 'f', text }).objects).objects;
-const policyWith = (namespaces: string) =>
-  `{apiVersion: reeve.dev/v1alpha1, kind: NamespacePolicy, metadata: {name: p}, spec: {match: {names: [shop]}, namespaces: {${namespaces}}}}`;
+const policyWith = (spec: string) =>
+  `{apiVersion: reeve.dev/v1alpha1, kind: NamespacePolicy, metadata: {name: p}, spec: {match: {names: [shop]}, ${spec}}}`;
+const exceptionUntil = (time: string) =>
+  `exceptions: [{namespaces: [shop], rules: [namespaces.required], expiresAt: "${time}", reason: a}]`;
 const base = stateOfFiles(
   objectsOf('{apiVersion: v1, kind: Namespace, metadata: {name: shop}}'),
   installFacts([], {}),
 );
 
 test.each([
-  ['a required label that it lacks', 'required: {labels: {env: {values: [dev]}}}', ['namespaces.required']],
-  ['a label that a creation would get by default', 'defaults: {labels: {env: dev}}', []],
+  [
+    'a required label that it lacks',
+    'namespaces: {required: {labels: {env: {values: [dev]}}}}',
+    ['namespaces.required'],
+  ],
+  ['a label that a creation would get by default', 'namespaces: {defaults: {labels: {env: dev}}}', []],
   [
     'a required label that a creation would get by default',
-    'required: {labels: {env: {values: [dev]}}}, defaults: {labels: {env: dev}}',
+    'namespaces: {required: {labels: {env: {values: [dev]}}}, defaults: {labels: {env: dev}}}',
     [],
   ],
   [
     'a required label whose default is not accepted',
-    'required: {labels: {env: {values: [dev]}}}, defaults: {labels: {env: "${namespaceObject.metadata.name}"}}',
+    'namespaces: {required: {labels: {env: {values: [dev]}}}, defaults: {labels: {env: "${namespaceObject.metadata.name}"}}}',
     ['namespaces.required'],
   ],
-])('%s', async (_, namespaces, rules) => {
-  const objects = objectsOf(policyWith(namespaces));
+  [
+    'a required label whose exception has ended',
+    `namespaces: {required: {labels: {env: {}}}}, ${exceptionUntil('2026-10-31T00:00:00Z')}`,
+    ['namespaces.required'],
+  ],
+  [
+    'a required label with an exception',
+    `namespaces: {required: {labels: {env: {}}}}, ${exceptionUntil('2026-11-02T00:00:00Z')}`,
+    [],
+  ],
+])('%s', async (_, spec, rules) => {
+  const objects = objectsOf(policyWith(spec));
   const plan = await planCluster({ base, objects, now: new Date('2026-11-01T00:00:00Z') });
   const rows = plan.namespaces.flatMap(({ changes }) => changes);
   const refused = rows.filter(({ action }) => action === 'refused-if-recreated');

@@ -13,6 +13,7 @@ test.for<[pattern: string, expected: string | undefined]>([
   ['^[[:digit:]]\\pL[]x]$', '0a]'],
   ['^[^a0]$', 'A'],
   ['(?i)^X$', 'X'],
+  ['^(x(?i)a)*b$', 'b'],
   ['', ''],
   ['^a{1000}b$', `${'a'.repeat(1000)}b`],
   ['^(a', undefined],
