@@ -46,6 +46,17 @@ function misread(what: string, instead: string): string {
   return `kubectl reads ${what}, because it is not quoted (YAML 1.1); quote it, or write ${instead}`;
 }
 
+export const mergeKey = '<<';
+
+/** For the YAML library, which otherwise quotes merge keys that it writes, and makes them common keys. */
+export const mergeTag = {
+  tag: 'tag:yaml.org,2002:merge',
+  default: true,
+  identify: (value: unknown) => typeof value === 'symbol',
+  resolve: (text: string) => text,
+  stringify: () => mergeKey,
+};
+
 /** Returns the entries that a merge key `<<` adds, the winning ones last. Undefined if it has a value of another kind. */
 export function mergedEntries(node: YamlNode): readonly YamlEntry[] | undefined {
   if (node.kind === 'map') return node.entries;

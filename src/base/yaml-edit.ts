@@ -1,7 +1,7 @@
 // Changes values in a text of YAML. Where one scalar replaces another, no other character of the text changes.
 import { ownMember } from './json.ts';
 import type { Path } from './problem.ts';
-import { follow } from './yaml-tree.ts';
+import { follow, type YamlNode } from './yaml-tree.ts';
 import { editableDocuments, parseYaml, stringifyYaml } from './yaml.ts';
 
 export interface YamlEdit {
@@ -23,19 +23,29 @@ interface Splice {
 /** Keeps comments and the order of keys. The text must be valid. */
 export function editedYaml(text: string, edits: readonly YamlEdit[]): string {
   const { documents } = parseYaml(text);
-  // By start: an alias and its anchor are one place.
   const splices = new Map<number, Splice>();
   const others: YamlEdit[] = [];
   for (const edit of edits) {
     const document = documents[edit.document - 1];
-    const { node, complete } =
-      document?.kind === 'data' ? follow(document.root, edit.path) : { node: undefined, complete: false };
-    const isInPlace = complete && node?.kind === 'scalar' && node.end > node.start;
+    const node = document?.kind === 'data' ? ownNode(document.root, edit.path) : undefined;
+    const isInPlace = node?.kind === 'scalar' && node.end > node.start;
     if (!isInPlace || typeof edit.value === 'object' || edit.value === undefined) others.push(edit);
     else splices.set(node.start, { start: node.start, end: node.end, text: written(edit.value, text) });
   }
   const changed = spliced(text, [...splices.values()]);
   return others.length === 0 ? changed : withStructure(changed, others);
+}
+
+/** Undefined for what an alias or a merge key brings from another place: a change there would change other values, too. */
+function ownNode(root: YamlNode, path: Path): YamlNode | undefined {
+  let parent = root;
+  for (const index of path.keys()) {
+    const { node, keyStart = node.start, complete } = follow(root, path.slice(0, index + 1));
+    // An anchor stands before its aliases.
+    if (!complete || keyStart < parent.start || node.start < keyStart) return undefined;
+    parent = node;
+  }
+  return parent;
 }
 
 function spliced(text: string, splices: readonly Splice[]): string {
@@ -84,6 +94,9 @@ function isPlaced(node: unknown): node is Placed {
 function rendered(node: Placed, text: string, start: number): string {
   const column = start - (text.lastIndexOf('\n', start - 1) + 1);
   const isPadded = !/^[[{]\S/.test(text.slice(start, start + 2));
-  const lines = stringifyYaml(node, { flowCollectionPadding: isPadded }).trimEnd().split('\n');
+  const whole = stringifyYaml(node, { flowCollectionPadding: isPadded }).trimEnd();
+  // The anchor of the value stands before its start.
+  const isAnchored = ownMember(node, 'anchor') !== undefined;
+  const lines = (isAnchored ? whole.replace(/^&\S+\s+/, '') : whole).split('\n');
   return lines.join(`\n${' '.repeat(column)}`);
 }

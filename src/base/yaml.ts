@@ -10,9 +10,15 @@ import {
   visit,
   type Pair,
   type Scalar,
-  type YAMLError,
 } from 'yaml';
-import { mergedEntries, misreadKey, misreadValue, readByKubectl } from './kubectl-yaml.ts';
+import {
+  mergedEntries,
+  mergeKey,
+  mergeTag,
+  misreadKey,
+  misreadValue,
+  readByKubectl,
+} from './kubectl-yaml.ts';
 import { clipped } from './text.ts';
 import { wordsForErrors } from './yaml-errors.ts';
 import { plainOf, type YamlEntry, type YamlNode, type YamlScalar } from './yaml-tree.ts';
@@ -85,14 +91,17 @@ export function editableDocuments(text: string) {
 
 /** Writes long lines whole, without anchors, and quotes what YAML 1.1 or kubectl would read differently. */
 export function stringifyYaml(value: unknown, style: { flowCollectionPadding?: boolean } = {}): string {
-  const document = new Document(value, { aliasDuplicateObjects: false, compat: 'yaml-1.1' });
+  const options = { aliasDuplicateObjects: false, compat: 'yaml-1.1' as const, customTags: [mergeTag] };
+  const document = new Document(value, options);
   visit(document, {
-    Scalar: (_key, node) => {
-      if (typeof node.value === 'string' && readByKubectl(node.value) !== node.value)
+    Scalar: (key, node) => {
+      if (key === 'key' && node.value === mergeKey && node.type === 'PLAIN') node.value = Symbol(mergeKey);
+      else if (typeof node.value === 'string' && readByKubectl(node.value) !== node.value)
         node.type = 'QUOTE_DOUBLE';
     },
   });
-  return document.toString({ lineWidth: 0, ...style });
+  // The anchor of an alias can stand outside of the value.
+  return document.toString({ lineWidth: 0, verifyAliasOrder: false, ...style });
 }
 
 function readDocument(
@@ -102,7 +111,8 @@ function readDocument(
 ): YamlDocument {
   // Later errors are mostly consequences of the first.
   const [first] = [...document.errors, ...document.warnings];
-  if (first !== undefined) return broken([problemOf(first)], positionAt);
+  if (first !== undefined)
+    return broken([{ offset: first.pos[0], message: wordsForErrors[first.code] }], positionAt);
   const { contents } = document;
   if (contents === null || (isScalar(contents) && contents.value === null)) return { kind: 'empty' };
   const reader = new TreeReader(length + spareNodes);
@@ -130,7 +140,11 @@ function placed(
   found: readonly PlacedProblem[],
   positionAt: (offset: number) => Position,
 ): readonly YamlProblem[] {
-  return found.slice(0, maxProblems).map(({ offset, message }) => ({ ...positionAt(offset), message }));
+  const more = found.length - maxProblems;
+  return found.slice(0, maxProblems).map(({ offset, message }, index) => ({
+    ...positionAt(offset),
+    message: more > 0 && index === maxProblems - 1 ? `${message} (and ${more} more of this kind)` : message,
+  }));
 }
 
 /** Turns the library's tree into ours, and collects problems with what we do not support. */
@@ -163,7 +177,7 @@ class TreeReader {
       return readScalar(node, start);
     }
     if (isSeq(node)) {
-      return { kind: 'list', start, items: present(node.items.map((item) => this.read(item, depth + 1))) };
+      return { kind: 'list', start, items: node.items.flatMap((item) => this.read(item, depth + 1) ?? []) };
     }
     if (isMap(node)) return { kind: 'map', start, entries: this.#readEntries(node.items, depth) };
     return { kind: 'scalar', value: null, start, end: start, style: 'plain' };
@@ -192,7 +206,7 @@ class TreeReader {
     const key = typeof node.value === 'string' ? node.value : '';
     const message = isPlain(node) ? misreadKey(key) : undefined;
     if (message !== undefined) this.misread.push({ offset: start, message });
-    return { key, isMerge: isPlain(node) && key === '<<', end: node.range?.[1] };
+    return { key, isMerge: isPlain(node) && key === mergeKey, end: node.range?.[1] };
   }
 
   #merged(node: YamlNode | undefined, keyStart: number): readonly YamlEntry[] {
@@ -218,31 +232,19 @@ function readScalar(node: Scalar, start: number): YamlScalar {
 }
 
 function styleOf(node: Scalar): YamlScalar['style'] {
-  switch (node.type) {
-    case 'QUOTE_SINGLE':
-      return 'single';
-    case 'QUOTE_DOUBLE':
-      return 'double';
-    case 'BLOCK_LITERAL':
-      return 'literal';
-    case 'BLOCK_FOLDED':
-      return 'folded';
-    default:
-      return 'plain';
-  }
+  return styles[node.type ?? 'PLAIN'] ?? 'plain';
 }
+
+const styles: Readonly<Record<string, YamlScalar['style']>> = {
+  QUOTE_SINGLE: 'single',
+  QUOTE_DOUBLE: 'double',
+  BLOCK_LITERAL: 'literal',
+  BLOCK_FOLDED: 'folded',
+};
 
 /** For a missing value, `node` is the offset where it should be. */
 function startOf(node: unknown): number {
   if (typeof node === 'number') return node;
   if (isScalar(node) || isMap(node) || isSeq(node) || isAlias(node)) return node.range?.[0] ?? 0;
   return 0;
-}
-
-function present<T>(values: readonly (T | undefined)[]): readonly T[] {
-  return values.filter((value) => value !== undefined);
-}
-
-function problemOf(error: YAMLError): PlacedProblem {
-  return { offset: error.pos[0], message: wordsForErrors[error.code] };
 }

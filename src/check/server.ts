@@ -2,6 +2,7 @@
 import { apiVersion, group } from '../api/names.ts';
 import { ownMember } from '../base/json.ts';
 import { KubeError } from '../base/kube-error.ts';
+import { malformedAnswer } from '../kube/http/answers.ts';
 import type { KubeClient } from '../kube/http/client.ts';
 import type { Seen } from './findings.ts';
 
@@ -9,11 +10,16 @@ import type { Seen } from './findings.ts';
 const oldestMinor = 30;
 
 /** Rejects with a KubeError. */
-export async function versionSeen(client: KubeClient, programVersion: string): Promise<Seen> {
+export async function versionSeen(
+  client: Pick<KubeClient, 'request'>,
+  programVersion: string,
+): Promise<Seen> {
   const version = await client.request({ method: 'GET', path: '/version' });
   const [major = 0, minor = 0] = ['major', 'minor'].map((key) =>
     Number.parseInt(String(ownMember(version, key)), 10),
   );
+  // A proxy can answer with any JSON.
+  if (Number.isNaN(major) || Number.isNaN(minor)) throw malformedAnswer();
   const details = [`Kubernetes ${major}.${minor}, and this program is Reeve ${programVersion}`];
   if (major > 1 || minor >= oldestMinor) return { details };
   const problem = `it is Kubernetes ${major}.${minor}, and Reeve needs 1.${oldestMinor} or newer: upgrade the cluster`;

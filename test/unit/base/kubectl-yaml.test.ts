@@ -173,6 +173,12 @@ describe('a merge key', () => {
   });
 });
 
+it('counts the misread values of a document after the first 20', () => {
+  const found = misreadIn('- on\n'.repeat(23));
+  expect(found).toHaveLength(20);
+  expect(found.filter((each) => each.endsWith(' (and 3 more of this kind)'))).toEqual([found.at(-1)]);
+});
+
 function misreadIn(text: string): readonly string[] {
   return parseYaml(text).documents.flatMap((document) => {
     if (document.kind !== 'data') throw new Error('not read');

@@ -65,6 +65,24 @@ test.for<[title: string, before: string, edits: readonly YamlEdit[], after: stri
     [edit(['c', 'b'], undefined)],
     'a: &x {b: 1}\nc: *x\n',
   ],
+  [
+    'a value changes at its anchor, and not through an alias',
+    'a: &x {b: 1}\nc: *x\nd: [*x]\n',
+    [edit(['a', 'b'], 2), edit(['c', 'b'], 3), edit(['d', 0, 'b'], 4)],
+    'a: &x {b: 2}\nc: *x\nd: [*x]\n',
+  ],
+  [
+    'beside an alias an item goes, and an anchor stays',
+    'a: &x\n  b: [1, 2]\nc: {d: *x, e: [1]}\nf: *x\n',
+    [edit(['a', 'b', 0], undefined, ['a']), edit(['c', 'e', 0], undefined, ['c'])],
+    'a: &x\n  b: [ 2 ]\nc: {d: *x, e: []}\nf: *x\n',
+  ],
+  [
+    'a key overrides what a merge key brings',
+    'a: &x {b: 1}\nc:\n  <<: *x\n  d: 1\n',
+    [edit(['c', 'b'], 2, ['c'])],
+    'a: &x {b: 1}\nc:\n  <<: *x\n  d: 1\n  b: 2\n',
+  ],
   ['a place that does not exist stays away', 'a: 1\n', [edit(['b', 'c'], 'x')], 'a: 1\n'],
   ['an empty value is filled', 'a:\nb: 1\n', [edit(['a'], 'x', [])], 'a: x\nb: 1\n'],
 ])('%s', ([, before, edits, after]) => {

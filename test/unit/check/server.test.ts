@@ -1,7 +1,7 @@
-// What a dry run of an invalid policy says about the way from the API server to the webhook.
+// What the version says, and what a dry run of an invalid policy says about the way from the API server to the webhook.
 import { expect, test } from 'vitest';
 import { KubeError, type Refusal } from '../../../src/base/kube-error.ts';
-import { reachProblems } from '../../../src/check/server.ts';
+import { reachProblems, versionSeen } from '../../../src/check/server.ts';
 
 function answering(code: number, refusal: Refusal): Parameters<typeof reachProblems>[0] {
   const error = new KubeError({ code, reason: 'R', retryable: false, refusal });
@@ -23,4 +23,9 @@ test('a refusal of another webhook or policy shows nothing', async () => {
 test('an error without a refusal is a problem of the webhook', async () => {
   const [problem] = await reachProblems(answering(500, { by: 'unknown' }));
   expect(problem).toContain('the API server cannot ask the webhook (500 R)');
+});
+
+test('an answer without a version is no answer of an API server', async () => {
+  const proxy = { request: () => Promise.resolve({ kind: 'Status' }) };
+  await expect(versionSeen(proxy, '0.1.0')).rejects.toMatchObject({ reason: 'MalformedAnswer' });
 });
