@@ -32,12 +32,18 @@ export function boundSubjects(list: Reader): readonly BoundSubject[] {
     const [kind, name, namespace] = item.textsAt('kind', 'name', 'namespace');
     // The API server fills in the only group that each kind can have.
     item.at('apiGroup').skip();
-    if (kind === undefined || name === undefined) return [];
+    if (kind === undefined || name === undefined) return incomplete(item);
     if (!isReservedSubject({ kind, name }))
       return [{ kind, name, ...(kind === 'ServiceAccount' && filled({ namespace })) }];
     item.lose('Reeve binds no users and groups of system:, which Kubernetes reserves');
     return [];
   });
+}
+
+/** Reports a subject with one of the two. A value that is no object is reported as unread. */
+export function incomplete(subject: Reader): [] {
+  if (subject.at('kind').isPresent || subject.at('name').isPresent) subject.lose('it has no kind or no name');
+  return [];
 }
 
 /** A binding without subjects gives nothing. */

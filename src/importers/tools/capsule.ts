@@ -1,7 +1,7 @@
 // Imports Tenants of Capsule. Its resources for tenants are read in capsule-resources.ts.
 // https://github.com/projectcapsule/capsule/blob/main/api/v1beta2/tenant_types.go
 import type { StringMap } from '../../base/kube-object.ts';
-import { roleBindings, boundSubjects, type Binding, type BoundSubject } from '../contents.ts';
+import { boundSubjects, incomplete, roleBindings, type Binding, type BoundSubject } from '../contents.ts';
 import type { ImportRun, Importer } from '../import-run.ts';
 import { lostOf, type ToolObject } from '../tool-object.ts';
 import { filled } from '../lists.ts';
@@ -92,12 +92,12 @@ function readTenant(run: ImportRun, tenant: ToolObject): void {
 const binding = /^spec(?:$|\.(?:owners|additionalRoleBindings|permissions|rules))/u;
 
 /** A ServiceAccount is written as system:serviceaccount:<namespace>:<name>. */
-function ownerOf(item: Reader): BoundSubject | undefined {
+function ownerOf(item: Reader): readonly BoundSubject[] {
   const [kind, name] = item.textsAt('kind', 'name');
-  if (kind === undefined || name === undefined) return undefined;
-  if (kind !== 'ServiceAccount') return { kind, name };
+  if (kind === undefined || name === undefined) return incomplete(item);
+  if (kind !== 'ServiceAccount') return [{ kind, name }];
   const parts = name.split(':');
-  return { kind, name: parts.at(-1) ?? '', namespace: parts.at(-2) ?? '' };
+  return [{ kind, name: parts.at(-1) ?? '', namespace: parts.at(-2) ?? '' }];
 }
 
 const deleter = 'capsule-namespace-deleter';
@@ -108,10 +108,10 @@ function ownerBindings({ name, reader }: ToolObject): readonly Binding[] {
     .at('spec', 'owners')
     .items()
     .flatMap((item) => {
-      const owner = ownerOf(item);
+      const owners = ownerOf(item);
       const roles = item.at('clusterRoles').texts() ?? ['admin', deleter];
       if (roles.includes(deleter)) reader.limit(`owners may no longer delete namespaces (${deleter})`);
-      return owner === undefined ? [] : roles.map((role) => ({ role, owner }));
+      return owners.flatMap((owner) => roles.map((role) => ({ role, owner })));
     });
   const groups = [...Map.groupBy(rights, ({ role }) => role)].filter(([role]) => role !== deleter);
   return groups.map(([role, group]) => ({
@@ -130,7 +130,7 @@ function additionalBindings(prefix: string, list: Reader): readonly Binding[] {
 }
 
 function requestersOf(list: Reader): object {
-  const owners = list.items().flatMap((item) => ownerOf(item) ?? []);
+  const owners = list.items().flatMap(ownerOf);
   const named = (wanted: string): readonly string[] =>
     owners
       .filter(({ kind }) => kind === wanted)
