@@ -1,9 +1,10 @@
-// The scripts of `reeve completion` in real shells. Bash is everywhere; zsh and fish are tested where they are installed.
+// The scripts of `reeve completion` in real shells. Bash is everywhere; zsh and fish are installed where they are required.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
+import { installPrograms } from '../../cluster/node/packages.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'reeve-completion-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -57,8 +58,15 @@ function lines(text: string): readonly string[] {
   return text.split('\n').filter((line) => line !== '');
 }
 
-function isInstalled(shell: string): boolean {
-  return spawnSync(shell, ['--version']).status === 0;
+/** With this variable missing shells are installed, and a run without them fails. Otherwise their tests are skipped. */
+const areRequired = process.env['REEVE_SHELL_TESTS'] === 'required';
+if (areRequired) {
+  const shells = ['zsh', 'fish'].map((name) => ({ program: name, package: name }));
+  await installPrograms(PATH, (text) => void process.stderr.write(`${text}\n`), shells);
+}
+
+function isTested(shell: string): boolean {
+  return areRequired || spawnSync(shell, ['--version']).status === 0;
 }
 
 describe('in bash', () => {
@@ -74,7 +82,7 @@ describe('in bash', () => {
   });
 });
 
-describe.runIf(isInstalled('zsh'))('in zsh', () => {
+describe.runIf(isTested('zsh'))('in zsh', () => {
   test.each([
     ['reeve unin', 'stall '],
     ['reeve check --con', 'text '],
@@ -86,7 +94,7 @@ describe.runIf(isInstalled('zsh'))('in zsh', () => {
   });
 });
 
-describe.runIf(isInstalled('fish'))('in fish', () => {
+describe.runIf(isTested('fish'))('in fish', () => {
   test.each([
     ['reeve unin', ['uninstall']],
     ['reeve check --con', ['--context']],
