@@ -1,4 +1,4 @@
-// Recognizes JSON objects and reads their own members, never what every object inherits.
+// Recognizes JSON objects, reads their own members, never what every object inherits, and merges them.
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
@@ -17,4 +17,14 @@ export function withSortedMembers(value: unknown): unknown {
   if (!isJsonObject(value)) return value;
   const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
   return Object.fromEntries(entries.map(([key, member]) => [key, withSortedMembers(member)]));
+}
+
+/** Returns what is there with a merge patch: https://www.rfc-editor.org/rfc/rfc7396 */
+export function withMergePatch(there: unknown, patch: JsonObject): JsonObject {
+  const result = new Map(Object.entries(isJsonObject(there) ? there : {}));
+  for (const [key, value] of Object.entries(patch)) {
+    if (value === null) result.delete(key);
+    else result.set(key, isJsonObject(value) ? withMergePatch(result.get(key), value) : value);
+  }
+  return Object.fromEntries(result);
 }

@@ -5,7 +5,8 @@ import { collectReport, type ExistingObjects } from '../../inspect/report/collec
 import { openReports } from '../../inspect/report/open-reports.ts';
 import { reportCsv } from '../../inspect/report/report-csv.ts';
 import { reportHtml } from '../../inspect/report/report-html.ts';
-import { emptyText, headingText, textSections, textOfUnread } from '../../inspect/report/report-text.ts';
+import { unreadText } from '../../inspect/input/unread-text.ts';
+import { emptyText, headingText, textSections } from '../../inspect/report/report-text.ts';
 import type { ClusterState, Need } from '../../inspect/input/cluster-state.ts';
 import { plannedState } from '../../inspect/plan/planned-state.ts';
 import type { ReportOutput } from '../../inspect/output-schemas/report-output.ts';
@@ -92,7 +93,7 @@ function reportText(report: ReportOutput, style: Style): string {
     ({ title, rows }) => `\n${style.strong(title)}\n${tableText(rows, '  ')}`,
   );
   const empty = emptyText(report);
-  const unread = textOfUnread(report);
+  const unread = unreadText(report.unread);
   const heading = `${headingText(report)}\n${unread === '' ? '' : `${style.strong(unread)}\n`}`;
   return `${heading}${sections.join('')}${empty === '' ? '' : `\n${style.faint(empty)}\n`}`;
 }

@@ -1,10 +1,10 @@
 // Defines the flags of `reeve adopt`.
 import { isNamespaceName } from '../../api/kubernetes-names.ts';
 import { providerNamed, type ReadProviderName } from '../../inspect/input/object-names.ts';
-import { namespaceNames, outputSetting } from './common-settings.ts';
+import { namespaceNames } from './common-settings.ts';
 import { listSetting, optionalText, switchSetting, withoutVariable } from './setting-kinds.ts';
 import { commandForm, type Settings, type Values } from './settings.ts';
-import { connectionSettings, installOverrides } from './state-settings.ts';
+import { askingSettings } from './state-settings.ts';
 
 const provider = (help: string) =>
   withoutVariable(optionalText({ placeholder: 'NAME', help, accepted: 'a name' }));
@@ -24,13 +24,7 @@ export const adoptSettings = {
   },
   dryRun: withoutVariable(switchSetting('Show the objects, and mark none.')),
   all: withoutVariable(switchSetting('Show each namespace by itself, also where the changes are the same.')),
-  yes: withoutVariable(switchSetting('Do not ask for confirmation.')),
-  ...connectionSettings,
-  ...installOverrides,
-  output: outputSetting(
-    ['text', 'json'],
-    'Lines for people, or JSON for programs. With json nothing is asked.',
-  ),
+  ...askingSettings,
 } satisfies Settings;
 
 export type AdoptFlags = Values<typeof adoptSettings>;

@@ -1,9 +1,8 @@
 // Defines the flags of `reeve confirm`.
 import { providerNamed } from '../../inspect/input/object-names.ts';
-import { outputSetting } from './common-settings.ts';
 import { switchSetting, withoutVariable } from './setting-kinds.ts';
 import { commandForm, type Settings, type Values } from './settings.ts';
-import { connectionSettings, installOverrides, objectNamespace } from './state-settings.ts';
+import { askingSettings, objectNamespace } from './state-settings.ts';
 
 export const confirmSettings = {
   namespace: objectNamespace('The namespace of a SecurityIntentBinding.'),
@@ -13,13 +12,7 @@ export const confirmSettings = {
     ),
   ),
   all: withoutVariable(switchSetting('List all objects, not only twenty.')),
-  yes: withoutVariable(switchSetting('Do not ask for confirmation.')),
-  ...connectionSettings,
-  ...installOverrides,
-  output: outputSetting(
-    ['text', 'json'],
-    'Lines for people, or JSON for programs. With json nothing is asked.',
-  ),
+  ...askingSettings,
 } satisfies Settings;
 
 export type ConfirmFlags = Values<typeof confirmSettings>;

@@ -1,6 +1,6 @@
 // Settings of commands that look at a cluster or at files: where the cluster is, and what its install allows.
 import { isNamespaceName, isSubdomain } from '../../api/kubernetes-names.ts';
-import { file, namespaceNames, parseNamespace } from './common-settings.ts';
+import { file, namespaceNames, outputSetting, parseNamespace } from './common-settings.ts';
 import { isKindText, kindAccepted } from './run-settings.ts';
 import { listSetting, optionalText, switchSetting, withoutVariable } from './setting-kinds.ts';
 import type { Setting, Settings } from './settings.ts';
@@ -65,6 +65,17 @@ export const installOverrides = {
       help: 'The name of a Secret that shares may create, as the install has it. May be given several times.',
       accepted: 'names of Secrets',
     }),
+  ),
+} satisfies Settings;
+
+/** Settings of commands that change objects of a cluster after they have shown them and asked. */
+export const askingSettings = {
+  yes: withoutVariable(switchSetting('Do not ask for confirmation.')),
+  ...connectionSettings,
+  ...installOverrides,
+  output: outputSetting(
+    ['text', 'json'],
+    'Lines for people, or JSON for programs. With json nothing is asked.',
   ),
 } satisfies Settings;
 

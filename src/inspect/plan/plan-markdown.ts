@@ -1,4 +1,5 @@
 // Writes a plan as the comment of a pull request: counts, warnings, and a table with the diffs below it.
+import { unreadText } from '../input/unread-text.ts';
 import type { PlanChange, PlannedProvider, PlanOutput } from '../output-schemas/plan-output.ts';
 import {
   actionText,
@@ -10,7 +11,6 @@ import {
   namespacesText,
   rowObject,
   subjectText,
-  unreadText,
   type NamespaceGroup,
 } from './plan-text.ts';
 
@@ -29,7 +29,7 @@ export function planMarkdown(plan: PlanOutput): string {
     `### Reeve plan: ${countsText(plan)}`,
     '',
     `${escaped(subjectText(plan))}, ${namespacesText(plan)}.`,
-    ...(plan.complete ? [] : ['', `**${escaped(unreadText(plan))}**`]),
+    ...(plan.complete ? [] : ['', `**${escaped(unreadText(plan.unread))}**`]),
     ...(providers.length === 0 ? [] : ['', ...providers]),
   ];
   const groups = groupsOf(plan.namespaces);

@@ -1,4 +1,5 @@
 // Writes a plan for people: counts first, then what would be applied, then the namespaces. What is equal in several is written once.
+import { unreadText } from '../input/unread-text.ts';
 import { clipped } from '../../base/text.ts';
 import { byAction } from './plan-summary.ts';
 import type {
@@ -32,7 +33,7 @@ export function textOfPlan(plan: PlanOutput, { paint, isWhole }: PlanTextOptions
   const lines = [
     `${subjectText(plan)}, ${namespacesText(plan)}`,
     `  ${countsText(plan)}`,
-    ...(plan.complete ? [] : [`  ${paint.strong(unreadText(plan))}`]),
+    ...(plan.complete ? [] : [`  ${paint.strong(unreadText(plan.unread))}`]),
     ...plan.providers.filter(isWorthALine).flatMap((each) => ['', ...providerLines(each, paint)]),
     ...plan.invalid.flatMap(({ id, message }) => [
       '',
@@ -52,12 +53,6 @@ export function namespaceLines(
     ? namespaces.map(({ name, changes }) => ({ names: [name], changes }))
     : groupsOf(namespaces);
   return groups.flatMap((each) => ['', ...groupLines(each, paint)]);
-}
-
-/** A plan that goes into a pull request must not look complete if it is not. */
-export function unreadText({ unread }: PlanOutput): string {
-  const kinds = [...new Set(unread.map(({ kind }) => clipped(kind)))];
-  return `incomplete: could not read ${kinds.join(', ')}`;
 }
 
 export function subjectText({ documents, state, origin }: PlanOutput): string {

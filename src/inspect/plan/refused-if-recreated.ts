@@ -31,10 +31,11 @@ export class Refusals {
     if (changed.size === 0) return [];
     // The defaults of a creation are set before it is judged.
     const created = withNamespaceDefaults(namespaceObject, snapshot, this.#now);
+    const candidates = snapshot.policies.candidates('namespaces', [created]);
+    const policies = candidates.filter(({ id }) => changed.has(id));
+    if (policies.length === 0) return [];
     const createdBefore = withNamespaceDefaults(namespaceObject, this.#before, this.#now);
-    const policies = snapshot.policies.candidates('namespaces', [created]);
     return policies.flatMap((policy) => {
-      if (!changed.has(policy.id)) return [];
       const known = new Set(
         this.#refusedBy(this.#policiesBefore.get(policy.id), createdBefore).map(ruleAndPath),
       );

@@ -1,5 +1,4 @@
 // Writes a report for people: one table for each section.
-import { clipped } from '../../base/text.ts';
 import type { ReportEntry, ReportOutput } from '../output-schemas/report-output.ts';
 import { untilText } from './ends.ts';
 import { objectText, type ReportSection } from './entries.ts';
@@ -77,10 +76,4 @@ export function headingText({ origin, time, policies, namespaces }: ReportOutput
   const provider = policies.length === 1 ? 'policy, share or binding' : 'policies, shares and bindings';
   const namespace = namespaces.length === 1 ? 'namespace' : 'namespaces';
   return `${policies.length} ${provider} and ${namespaces.length} ${namespace} of ${origin}, at ${time}`;
-}
-
-/** Empty if everything could be read. Without this line, an empty report would look like a cluster in order. */
-export function textOfUnread({ unread }: Pick<ReportOutput, 'unread'>): string {
-  const kinds = [...new Set(unread.map(({ kind }) => clipped(kind)))];
-  return kinds.length === 0 ? '' : `incomplete: could not read ${kinds.join(', ')}`;
 }

@@ -1,7 +1,7 @@
 // Writes the short form of a request out as the API server would send it to the webhooks.
 import { mastersGroup } from '../../api/names.ts';
 import { judgedResources, type JudgedResource } from '../../admission/decode/decode-target.ts';
-import { isJsonObject, ownMember, type JsonObject } from '../../base/json.ts';
+import { isJsonObject, ownMember, withMergePatch, type JsonObject } from '../../base/json.ts';
 import type { KubeObject } from '../../base/kube-object.ts';
 import { nameOf } from '../../base/metadata.ts';
 import { nearest } from '../../base/nearest.ts';
@@ -132,7 +132,7 @@ function isOfType(resource: JudgedResource, { apiVersion, kind }: KubeObject): b
 
 function afterUpdate({ set, to }: SuiteRequest, before: KubeObject): KubeObject {
   if (to === undefined) {
-    const { metadata, ...rest } = merged(before, set ?? {});
+    const { metadata, ...rest } = withMergePatch(before, set ?? {});
     return { ...rest, metadata: isJsonObject(metadata) ? metadata : {} };
   }
   // The API server keeps these of the stored object.
@@ -142,16 +142,6 @@ function afterUpdate({ set, to }: SuiteRequest, before: KubeObject): KubeObject 
     ...(creationTimestamp !== undefined && { creationTimestamp }),
   };
   return { ...to, metadata: { ...kept, ...to.metadata } };
-}
-
-/** A merge patch: https://www.rfc-editor.org/rfc/rfc7396 */
-function merged(there: unknown, patch: JsonObject): JsonObject {
-  const result = new Map(Object.entries(isJsonObject(there) ? there : {}));
-  for (const [key, value] of Object.entries(patch)) {
-    if (value === null) result.delete(key);
-    else result.set(key, isJsonObject(value) ? merged(result.get(key), value) : value);
-  }
-  return Object.fromEntries(result);
 }
 
 interface Sides {

@@ -1,7 +1,7 @@
 // Applies JSON merge patches, and strategic ones, which also merge lists whose items have keys.
 // https://www.rfc-editor.org/rfc/rfc7396
 // https://github.com/kubernetes/community/blob/master/contributors/devel/sig-api-machinery/strategic-merge-patch.md
-import { isJsonObject, ownMember, type JsonObject } from '../../base/json.ts';
+import { isJsonObject, ownMember, withMergePatch, type JsonObject } from '../../base/json.ts';
 import type { KubeObject } from '../../base/kube-object.ts';
 import { badRequestError } from '../api-error.ts';
 import type { Resource } from '../resource.ts';
@@ -13,7 +13,9 @@ type Lists = Pick<Resource, 'listKeys'>;
 
 export function mergePatched(object: KubeObject, patch: unknown, lists?: Lists): KubeObject {
   if (!isJsonObject(patch)) throw badRequestError('error decoding patch: a merge patch is an object');
-  return patchedObject(lists === undefined ? merged(object, patch) : mergedMap(lists, '', object, patch));
+  return patchedObject(
+    lists === undefined ? withMergePatch(object, patch) : mergedMap(lists, '', object, patch),
+  );
 }
 
 /** Returns the patched value as an object. Missing metadata becomes empty, and the missing name is refused later. */
@@ -21,15 +23,6 @@ export function patchedObject(value: unknown): KubeObject {
   const metadata = isJsonObject(value) ? (value['metadata'] ?? {}) : undefined;
   if (isJsonObject(value) && isJsonObject(metadata)) return { ...value, metadata };
   throw badRequestError('the patch does not leave an object with metadata');
-}
-
-function merged(there: unknown, patch: JsonObject): JsonObject {
-  const result = new Map(Object.entries(isJsonObject(there) ? there : {}));
-  for (const [key, value] of Object.entries(patch)) {
-    if (value === null) result.delete(key);
-    else result.set(key, isJsonObject(value) ? merged(result.get(key), value) : value);
-  }
-  return Object.fromEntries(result);
 }
 
 const listDirective = /^\$(?:deleteFromPrimitiveList|setElementOrder)\//;

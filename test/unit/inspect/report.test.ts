@@ -8,7 +8,7 @@ import { limited } from '../../../src/inspect/report/matrix.ts';
 import { isSameReport, openReports } from '../../../src/inspect/report/open-reports.ts';
 import { reportCsv } from '../../../src/inspect/report/report-csv.ts';
 import { reportHtml } from '../../../src/inspect/report/report-html.ts';
-import { textOfUnread } from '../../../src/inspect/report/report-text.ts';
+import { unreadText } from '../../../src/inspect/input/unread-text.ts';
 import {
   reportSections,
   type ReportEntry,
@@ -171,7 +171,7 @@ describe('the page', () => {
 
   test('names a kind that could not be read', () => {
     const unread = [{ kind: 'Role', reason: 'this account may not read it' }];
-    expect(textOfUnread({ unread })).toBe('incomplete: could not read Role');
+    expect(unreadText(unread)).toBe('incomplete: could not read Role');
     expect(reportHtml(reportOf([], { complete: false, unread }))).toContain(
       '<p class="bad">Role could not be read: this account may not read it</p>',
     );
