@@ -1,6 +1,6 @@
 // Defines the flags of `reeve check`.
 import { parseGoDuration } from '../../base/time.ts';
-import { durationPlaceholder, filesSetting, outputSetting } from './common-settings.ts';
+import { durationPlaceholder, filesSetting, outputSetting, pathArguments } from './common-settings.ts';
 import { clusterSettings, connectionSettings, installOverrides } from './state-settings.ts';
 import { durationSetting, switchSetting } from './setting-kinds.ts';
 import { commandForm, flagName, type Settings, type Values } from './settings.ts';
@@ -40,10 +40,11 @@ export type CheckFlags = Values<typeof checkSettings>;
 
 export const checkForm = commandForm({
   settings: checkSettings,
+  positionals: pathArguments,
   check: checkedCheck,
   examples: [
     ['reeve check', 'what of an install does not work'],
-    ['reeve check -f policies/', 'what is wrong with these files'],
+    ['reeve check policies/', 'what is wrong with these files'],
     ['reeve check -f policies/ --context prod', 'the same, with the namespaces of that cluster'],
     ['cat team.yaml | reeve check -f -', 'standard input'],
   ],

@@ -10,7 +10,7 @@ import {
   pathsSetting,
   textSetting,
 } from './setting-kinds.ts';
-import type { Parsed, Setting, Settings } from './settings.ts';
+import type { Parsed, Positionals, Setting, Settings } from './settings.ts';
 import { parseGoDuration } from '../../base/time.ts';
 
 export const file = { placeholder: 'FILE', accepted: 'a file' };
@@ -34,6 +34,15 @@ export function installNamespace(value: string): Setting<string> {
 export function filesSetting(help: string): Setting<readonly string[]> {
   return { ...pathsSetting({ placeholder: 'PATH', help, accepted: pathAccepted }), short: 'f' };
 }
+
+/** Paths without a flag, for a command with `filesSetting`. */
+export const pathArguments: Positionals = {
+  placeholder: '[PATH ...]',
+  help: 'Files and folders, as after -f.',
+  min: 0,
+  max: 1000,
+  setting: 'filename',
+};
 
 const pathAccepted = 'a YAML or JSON file, a folder of them, or -';
 

@@ -1,5 +1,5 @@
 // Defines the flags of `reeve report`.
-import { filesSetting, outputSetting } from './common-settings.ts';
+import { filesSetting, outputSetting, pathArguments } from './common-settings.ts';
 import { clusterSettings, installOverrides } from './state-settings.ts';
 import { switchSetting } from './setting-kinds.ts';
 import { commandForm, type Settings, type Values } from './settings.ts';
@@ -32,6 +32,7 @@ export type ReportFlags = Values<typeof reportSettings>;
 
 export const reportForm = commandForm({
   settings: reportSettings,
+  positionals: pathArguments,
   check: checkedReport,
   details: `The report lists violations, conflicts, objects that are blocked, held or skipped, exceptions in force, and RoleBindings
 with an end. Reeve computes it from the objects themselves, so it needs no running Reeve, and lists more than a status.`,

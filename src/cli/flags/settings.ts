@@ -22,13 +22,15 @@ export interface Setting<T> {
 }
 
 /** The arguments without a flag. */
-interface Positionals {
+export interface Positionals {
   readonly placeholder: string;
   readonly help: string;
   readonly min: number;
   readonly max: number;
   /** Default: any text. */
   readonly choices?: readonly string[];
+  /** The setting that the arguments are values of, as if its flag stood before each. */
+  readonly setting?: string;
 }
 
 /** What the help of a command says, apart from its summary. */
@@ -72,7 +74,7 @@ export function readSettings<S extends Settings>(
   env: Environment,
   accepted: Positionals = noPositionals,
 ): ParsedSettings<Values<S>> {
-  const { texts, problems: wrongFlags, positionals } = readFlags(settings, args);
+  const { texts, problems: wrongFlags, positionals } = withArguments(readFlags(settings, args), accepted);
   const problems = [...wrongFlags, ...positionalProblems(positionals, accepted)];
   const values = new Map<string, unknown>();
   for (const [key, setting] of Object.entries(settings)) {
@@ -84,6 +86,14 @@ export function readSettings<S extends Settings>(
   if (problems.length > 0) return { ok: false, problems };
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- each key has the value that its own setting parsed
   return { ok: true, values: Object.fromEntries(values) as Values<S>, positionals };
+}
+
+/** Moves the arguments to their setting, if the command has one for them. */
+function withArguments(flags: Flags, { setting }: Positionals): Flags {
+  const { texts, positionals } = flags;
+  if (setting === undefined || positionals.length === 0) return flags;
+  const values = [...(texts.get(setting) ?? []), ...positionals];
+  return { ...flags, texts: new Map([...texts, [setting, values]]), positionals: [] };
 }
 
 const noPositionals: Positionals = { placeholder: '', help: '', min: 0, max: 0 };

@@ -158,6 +158,26 @@ describe('wrong command lines', () => {
   });
 });
 
+describe('paths without a flag', () => {
+  test.each(['check', 'report'])('of reeve %s are the files of -f', async (name) => {
+    expect(await readCommand([name, 'a.yaml', '-o', 'json', '-f', 'b', '--', '-c'], {})).toMatchObject({
+      settings: { filename: ['b', 'a.yaml', '-c'], output: 'json' },
+      positionals: [],
+    });
+  });
+
+  test('decide what reeve check checks, as -f does', async () => {
+    expect(problemsOf(await readCommand(['check', 'policies/', '--wait', '2m'], {}))).toEqual([
+      '--wait goes without -f',
+    ]);
+    expect(await readCommand(['check', 'policies/', '--strict'], {})).toMatchObject({ kind: 'check' });
+  });
+
+  test('stay wrong for a command without -f', async () => {
+    expect(problemsOf(await readCommand(['uninstall', 'x'], {}))).toEqual(['unexpected argument "x"']);
+  });
+});
+
 test('certs', async () => {
   expect(await readCommand(['certs', '--out', 'x', '--force'], {})).toEqual({
     kind: 'certs',
