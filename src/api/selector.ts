@@ -8,6 +8,7 @@ export interface Selector {
   matches(labels: StringMap): boolean;
   /** The label keys that the selector tests. */
   readonly keys: ReadonlySet<string>;
+  readonly requirements: readonly Requirement[];
   /** The selector matches only labels with one of these. Undefined when it can match without any label. */
   readonly needs: SelectorNeed | undefined;
 }
@@ -18,6 +19,8 @@ export type SelectorNeed =
 
 interface Requirement {
   readonly key: string;
+  /** The values that the requirement names. */
+  readonly values: readonly string[];
   readonly holds: (value: string | undefined) => boolean;
   readonly need: SelectorNeed | undefined;
 }
@@ -33,8 +36,20 @@ export function compileSelector(selector: LabelSelector): Selector {
   return {
     matches: (labels) => requirements.every(({ key, holds }) => holds(valueOf(labels, key))),
     keys: new Set(requirements.map(({ key }) => key)),
+    requirements,
     needs: needs.find(({ kind }) => kind === 'pairs') ?? needs[0],
   };
+}
+
+/** Returns whether some labels satisfy both selectors. */
+export function canBothSelect(a: Selector, b: Selector): boolean {
+  const all = Map.groupBy([...a.requirements, ...b.requirements], ({ key }) => key);
+  return [...all.values()].every((requirements) => {
+    const named = requirements.flatMap(({ values }) => values);
+    // A text that is longer than all named values stands for any value that no requirement names.
+    const other = `${named.join('')}x`;
+    return [undefined, other, ...named].some((value) => requirements.every(({ holds }) => holds(value)));
+  });
 }
 
 function requirementOf(expression: Expression): Requirement {
@@ -44,11 +59,16 @@ function requirementOf(expression: Expression): Requirement {
     case 'In':
       return oneOf(key, values);
     case 'NotIn':
-      return { key, holds: (value) => value === undefined || !values.includes(value), need: undefined };
+      return {
+        key,
+        values,
+        holds: (value) => value === undefined || !values.includes(value),
+        need: undefined,
+      };
     case 'Exists':
-      return { key, holds: (value) => value !== undefined, need: { kind: 'key', key } };
+      return { key, values: [], holds: (value) => value !== undefined, need: { kind: 'key', key } };
     case 'DoesNotExist':
-      return { key, holds: (value) => value === undefined, need: undefined };
+      return { key, values: [], holds: (value) => value === undefined, need: undefined };
     default:
       return operator satisfies never;
   }
@@ -57,6 +77,7 @@ function requirementOf(expression: Expression): Requirement {
 function oneOf(key: string, values: readonly string[]): Requirement {
   return {
     key,
+    values,
     holds: (value) => value !== undefined && values.includes(value),
     need: { kind: 'pairs', key, values },
   };

@@ -72,6 +72,35 @@ test('a misspelled kind is a problem, because the object would have no effect', 
   });
 });
 
+describe('what policies do to namespaces that exist', () => {
+  const policy = (name: string, namespaces: string) =>
+    `apiVersion: reeve.dev/v1alpha1\nkind: NamespacePolicy\nmetadata: { name: ${name} }\nspec:\n  namespaces: ${namespaces}\n---\n`;
+  const namespace = (name: string) =>
+    `{apiVersion: v1, kind: Namespace, metadata: {name: ${name}, labels: {team: red}}}\n---\n`;
+
+  test('a quota below the number of namespaces is a warning', async () => {
+    const files = policy('p', '{ required: { labels: { team: {} } }, quota: { label: team, max: 1 } }');
+    const { code, stdout } = await check(['-f', '-'], files + namespace('a') + namespace('b'));
+    expect(code).toBe(0);
+    expect(stdout).toBe(
+      'stdin:5:80: warning: policy p: allows 1 namespace for each value of label team, and more exist, which stay: red (2)\n' +
+        '1 file, 3 documents: 1 warning\n',
+    );
+  });
+
+  test('two defaults of one key are one warning, at the policy that does not set the key', async () => {
+    const files =
+      policy('a', '{ defaults: { labels: { tier: "1" } } }') +
+      policy('b', '{ defaults: { labels: { tier: "2" } } }');
+    const { code, stdout } = await check(['-f', '-'], files + namespace('x'));
+    expect(code).toBe(0);
+    expect(stdout).toBe(
+      'stdin:11:45: warning: policy b: its default of label tier is "2", and that of NamespacePolicy/a is "1"; where both match, NamespacePolicy/a comes first: 1 namespace (x)\n' +
+        '1 file, 3 documents: 1 warning\n',
+    );
+  });
+});
+
 describe('a file that kubectl reads differently', () => {
   const policy = (labels: string) =>
     'apiVersion: reeve.dev/v1alpha1\nkind: NamespacePolicy\nmetadata: { name: team }\n' +

@@ -1,5 +1,7 @@
 // Finds what is wrong with policies, shares, intents and bindings in files, and what of them has no effect.
 import { ownMember } from '../../base/json.ts';
+import type { KubeObject } from '../../base/kube-object.ts';
+import { labelsOf, nameOf, valueOf } from '../../base/metadata.ts';
 import type { Path, Problem } from '../../base/problem.ts';
 import { misspelledRoles } from '../../policy/authors/meant-role.ts';
 import { notKeptText } from '../../policy/authors/intent-notices.ts';
@@ -10,14 +12,17 @@ import {
   type PartWithoutEffect,
   type Reach,
 } from '../../policy/authors/no-effect.ts';
-import { reachableBy } from '../../policy/authors/provider-write.ts';
+import { quotaIn, reachableBy } from '../../policy/authors/provider-write.ts';
 import { kindsNotAllowed, nameNotAllowed, sourceProblems } from '../../policy/compile/install.ts';
 import type { ClusterSnapshot } from '../../policy/compile/snapshot.ts';
+import { differingDefaults } from '../../policy/decide/differing-defaults.ts';
 import { isManaged } from '../../policy/desired/desired.ts';
+import { exceededBy, overQuotaText } from '../../policy/rules/namespace-quota.ts';
+import { unlimitedBudget } from '../../policy/terms/budget.ts';
 import { matchNamespace } from '../../policy/terms/match.ts';
 import { alternatives } from '../../base/text.ts';
 import { isSameObjectType } from '../../policy/terms/object-key.ts';
-import { kindOfProvider, namespaceOfProvider } from '../../policy/terms/provider-id.ts';
+import { kindOfProvider, namespaceOfProvider, type ProviderId } from '../../policy/terms/provider-id.ts';
 import { quoted } from '../../policy/terms/wording.ts';
 import { aboutOf, type LocatedDefinition } from '../../state/definitions.ts';
 import type { FileProblem } from '../../state/file-problem.ts';
@@ -49,6 +54,8 @@ export function checkDefinitions(input: CheckInput): readonly CheckFinding[] {
       ...intentFindings(provider, snapshot),
       ...roleFindings(provider, input),
       ...withoutEffect(provider, snapshot, now),
+      ...quotaFindings(provider, snapshot),
+      ...defaultFindings(provider, input),
     ]),
     ...input.partial.flatMap((provider) => [
       ...notAllowed(provider, input.state.install),
@@ -170,7 +177,7 @@ function withoutEffect(
 
 /** Where no namespace is known, a provider that matches none is no surprise. */
 function reachOf({ id, definition }: LocatedDefinition, snapshot: ClusterSnapshot): Reach {
-  const managed = reachableBy(id, snapshot).filter((namespace) => isManaged(namespace, snapshot));
+  const managed = managedBy(id, snapshot);
   if (!hasNamespaces(snapshot)) return { matched: 1, errors: 0 };
   if (namespaceOfProvider(id) !== undefined && managed.length === 0) return { matched: 0, errors: 0 };
   const results = managed.map((namespace) => matchNamespace(definition.compiled.match, namespace).kind);
@@ -178,6 +185,41 @@ function reachOf({ id, definition }: LocatedDefinition, snapshot: ClusterSnapsho
     matched: results.filter((kind) => kind === 'yes').length,
     errors: results.filter((kind) => kind === 'error').length,
   };
+}
+
+function managedBy(id: ProviderId, snapshot: ClusterSnapshot): readonly KubeObject[] {
+  return reachableBy(id, snapshot).filter((namespace) => isManaged(namespace, snapshot));
+}
+
+function quotaFindings(provider: LocatedDefinition, snapshot: ClusterSnapshot): readonly CheckFinding[] {
+  const { id, definition } = provider;
+  const quota = quotaIn(definition);
+  if (quota === undefined) return [];
+  const members = managedBy(id, snapshot)
+    .filter((namespace) => matchNamespace(definition.compiled.match, namespace).kind === 'yes')
+    .map((namespace) => [nameOf(namespace), valueOf(labelsOf(namespace), quota.label)] as const);
+  const over = exceededBy(quota, members);
+  if (over.length === 0) return [];
+  const path = ['spec', 'namespaces', 'quota', 'max'];
+  return [located('warning', 'quota', provider, { path, message: overQuotaText(quota, over) })];
+}
+
+/** A difference between two policies of the files is reported once, at the policy that does not set the key. */
+function defaultFindings(
+  provider: LocatedDefinition,
+  { providers, snapshot }: CheckInput,
+): readonly CheckFinding[] {
+  const { id, definition } = provider;
+  if (definition.kind !== 'NamespacePolicy') return [];
+  const inFiles = new Set(providers.map((each) => each.id));
+  return differingDefaults(definition.compiled, snapshot, unlimitedBudget)
+    .filter(({ winner, others }) => winner !== id || others.some((other) => !inFiles.has(other)))
+    .map(({ path, message }) =>
+      located('warning', 'defaults', provider, {
+        path: definition.intents === undefined ? path : ['spec', 'intents'],
+        message,
+      }),
+    );
 }
 
 function hasNamespaces(snapshot: ClusterSnapshot): boolean {

@@ -7,8 +7,9 @@ import { namespaceOfProvider, type ProviderId } from '../terms/provider-id.ts';
 import type { ProviderReview } from '../terms/review.ts';
 import type { ClusterSnapshot } from '../compile/snapshot.ts';
 import { nothingToDecide, type Decision, type JudgedViolation } from '../terms/verdict.ts';
+import { differingDefaults } from '../decide/differing-defaults.ts';
 import { authorRights, rolesToBind } from './author-rights.ts';
-import type { ProviderCircumstances, ProviderWrite } from './provider-write.ts';
+import { policyIn, type ProviderCircumstances, type ProviderWrite } from './provider-write.ts';
 import { impactOf, type Impact } from './impact.ts';
 import { cascadeViolation, denies, finalizerViolation, fuseViolation, unmatchedViolation } from './guards.ts';
 import { misspelledRoles } from './meant-role.ts';
@@ -66,12 +67,26 @@ export function decisionOn(
     notices: [
       ...(isUnknown ? [unknownNotice(write)] : []),
       ...noticesOf(write, toReport, circumstances.install),
+      ...differences(write, snapshot, circumstances),
       ...withoutEffect(write, impact, snapshot, circumstances),
       ...misspelledRoles(write, snapshot).map(({ message }) => message),
     ],
     // The reconciler counts deletions again, by live objects. Only a policy with Deny could do harm where it is not known.
     overBudget: impact.isCutShort && denies(write.after),
   };
+}
+
+/** Defaults on which the written version differs from another policy, unless the older version did so in the same way. */
+function differences(
+  { id, before, after }: ProviderWrite,
+  snapshot: ClusterSnapshot,
+  { budget }: ProviderCircumstances,
+): readonly string[] {
+  const [old, now] = [before, after].map((version) => {
+    const policy = policyIn(version);
+    return policy === undefined ? [] : differingDefaults(policy, snapshot, budget).map(textOf);
+  });
+  return (now ?? []).filter((text) => old?.includes(text) !== true).map((text) => `${id}: ${text}`);
 }
 
 /** Without a cluster no namespace is known, so a policy that matches none is no surprise. A namespace that takes too long may match. */
@@ -104,7 +119,7 @@ export function specViolation({ path, found, accepted, message, offset }: Proble
   return { violation, actions: ['Deny'] };
 }
 
-function textOf({ message }: PartWithoutEffect): string {
+function textOf({ message }: Pick<PartWithoutEffect, 'message'>): string {
   return message;
 }
 

@@ -1,7 +1,8 @@
-// Finds the objects that a write moves from one provider to another, where both want them in different forms.
+// Finds the objects that a write moves from one provider to another or does not get, where both want them in different forms.
 import { isDeepStrictEqual } from 'node:util';
 import type { KubeObject } from '../../base/kube-object.ts';
 import { kindOfKey, nameOfKey, type ObjectKey } from '../terms/object-key.ts';
+import type { ProviderDefinition } from '../compile/load-provider.ts';
 import { desiredByProvider, type Desired } from '../desired/desired.ts';
 import type { Claim, Provider } from '../desired/provider.ts';
 import type { MatchResult } from '../terms/match.ts';
@@ -12,8 +13,8 @@ import type { OtherProviders } from './other-providers.ts';
 import { fateOf, type ProviderCircumstances, type ProviderWrite } from './provider-write.ts';
 
 export interface HandOver {
-  /** True if the written provider gets the objects. */
-  readonly isTaken: boolean;
+  /** What happens to the objects for the written provider. */
+  readonly effect: 'taken' | 'handed' | 'not got';
   readonly other: ProviderId;
   readonly kind: string;
   readonly names: Set<string>;
@@ -39,7 +40,11 @@ export class HandOvers {
     this.#circumstances = circumstances;
     // A suspended provider gives and takes nothing.
     this.#isSilent = others.isEmpty || fateOf(write) === 'kept' || before?.object.spec.suspend === true;
-    this.#providesSame = before !== undefined && after !== undefined && providesSame(before, after);
+    this.#providesSame =
+      before !== undefined &&
+      after !== undefined &&
+      providesSame(before, after) &&
+      hasSameCopy(before, after);
   }
 
   get all(): readonly HandOver[] {
@@ -62,18 +67,21 @@ export class HandOvers {
   #compare(namespaceObject: KubeObject, old: Claim | undefined, now: Claim | undefined, other: Claim): void {
     const [was, is] = [ahead(old, other), ahead(now, other)];
     // What this provider has before and after the write is a change in place, which another notice words.
-    if (is !== undefined && was === undefined) this.#add(namespaceObject, is, other, true);
-    if (was !== undefined && is === undefined) this.#add(namespaceObject, was, other, false);
+    if (is !== undefined && was === undefined) this.#add(namespaceObject, is, other, 'taken');
+    if (was !== undefined && is === undefined) this.#add(namespaceObject, was, other, 'handed');
+    if (was !== undefined || is !== undefined || now === undefined) return;
+    const isKnown = old !== undefined && isDeepStrictEqual(formOf(old), formOf(now));
+    if (!isKnown) this.#add(namespaceObject, now, other, 'not got');
   }
 
-  #add(namespaceObject: KubeObject, claim: Claim, other: Claim, isTaken: boolean): void {
+  #add(namespaceObject: KubeObject, claim: Claim, other: Claim, effect: HandOver['effect']): void {
     const { install } = this.#circumstances;
     if (!mayExist(claim, install) || isDeepStrictEqual(formOf(claim), formOf(other))) return;
     const { provider, key } = other;
     const kind = kindOfKey(key);
-    const id = `${String(isTaken)} ${kind} ${provider}`;
+    const id = `${effect} ${kind} ${provider}`;
     const handOver = this.#all.get(id) ?? {
-      isTaken,
+      effect,
       other: provider,
       kind,
       names: new Set<string>(),
@@ -96,6 +104,12 @@ export class HandOvers {
     const wanted = desiredByProvider(provider, namespaceObject, now, budget);
     return wanted.frozen.size > 0 ? undefined : wanted.claims;
   }
+}
+
+/** Copies of one name and source can still differ in their keys, type and labels. */
+function hasSameCopy(before: ProviderDefinition, after: ProviderDefinition): boolean {
+  const [old, now] = [before, after].map(({ kind, compiled }) => kind === 'SecretShare' && compiled.copy);
+  return isDeepStrictEqual(old, now);
 }
 
 /** A provider that is suspended or has an error takes no object. */

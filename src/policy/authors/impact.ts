@@ -1,14 +1,16 @@
 // Compares two versions of a provider over all namespaces: which they match, which objects they drop or change.
 import { isDeepStrictEqual } from 'node:util';
+import type { QuotaSpec } from '../../api/namespace-policy/namespace-policy.ts';
 import type { KubeObject } from '../../base/kube-object.ts';
 import type { Steps } from '../terms/budget.ts';
 import { isManaged } from '../desired/desired.ts';
 import { matchNamespace, mayMatch, type MatchResult } from '../terms/match.ts';
-import { nameOf } from '../../base/metadata.ts';
+import { labelsOf, nameOf, valueOf } from '../../base/metadata.ts';
 import type { ClusterSnapshot } from '../compile/snapshot.ts';
 import {
   fateOf,
   policyIn,
+  quotaIn,
   reachableBy,
   renderingOnce,
   repairs,
@@ -21,6 +23,7 @@ import type { CompiledPolicy } from '../compile/compile-policy.ts';
 import { auditNamespace, hasAuditableRules, type AuditedResource } from '../decide/audit.ts';
 import { clipped } from '../../base/text.ts';
 import { missingDefaults } from '../plan/repair.ts';
+import { exceededBy, type OverQuota } from '../rules/namespace-quota.ts';
 import { contentChanges, type ContentChange } from './content-changes.ts';
 import { HandOvers } from './hand-overs.ts';
 import { LostObjects } from './lost-objects.ts';
@@ -55,6 +58,8 @@ export interface Impact {
   /** Contents that namespaces do not get: in all namespaces if this write changes the contents, else in those gained. */
   readonly unrendered: Pick<UnrenderedContents, 'all'>;
   readonly handOvers: Pick<HandOvers, 'all'>;
+  /** Values of the label of a quota that too many namespaces have already. */
+  readonly quotas: Pick<QuotaUse, 'over'>;
   /** What policies and shares provide and this policy refuses. */
   readonly refused: Pick<RefusedContents, 'all' | 'unread' | 'isComplete'>;
 }
@@ -106,6 +111,7 @@ class Comparison implements Impact {
   readonly repaired = new Map<string, string[]>();
   readonly unrendered: UnrenderedContents;
   readonly handOvers: HandOvers;
+  readonly quotas: QuotaUse;
   readonly refused: RefusedContents;
   readonly #write: ProviderWrite;
   readonly #lost: LostObjects | undefined;
@@ -132,6 +138,7 @@ class Comparison implements Impact {
     );
     this.#repairing = repairs(write) ? policyIn(after) : undefined;
     this.#changes = contentChanges(write, circumstances.install);
+    this.quotas = new QuotaUse(write);
     this.unrendered = new UnrenderedContents(write, circumstances.budget);
     const versions = [before, after].filter((version) => version !== undefined);
     const others = new OtherProviders(versions, snapshot, circumstances);
@@ -168,6 +175,7 @@ class Comparison implements Impact {
 
   #addMatched(namespaceObject: KubeObject, older: MatchResult, newer: MatchResult): void {
     const name = nameOf(namespaceObject);
+    this.quotas.add(namespaceObject, [older, newer]);
     this.handOvers.add(namespaceObject, older.kind, newer.kind);
     if (newer.kind === 'error') {
       const { condition, message } = newer;
@@ -220,6 +228,32 @@ class Comparison implements Impact {
     return definition === undefined
       ? no
       : matchNamespace(definition.compiled.match, namespaceObject, this.#circumstances.budget);
+  }
+}
+
+/** Counts the namespaces of both versions towards their quotas. */
+class QuotaUse {
+  readonly #quotas: readonly (QuotaSpec | undefined)[];
+  readonly #members = [new Map<string, string | undefined>(), new Map<string, string | undefined>()];
+
+  constructor({ before, after }: ProviderWrite) {
+    this.#quotas = [quotaIn(before), quotaIn(after)];
+  }
+
+  add(namespaceObject: KubeObject, matches: readonly MatchResult[]): void {
+    for (const [index, quota] of this.#quotas.entries())
+      if (quota !== undefined && matches[index]?.kind === 'yes')
+        this.#members[index]?.set(nameOf(namespaceObject), valueOf(labelsOf(namespaceObject), quota.label));
+  }
+
+  /** The values of the newer version with too many namespaces, without those that the write leaves as they were. */
+  get over(): readonly OverQuota[] {
+    const [old = [], now = []] = this.#quotas.map((quota, index) =>
+      quota === undefined ? [] : exceededBy(quota, this.#members[index] ?? []),
+    );
+    const [before, after] = this.#quotas;
+    const isSame = isDeepStrictEqual(before, after);
+    return now.filter((each) => !isSame || !old.some((known) => isDeepStrictEqual(known, each)));
   }
 }
 

@@ -2,7 +2,14 @@
 import { isDeepStrictEqual } from 'node:util';
 import { cleanupFinalizer, confirmDeletionsAnnotation } from '../../api/names.ts';
 import { isBinding, type ProviderId } from '../terms/provider-id.ts';
-import { fateOf, leavesObjects, objectsPerNamespace, upTo, type ProviderWrite } from './provider-write.ts';
+import {
+  fateOf,
+  leavesObjects,
+  objectsPerNamespace,
+  quotaIn,
+  upTo,
+  type ProviderWrite,
+} from './provider-write.ts';
 import { denies } from './guards.ts';
 import { totalOf, type Impact, type UnmatchedNamespace } from './impact.ts';
 import { kindsNotAllowed, nameNotAllowed, type Install } from '../compile/install.ts';
@@ -10,6 +17,7 @@ import type { ContentChange } from './content-changes.ts';
 import type { HandOver } from './hand-overs.ts';
 import { intentNotices } from './intent-notices.ts';
 import type { UnrenderedContent } from './unrendered.ts';
+import { overQuotaText } from '../rules/namespace-quota.ts';
 import { counted, listed, plural } from '../terms/wording.ts';
 
 export function noticesOf(write: ProviderWrite, impact: Impact, install: Install): readonly string[] {
@@ -24,6 +32,7 @@ export function noticesOf(write: ProviderWrite, impact: Impact, install: Install
     ...holding(write),
     ...about(unmatched, () => unmatchedNotice(id, unmatched)),
     ...violations(write, impact),
+    ...quotaNotice(write, impact),
     ...refusals(id, impact.refused),
     ...suspension(write),
     ...resumption(write),
@@ -88,13 +97,14 @@ function removals(write: ProviderWrite, { dropped }: Impact): readonly string[] 
   return about(names, () => `${write.id} ${verb} ${objects} ${where}`);
 }
 
-function handOverNotice(
-  id: ProviderId,
-  { isTaken, other, kind, names, namespaces: where }: HandOver,
-): string {
-  const [verb, how] = isTaken ? ['takes', 'over from'] : ['hands', 'over to'];
-  const objects = `${kind} ${listed([...names])}`;
-  return `${id} ${verb} ${objects} in ${counted(where.size, 'namespace')} ${how} ${other}: ${listed([...where])}`;
+function handOverNotice(id: ProviderId, { effect, other, kind, names, namespaces: where }: HandOver): string {
+  const objects = `${kind} ${listed([...names])} in ${counted(where.size, 'namespace')}`;
+  const texts = {
+    taken: `takes ${objects} over from ${other}`,
+    handed: `hands ${objects} over to ${other}`,
+    'not got': `does not get ${objects}, because ${other} comes first and wants another form`,
+  };
+  return `${id} ${texts[effect]}: ${listed([...where])}`;
 }
 
 /** Held objects are not wanted, so the webhook cannot count them. The reconciler counts them at the deletion. */
@@ -132,6 +142,11 @@ function violations(write: ProviderWrite, { violating, violatingObjects }: Impac
   ];
   const where = ofObjects === 0 ? `, in ${namespaces(names)}` : `: ${parts.join(', ')}`;
   return [`${write.id} turns to Deny with ${count} open ${which} no other write${where}`];
+}
+
+function quotaNotice({ id, after }: ProviderWrite, { quotas: { over } }: Impact): readonly string[] {
+  const quota = quotaIn(after);
+  return quota === undefined ? [] : about(over, () => `${id} ${overQuotaText(quota, over)}`);
 }
 
 function hasSameObjectRules({ before, after }: ProviderWrite): boolean {

@@ -1,5 +1,6 @@
 // Describes a write of a policy or share as two versions, and the fate of objects it no longer wants.
 import { cleanupFinalizer } from '../../api/names.ts';
+import type { QuotaSpec } from '../../api/namespace-policy/namespace-policy.ts';
 import { ownMember } from '../../base/json.ts';
 import type { KubeObject } from '../../base/kube-object.ts';
 import type { AuditedResource } from '../decide/audit.ts';
@@ -135,6 +136,10 @@ export function objectsPerNamespace(definition: ProviderDefinition | undefined):
   return definition.kind === 'NamespacePolicy'
     ? definition.compiled.contents.filter(({ isFields }) => !isFields).length
     : 1;
+}
+
+export function quotaIn(definition: ProviderDefinition | undefined): QuotaSpec | undefined {
+  return definition?.kind === 'NamespacePolicy' ? definition.object.spec.namespaces?.quota : undefined;
 }
 
 export function policyIn(definition: ProviderWrite['after']): CompiledPolicy | undefined {

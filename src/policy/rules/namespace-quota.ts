@@ -1,8 +1,8 @@
-// namespaces.quota: limits how many matched namespaces may have the same value of a label.
+// namespaces.quota: limits how many matched namespaces may have the same value of a label, and finds values with more.
 import type { QuotaSpec } from '../../api/namespace-policy/namespace-policy.ts';
 import { keyPath, labelsOf, valueOf } from '../../base/metadata.ts';
 import { clipped } from '../../base/text.ts';
-import { quoted } from '../terms/wording.ts';
+import { counted, listed, quoted } from '../terms/wording.ts';
 import type { Rule, StepContext } from './rule.ts';
 
 /** Best effort: two concurrent requests can both pass. The reconciler reports the overshoot. */
@@ -25,6 +25,35 @@ export function namespaceQuotaRule(spec: QuotaSpec): Rule {
       ];
     },
   };
+}
+
+export interface OverQuota {
+  readonly value: string;
+  /** All namespaces with this value, sorted. */
+  readonly names: readonly string[];
+}
+
+/** `members` are the matched namespaces that live, with the value of the label. Without the label, a namespace does not count. */
+export function exceededBy(
+  { max }: QuotaSpec,
+  members: Iterable<readonly [namespace: string, value: string | undefined]>,
+): readonly OverQuota[] {
+  const users = new Map<string, string[]>();
+  for (const [namespace, value] of members) {
+    if (value === undefined) continue;
+    const names = users.get(value);
+    if (names === undefined) users.set(value, [namespace]);
+    else names.push(namespace);
+  }
+  return [...users]
+    .filter(([, names]) => names.length > max)
+    .map(([value, names]) => ({ value, names: names.sort() }));
+}
+
+/** Follows the name of the policy. Existing namespaces stay, so an author must hear that the limit does not hold for them. */
+export function overQuotaText({ label, max }: QuotaSpec, over: readonly OverQuota[]): string {
+  const values = over.map(({ value, names }) => `${clipped(value)} (${names.length})`);
+  return `allows ${counted(max, 'namespace')} for each value of label ${clipped(label)}, and more exist, which stay: ${listed(values)}`;
 }
 
 /** Returns the label value for which this write adds the namespace to the count; undefined when it adds none. */

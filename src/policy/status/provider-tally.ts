@@ -1,6 +1,7 @@
 // Adds up the reports of all namespaces on one provider; each namespace can replace its report.
 import type { QuotaSpec } from '../../api/namespace-policy/namespace-policy.ts';
 import { keyPath } from '../../base/metadata.ts';
+import { exceededBy } from '../rules/namespace-quota.ts';
 import type { Violation } from '../terms/verdict.ts';
 import { quoted } from '../terms/wording.ts';
 import type { ProviderReport, SkippedObject, UnsyncedObject } from './provider-report.ts';
@@ -118,17 +119,10 @@ export class ProviderTally {
   /** Returns a violation for each quota that is exceeded. No single namespace violates it, so no report holds it. */
   overQuota(quota: QuotaSpec | undefined): readonly NamespaceViolation[] {
     if (quota === undefined) return [];
-    const users = new Map<string, string[]>();
-    for (const [namespace, { quotaValue }] of this.#reports) {
-      if (quotaValue === undefined) continue;
-      const names = users.get(quotaValue);
-      if (names === undefined) users.set(quotaValue, [namespace]);
-      else names.push(namespace);
-    }
-    return [...users]
-      .filter(([, names]) => names.length > quota.max)
-      .map(([value, names]) => ({
-        namespace: names.sort()[0] ?? '',
+    const members = [...this.#reports].map(([namespace, { quotaValue }]) => [namespace, quotaValue] as const);
+    return exceededBy(quota, members)
+      .map(({ value, names }) => ({
+        namespace: names[0] ?? '',
         policy: '',
         rule: 'namespaces.quota',
         path: keyPath('labels', quota.label),

@@ -1,6 +1,6 @@
 // Compiles the match of a policy, and decides whether it matches a namespace: yes, no, or an error.
 import type { MatchCondition, MatchSpec } from '../../api/namespace-policy/namespace-policy.ts';
-import { compileSelector, type Selector } from '../../api/selector.ts';
+import { canBothSelect, compileSelector, type Selector } from '../../api/selector.ts';
 import type { KubeObject } from '../../base/kube-object.ts';
 import { labelsOf, nameOf } from '../../base/metadata.ts';
 import { compileExpression, type Expression } from '../../cel/expression.ts';
@@ -86,6 +86,25 @@ function matchConditions(
     else if (result.value !== true) return no;
   }
   return firstError ?? yes;
+}
+
+/** False if no name and labels satisfy both. Conditions and two globs with a common prefix may still exclude each other. */
+export function canBothMatch(a: CompiledMatch, b: CompiledMatch): boolean {
+  if (a.selector !== undefined && b.selector !== undefined && !canBothSelect(a.selector, b.selector))
+    return false;
+  const excluded = [...a.excludeNames, ...b.excludeNames];
+  // A glob that matches the text of another one, stars included, matches all that the other one matches.
+  const left = (names: readonly Glob[] = anyName): readonly Glob[] =>
+    names.filter(({ source }) => !excluded.some((glob) => glob.matches(source)));
+  const others = left(b.names);
+  return left(a.names).some((one) => others.some((other) => canBothMatchName(one, other)));
+}
+
+const anyName = [compileGlob('*')];
+
+function canBothMatchName(a: Glob, b: Glob): boolean {
+  if (a.exact) return b.matches(a.source);
+  return b.exact ? a.matches(b.source) : a.prefix.startsWith(b.prefix) || b.prefix.startsWith(a.prefix);
 }
 
 /** The text for a status. */

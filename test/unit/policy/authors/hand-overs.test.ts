@@ -37,11 +37,13 @@ function handOvers(
     ...(oldObject === undefined ? {} : { oldObject }),
   });
   const { notices } = providerDecision(review, snapshot, { ...circumstances, install: testInstall });
-  return notices.filter((notice) => notice.includes(' over '));
+  return notices.filter((notice) => / over | comes first and /.test(notice));
 }
 
 const other = aSnapshot([], namespaces, [aShare('reg-b', shareSpec('reg2', some))]);
 const taken = ['SecretShare/reg takes Secret reg in 2 namespaces over from SecretShare/reg-b: c1, c2'];
+const notGot =
+  'SecretShare/reg-c does not get Secret reg in 2 namespaces, because SecretShare/reg-b comes first and wants another form: c1, c2';
 const handed = ['SecretShare/reg hands Secret reg in 2 namespaces over to SecretShare/reg-b: c1, c2'];
 
 test.for<readonly [title: string, KubeObject | undefined, KubeObject | undefined, readonly string[]]>([
@@ -64,7 +66,30 @@ test.for<readonly [title: string, KubeObject | undefined, KubeObject | undefined
     share('reg', 'reg', every),
     taken,
   ],
-  ['a share that comes later by name takes nothing over', undefined, share('reg-c', 'reg', every), []],
+  [
+    'a share that comes later by name does not get the copies',
+    undefined,
+    share('reg-c', 'reg', every),
+    [notGot],
+  ],
+  [
+    'a share that comes later by name and gets another form does not get the copies',
+    share('reg-c', 'reg2', every),
+    share('reg-c', 'reg2', every, { target: { name: 'reg', type: 'Opaque' } }),
+    [notGot],
+  ],
+  [
+    'a share that did not get the copies before warns of nothing',
+    share('reg-c', 'reg', every),
+    share('reg-c', 'reg', every, { maxDeletions: 5 }),
+    [],
+  ],
+  [
+    'a share that matches more namespaces does not get the copies there',
+    share('reg-c', 'reg', ['c1', 'c3']),
+    share('reg-c', 'reg', every),
+    [notGot.replace('2 namespaces', '1 namespace').replace('c1, c2', 'c2')],
+  ],
   ['two shares that want the same copies warn of nothing', undefined, share('reg', 'reg2', every), []],
   [
     'a share with other copies warns of nothing',

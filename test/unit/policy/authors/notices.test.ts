@@ -350,3 +350,44 @@ describe('contents that namespaces do not get', () => {
     ]);
   });
 });
+
+describe('a quota that too many namespaces have exceeded already', () => {
+  const labelled = ['r1', 'r2', 'r3', 'b1', 'b2'].map((name) =>
+    knownNamespace(name, { team: name.startsWith('r') ? 'red' : 'blue' }),
+  );
+  const quota = (max: number, names: readonly string[] = ['*'], actions = ['Deny']) =>
+    providerObject('NamespacePolicy', 'p', {
+      match: { names },
+      validationActions: actions,
+      namespaces: { required: { labels: { team: {} } }, quota: { label: 'team', max } },
+    });
+  const warned = (object: KubeObject, oldObject?: KubeObject) => {
+    const review = aProviderReview({
+      resource: 'namespacepolicies',
+      object,
+      ...(oldObject === undefined ? {} : { oldObject }),
+    });
+    const install = { ...circumstances, install: testInstall };
+    const { notices } = providerDecision(review, aSnapshot([], labelled), install);
+    return notices.filter((notice) => notice.includes(' allows '));
+  };
+  const text = (max: number, values: string) =>
+    `NamespacePolicy/p allows ${max} namespaces for each value of label team, and more exist, which stay: ${values}`;
+
+  test.for<readonly [string, readonly string[], KubeObject, KubeObject?]>([
+    ['is told when it is lowered', [text(2, 'red (3)')], quota(2), quota(3)],
+    [
+      'is told for all values with too many',
+      [text(1, 'blue (2), red (3)').replace('namespaces', 'namespace')],
+      quota(1),
+      quota(2),
+    ],
+    ['is told for a new policy', [text(2, 'red (3)')], quota(2)],
+    ['is told where the policy reaches more namespaces', [text(2, 'red (3)')], quota(2), quota(2, ['r1'])],
+    ['is told without Deny', [text(2, 'red (3)')], quota(2, ['*'], ['Warn']), quota(3)],
+    ['is not told again when the write leaves it as it was', [], quota(2, ['*'], ['Warn']), quota(2)],
+    ['is not told when nothing exceeds it', [], quota(3), quota(9)],
+  ])('%s', ([, expected, object, oldObject]) => {
+    expect(warned(object, oldObject)).toEqual(expected);
+  });
+});
