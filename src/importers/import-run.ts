@@ -1,9 +1,9 @@
 // Collects what one import gives: objects of ours that load, steps, notes, and each field that was not read.
-import { apiVersion as ownVersion } from '../api/names.ts';
+import { apiVersion as ownVersion, managedByLabel, managedByReeve } from '../api/names.ts';
 import { maxLabelLength } from '../api/kubernetes-names.ts';
 import { parseSecurityIntent, securityIntentKind } from '../api/intents/security-intent.ts';
 import type { KubeObject } from '../base/kube-object.ts';
-import { nameOf } from '../base/metadata.ts';
+import { labelsOf, nameOf, valueOf } from '../base/metadata.ts';
 import { renderProblem } from '../base/problem.ts';
 import type { ImportedObject } from '../inspect/output-schemas/import-output.ts';
 import { loadProvider } from '../policy/compile/load-provider.ts';
@@ -40,7 +40,11 @@ export class ImportRun {
   constructor(tool: OlderTool, input: readonly SourceObject[], options: ImportOptions) {
     this.options = options;
     this.#tool = tool;
-    this.#all = input.map((each) => toolObject(each, tool));
+    // What Reeve provides has a provider already, which would be its own source.
+    const ofOthers = input.filter(
+      ({ object }) => valueOf(labelsOf(object), managedByLabel) !== managedByReeve,
+    );
+    this.#all = ofOthers.map((each) => toolObject(each, tool));
     const namespaces = this.others().filter(({ kind }) => kind === 'Namespace');
     this.namespaces = namespaces.map(({ object }) => object);
   }
@@ -141,13 +145,20 @@ export class ImportRun {
       steps: this.#provided.length === 0 ? [] : steps,
       notes: [...this.notes, ...rightNotes(this.#provided)],
       lost: this.#all.flatMap(lostOf),
-      moved: [...this.#moved.values()],
+      moved: this.#copied(),
       sources: [...this.#sources.values()],
     };
   }
 
+  /** The Secrets that a share copies. A share that is lost copies none. */
+  #copied(): readonly MovedSecret[] {
+    const sources = this.#provided.map(({ object }) => new Reader(object).at('spec', 'source'));
+    const names = sources.map((source) => source.textsAt('namespace', 'name').join('/'));
+    return [...this.#moved.values()].filter((each) => names.includes(targetOf(each)));
+  }
+
   #moveSteps(): readonly string[] {
-    const moved = [...this.#moved.values()];
+    const moved = this.#copied();
     const { secretsFile } = this.options;
     if (secretsFile !== undefined && moved.length > 0)
       return [

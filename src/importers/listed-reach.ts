@@ -18,7 +18,7 @@ export function reachesOfNames(
   const [names, sources] = [new Set<string>(), new Set<string>()];
   for (const pattern of expressions.map((text) => namePattern(text, anchoring))) {
     if (pattern.kind === 'invalid') reader.lose(`an expression that Reeve cannot read: ${pattern.why}`);
-    else if (pattern.kind === 'glob') names.add(pattern.glob);
+    else if (pattern.kind === 'globs') for (const glob of pattern.globs) names.add(glob);
     else if (pattern.source !== undefined) sources.add(pattern.source);
     else {
       reader.lose('an expression that only names of today could replace, so new namespaces are not covered');

@@ -9,7 +9,8 @@ import { compileRegex } from '../cel/regex.ts';
 export type Anchoring = 'whole' | 'strict' | 'start';
 
 export type NamePattern =
-  | { readonly kind: 'glob'; readonly glob: string }
+  /** Names that one of the globs matches. */
+  | { readonly kind: 'globs'; readonly globs: readonly string[] }
   | {
       readonly kind: 'regex';
       /** RE2 that is searched in the name. Undefined where no such expression means the same. */
@@ -19,15 +20,21 @@ export type NamePattern =
   | { readonly kind: 'invalid'; readonly why: string };
 
 /** Any characters that a name of a namespace can have. */
-const anything = /\.\*|\[(?:a-z0-9-|-a-z0-9|0-9a-z-)\]\*/gu;
-/** A glob, in which < stands for any characters. */
-const plain = /^(?:[-a-z0-9<]|\\-)*$/u;
+const anything = String.raw`(?:\.|\[(?:a-z0-9-|-a-z0-9|0-9a-z-)\])`;
+const [any, some] = [
+  new RegExp(String.raw`${anything}\*`, 'gu'),
+  new RegExp(String.raw`${anything}\+`, 'gu'),
+];
+/** Globs, brackets, bars and anchors. < stands for any characters, > for one or more. */
+const plain = /^[-a-z0-9<>()|?^$]*$/u;
 /** An atom that may be missing, at the end of an expression that matches the start of a name. */
 const optionalEnd = /(?:[-a-z0-9]|\\-|\[[^\]]*\]|\.)\*$/u;
+/** Alternatives multiply. */
+const maxGlobs = 20;
 
 export function namePattern(text: string, anchoring: Anchoring): NamePattern {
-  const glob = globOf(text, anchoring);
-  if (glob !== undefined) return { kind: 'glob', glob };
+  const globs = globsOf(text, anchoring);
+  if (globs !== undefined) return { kind: 'globs', globs };
   const anchored = anchoredSource(text, anchoring);
   const compiled = compileRegex(anchored);
   if (!compiled.ok) return { kind: 'invalid', why: compiled.problem };
@@ -46,15 +53,78 @@ function anchoredSource(text: string, anchoring: Anchoring): string {
   return `${text.startsWith('^') ? '' : '^'}${text}${text.endsWith('$') ? '' : '$'}`;
 }
 
-/** Undefined where no glob matches the same names. */
-function globOf(text: string, anchoring: Anchoring): string | undefined {
-  const endsOpen = anchoring === 'start' && !text.endsWith('$');
-  const inner = text.replace(/^\^/u, '').replace(/\$$/u, '');
-  // A quantifier would belong to the part before it.
-  const marked = (endsOpen ? inner.replace(optionalEnd, '') : inner).replaceAll(anything, '<');
-  if (!plain.test(marked)) return undefined;
-  const glob = `${marked}${endsOpen ? '<' : ''}`.replaceAll('\\', '').replaceAll(/<+/gu, '*');
-  return glob === '' ? undefined : glob;
+/** Undefined where no globs match the same names. */
+function globsOf(text: string, anchoring: Anchoring): readonly string[] | undefined {
+  const isOpen = anchoring === 'start' && !text.endsWith('$');
+  const written = alternativesOf(anchoredSource(isOpen ? text.replace(optionalEnd, '') : text, anchoring));
+  if (written === undefined || (anchoring === 'whole' && written.some(endsEarly))) return undefined;
+  const globs = written.map((each) => {
+    const body = each.replace(/^\^+/u, '').replace(/\$+$/u, '');
+    if (anchoring === 'whole') return globOf(body);
+    return globOf(`${each.startsWith('^') ? '' : '<'}${body}${each.endsWith('$') ? '' : '<'}`);
+  });
+  // No name is empty.
+  const found = [...new Set(globs)].filter((glob) => glob !== '');
+  return found.length === 0 || found.includes(undefined) ? undefined : found.flatMap((glob) => glob ?? []);
+}
+
+/** The expression without groups, in the order in which an engine tries. */
+function alternativesOf(text: string): readonly string[] | undefined {
+  const marked = text
+    .replaceAll('\\-', '-')
+    .replaceAll('(?:', '(')
+    .replaceAll(any, '<')
+    .replaceAll(some, '>');
+  const characters = marked.split('');
+  const alternatives = plain.test(marked) ? readAlternatives(characters) : undefined;
+  return characters.length === 0 ? alternatives : undefined;
+}
+
+/** Takes the characters up to a closing bracket. Undefined if there are too many alternatives. */
+function readAlternatives(characters: string[]): readonly string[] | undefined {
+  const done: string[] = [];
+  let current: readonly string[] = [''];
+  while (characters.length > 0 && characters[0] !== ')') {
+    if (characters[0] === '|') {
+      done.push(...current);
+      current = [''];
+      characters.shift();
+      continue;
+    }
+    const parts = readPart(characters);
+    if (parts === undefined || parts.length * current.length + done.length > maxGlobs) return undefined;
+    current = current.flatMap((start) => parts.map((part) => `${start}${part}`));
+  }
+  return [...done, ...current];
+}
+
+/** Takes a group or one character, which may be optional. */
+function readPart(characters: string[]): readonly string[] | undefined {
+  const first = characters.shift() ?? '';
+  if (first === '?') return undefined;
+  const inside = first === '(' ? readAlternatives(characters) : [first];
+  if (inside === undefined || (first === '(' && characters.shift() !== ')')) return undefined;
+  if (characters[0] !== '?' || /[<>^$]/u.test(first)) return inside;
+  characters.shift();
+  return [...inside, ''];
+}
+
+/** True if the alternative ends inside a name that a later one would match as a whole. */
+function endsEarly(each: string, index: number, all: readonly string[]): boolean {
+  const later = all.slice(index + 1).map((other) => other.replaceAll(/[$^]/gu, ''));
+  const body = each.replace(/^\^+/u, '');
+  if (later.length === 0 || /[<>$]$/u.test(body)) return false;
+  if (/[<>]/u.test(body)) return true;
+  return later.some((other) => {
+    const [start = ''] = other.split(/[<>]/u);
+    return (other !== body && other.startsWith(body)) || (other !== start && body.startsWith(start));
+  });
+}
+
+/** A name neither begins nor ends with a hyphen, so there any characters are one or more. */
+function globOf(body: string): string | undefined {
+  const glob = body.replace(/(?<=^|-)<*><*$/u, '<').replace(/^<*><*(?=-)/u, '<');
+  return /[>^$]/u.test(glob) ? undefined : glob.replaceAll(/<+/gu, '*');
 }
 
 /** RE2 for a name with `*` for any characters and `?` for one. */

@@ -135,8 +135,13 @@ function inShortLists({ names = [], ...others }: NamespaceReach): readonly Names
 }
 
 /** What a tool does in the namespaces of Kubernetes ends, and that must be said. */
-export function limitToOthers(run: ImportRun, from: Reader, reaches: readonly NamespaceReach[]): void {
-  const found = systemNamespaces.filter((name) => reaches.some((reach) => isIn(reach, run.namespace(name))));
+export function limitToOthers(
+  run: ImportRun,
+  from: Reader,
+  reaches: readonly NamespaceReach[],
+  leftAlone: readonly string[] = systemNamespaces,
+): void {
+  const found = leftAlone.filter((name) => reaches.some((reach) => isIn(reach, run.namespace(name))));
   if (found.length > 0)
     from.limit(`Reeve leaves the namespaces of Kubernetes alone: nothing is kept in ${found.join(', ')}`);
 }

@@ -13,6 +13,7 @@ import {
   tuple,
 } from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { managedByLabel, managedByReeve } from '../../src/api/names.ts';
 import { isJsonObject, type JsonObject } from '../../src/base/json.ts';
 import type { KubeObject } from '../../src/base/kube-object.ts';
 import { renderPath, type Path } from '../../src/base/problem.ts';
@@ -56,6 +57,8 @@ const withoutEffect: readonly RegExp[] = [
   /^Secret acme\/none .*\/select$/u,
   /^Secret acme\/unreadable-none /u,
   /^HNCConfiguration .*spec\.resources\.2\.resource$/u,
+  // HNC always propagates RoleBindings.
+  /^HNCConfiguration .*spec\.resources\.2\.(?:mode|group)$/u,
   // About requests of Kyverno itself.
   /^ClusterPolicy .*skipBackgroundRequests$/u,
 ];
@@ -106,9 +109,9 @@ const unknownValue = oneof(
 
 /** The objects in which a field steers the tool. */
 function placesIn(given: ImportCase, object: KubeObject): readonly Path[] {
-  // HNC writes the annotations of a copy, and Nimbus its policies.
-  if (labelsOf(object)['hnc.x-k8s.io/inherited-from'] !== undefined || object.kind === 'NimbusPolicy')
-    return [];
+  // HNC writes the annotations of a copy, Reeve those of its objects, and Nimbus its policies.
+  const { [managedByLabel]: manager, 'hnc.x-k8s.io/inherited-from': inherited } = labelsOf(object);
+  if (manager === managedByReeve || inherited !== undefined || object.kind === 'NimbusPolicy') return [];
   const { groups, annotations, ownKeys } = importerOf(given.source);
   const isOwn = groups.includes(object.apiVersion?.split('/')[0] ?? '');
   const keys: Path = ['metadata', 'annotations'];

@@ -92,13 +92,21 @@ function modesOf(run: ImportRun): ReadonlyMap<string, string> {
   const read = new Set([...listed, ...run.others().map(resourceOf)]);
   for (const item of items) {
     const mode = item.at('mode').text() ?? 'Propagate';
-    const resource = `${item.at('group').text() ?? ''}/${item.at('resource').text() ?? ''}`;
-    modes.set(resource, mode);
+    const resource = groupResource(item.at('group').text() ?? '', item.at('resource').text() ?? '', read);
+    // The first one counts, and HNC itself says that Roles and RoleBindings propagate.
+    if (!modes.has(resource)) modes.set(resource, mode);
     if (mode === 'Remove') item.lose('Reeve deletes no objects of others');
     else if (mode !== 'Ignore' && !read.has(resource))
       item.lose('the import reads no such objects from a cluster', 'give them with -f');
   }
   return modes;
+}
+
+/** Without a group, HNC takes the resource of this name in any group. */
+function groupResource(group: string, resource: string, known: ReadonlySet<string>): string {
+  const [named, suffix] = [`${group}/${resource}`, `/${resource}`];
+  if (group !== '' || known.has(named)) return named;
+  return [...known].find((each) => each.endsWith(suffix)) ?? named;
 }
 
 const copies: Copies = (_field, key) => !key.includes('hnc.x-k8s.io/');

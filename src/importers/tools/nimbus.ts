@@ -1,10 +1,14 @@
 // Imports intents and bindings of Nimbus. docs/intents.md compares both in "Moving from Nimbus".
 // https://github.com/5GSEC/nimbus/tree/main/api/v1alpha1
 import { knownIntents, isIntentId, paramFields } from '../../api/intents/intent-ids.ts';
+import { systemNamespaces } from '../../api/names.ts';
 import { ownMember } from '../../base/json.ts';
+import type { StringMap } from '../../base/kube-object.ts';
 import { importedName, type ImportRun, type Importer } from '../import-run.ts';
 import type { ToolObject } from '../tool-object.ts';
 import { filled } from '../lists.ts';
+import { limitToOthers } from '../provide.ts';
+import type { NamespaceReach } from '../reach.ts';
 import type { Reader } from '../reader.ts';
 
 const derived = ['NimbusPolicy', 'ClusterNimbusPolicy'];
@@ -35,19 +39,30 @@ function readIntent(run: ImportRun, { name, reader }: ToolObject): void {
     'severity',
     'description',
   );
+  const unsupported = whyUnsupported(id);
   const fields = filled({
     action: capitalized(action),
     severity: capitalized(severity),
     description: description.trim() || undefined,
     tags: [...new Set(intent.at('tags').texts())],
-    params: paramsOf(id, intent.at('params')),
+    params: { ...paramsOf(id, intent.at('params')), ...scanParams(run, importedName(name), intent) },
   });
-  run.provide('SecurityIntent', name, { id, ...fields }, [reader]);
+  if (unsupported === undefined) run.provide('SecurityIntent', name, { id, ...fields }, [reader]);
+  else reader.lose(`nothing in Reeve supports ${id}: ${unsupported}`);
+}
+
+function whyUnsupported(id = ''): string | undefined {
   const known: { readonly whyUnsupported?: string; readonly meaning?: string } = isIntentId(id)
     ? knownIntents[id]
     : {};
-  if (known.whyUnsupported !== undefined)
-    run.notes.add(`Intent ${name}: nothing in Reeve supports ${id}: ${known.whyUnsupported}.`);
+  return known.whyUnsupported;
+}
+
+/** The schedule that Nimbus has without one, and the namespace of a scan that needs only one. */
+function scanParams(run: ImportRun, name: string, intent: Reader): object {
+  if (intent.at('id').text() !== 'assessTLS') return {};
+  const isScheduled = intent.at('params', 'schedule').isPresent;
+  return filled({ schedule: isScheduled ? undefined : '@weekly', namespace: scanNamespace(run, name) });
 }
 
 function capitalized(word: string): string | undefined {
@@ -71,26 +86,153 @@ function paramsOf(id: string, params: Reader): Readonly<Record<string, unknown>>
 
 function readBinding(run: ImportRun, { id, name, namespace, reader }: ToolObject): void {
   if (namespace === '') run.notes.add(`${id} names no namespace, so the binding is for namespace default.`);
-  run.provide('SecurityIntentBinding', name, bindingSpec(reader), [reader], namespace || 'default');
+  const fields = reader.at('spec');
+  const conditions = [fields.at('cel'), fields.at('selector', 'cel')].flatMap((list) => list.texts() ?? []);
+  const spec = bindingSpec(reader, conditions);
+  if (systemNamespaces.includes(namespace)) reader.lose(`Reeve leaves namespace ${namespace} alone`);
+  else
+    provideBinding(
+      run,
+      { kind: 'SecurityIntentBinding', name, namespace: namespace || 'default' },
+      spec,
+      reader,
+    );
 }
 
+/** https://github.com/5GSEC/nimbus/blob/main/internal/controller/clustersecurityintentbinding_controller.go */
 function readClusterBinding(run: ImportRun, { name, reader }: ToolObject): void {
   const selector = reader.at('spec', 'selector');
   selector.at('nodeSelector').lose('Reeve renders nothing for nodes');
-  const names = selector.at('nsSelector', 'matchNames').texts() ?? [];
-  const excludeNames = selector.at('nsSelector', 'excludeNames').texts();
-  const match = filled({ names: names.includes('*') ? [] : names, excludeNames });
-  run.provide('ClusterSecurityIntentBinding', name, filled({ match, ...bindingSpec(reader) }), [reader]);
+  // Nimbus reads them in bindings of one namespace only. With them, the binding would select fewer Pods than it did.
+  reader
+    .at('spec', 'cel')
+    .lose('Nimbus ignores it in a ClusterSecurityIntentBinding, and so does the import');
+  const match = matchIn(reader, selector.at('nsSelector'));
+  const spec = bindingSpec(reader, []);
+  const scans = spec.intents.filter((intent) => idOf(run, intent) === 'assessTLS');
+  const intents = spec.intents.filter((intent) => !scans.includes(intent));
+  if (match === undefined) return;
+  if (intents.length > 0) limitToOthers(run, reader, [match], leftAloneByReeve);
+  if (intents.length > 0 || scans.length === 0)
+    provideBinding(run, { kind: clusterKind, name }, { ...filled({ match }), ...spec, intents }, reader);
+  for (const scan of scans)
+    provideScan(run, scans.length + intents.length > 1 ? `${name}-${scan}` : name, scan, reader);
+}
+
+const clusterKind = 'ClusterSecurityIntentBinding';
+
+/** Nimbus creates nothing in kube-system, either. */
+const leftAloneByReeve = systemNamespaces.filter((name) => name !== 'kube-system');
+
+/** Undefined if Nimbus refuses the selector, or if it selects no namespace. */
+function matchIn(binding: Reader, selector: Reader): NamespaceReach | undefined {
+  const [names, excluded] = [selector.at('matchNames'), selector.at('excludeNames')];
+  const [given = [], excludeNames = []] = [names.texts(), excluded.texts()];
+  const isEverywhere = given.length === 1 && given[0] === '*';
+  if (given.length > 0 === excludeNames.length > 0 || given.indexOf('*') > 0) {
+    binding.lose(
+      'Nimbus refuses it: a binding has either matchNames or excludeNames, and * only alone',
+      'write a binding with the namespaces that you want in match',
+    );
+    return undefined;
+  }
+  if (isEverywhere) return {};
+  const literal = { names: literalNames(names, given), excludeNames: literalNames(excluded, excludeNames) };
+  if (given.length === 0 || literal.names.length > 0) return filled(literal);
+  binding.lose('it selects no namespace');
+  return undefined;
+}
+
+/** Nimbus compares names as they stand. In Reeve they are globs, which would select more. */
+function literalNames(reader: Reader, names: readonly string[]): readonly string[] {
+  for (const name of names.filter(isGlob))
+    reader.limit(`no namespace is called ${name}: Nimbus knows no globs`);
+  return names.filter((name) => !isGlob(name));
+}
+
+function isGlob(name: string): boolean {
+  return name.includes('*');
+}
+
+/**
+ * Nimbus has one scan for each binding, whatever its selectors say: of the external addresses, or else of the cluster.
+ * https://github.com/5GSEC/nimbus/blob/main/pkg/adapter/nimbus-k8tls/builder/builder.go
+ */
+function provideScan(run: ImportRun, name: string, intent: string, from: Reader): void {
+  const namespace = scanNamespace(run, intent);
+  if (namespace === undefined)
+    from.limit(
+      `one scan of the whole cluster (assessTLS of ${intent}): Reeve has a scan in each namespace, which finds the Services of that namespace, and none in ${systemNamespaces.join(', ')}`,
+    );
+  else
+    run.notes.add(
+      `Scans of external addresses run in namespace ${namespace}, as in Nimbus, and also ask the Services there. Annotate it with helm.sh/resource-policy=keep before you uninstall Nimbus, which deletes it, or name another one in the intent and in the match of its binding.`,
+    );
+  const match = filled({ names: namespace === undefined ? [] : [namespace] });
+  provideBinding(run, { kind: clusterKind, name }, { ...filled({ match }), intents: [intent] }, from);
+}
+
+/** The chart of its scanner creates and deletes this namespace. */
+const scannerNamespace = 'nimbus-k8tls-env';
+
+/** The namespace of the only scan that an intent needs. Undefined if the Services of all namespaces are scanned. */
+function scanNamespace(run: ImportRun, intent: string): string | undefined {
+  const found =
+    intentIn(run, intent)?.reader.at('spec', 'intent', 'params', 'external_addresses').items() ?? [];
+  return found.length === 0 ? undefined : scannerNamespace;
+}
+
+function intentIn(run: ImportRun, name: string): ToolObject | undefined {
+  return run.ofKind('SecurityIntent').find((each) => importedName(each.name) === name);
+}
+
+function idOf(run: ImportRun, intent: string): string | undefined {
+  return intentIn(run, intent)?.reader.at('spec', 'intent', 'id').text();
+}
+
+interface BindingName {
+  readonly kind: 'SecurityIntentBinding' | 'ClusterSecurityIntentBinding';
+  readonly name: string;
+  readonly namespace?: string;
+}
+
+/** A binding to which no intent is left is lost. */
+function provideBinding(
+  run: ImportRun,
+  { kind, name, namespace }: BindingName,
+  spec: BindingSpec,
+  from: Reader,
+): void {
+  const intents = spec.intents.filter((intent) => whyUnsupported(idOf(run, intent)) === undefined);
+  const lost = spec.intents.filter((intent) => !intents.includes(intent));
+  if (lost.length > 0) from.limit(`its intents that Reeve cannot keep: ${lost.join(', ')}`);
+  const labels = Object.keys(spec.workloads?.matchLabels ?? {});
+  const anyOf = intents.filter((intent) => selectsAny.includes(idOf(run, intent) ?? ''));
+  if (labels.length > 1 && anyOf.length > 0)
+    from.limit(
+      `${anyOf.join(', ')}: Nimbus selects Pods with any of the labels ${labels.join(', ')}, and Reeve Pods with all of them`,
+      'write a binding for each label',
+    );
+  if (intents.length > 0 || lost.length === 0)
+    run.provide(kind, name, { ...spec, intents }, [from], namespace);
+}
+
+/** https://github.com/5GSEC/nimbus/blob/main/pkg/adapter/nimbus-kyverno/processor/kpbuilder.go */
+const selectsAny: readonly string[] = ['escapeToHost', 'cocoWorkload'];
+
+interface BindingSpec {
+  readonly intents: readonly string[];
+  readonly workloads?: { readonly matchLabels?: StringMap };
 }
 
 /** A binding whose conditions Reeve cannot read is lost whole: without them it would reach more Pods. */
-function bindingSpec(reader: Reader): object {
+function bindingSpec(reader: Reader, conditions: readonly string[]): BindingSpec {
   const spec = reader.at('spec');
   const listed = spec.at('intents').items();
   const intents = listed.flatMap((item) => item.at('name').text() ?? []).map(importedName);
   const matchLabels = spec.at('selector', 'workloadSelector', 'matchLabels').textMap();
-  const conditions = [spec.at('cel'), spec.at('selector', 'cel')].flatMap((list) => list.texts() ?? []);
-  return filled({ intents, workloads: filled({ matchLabels, cel: conditions.map(unquoted) }) });
+  const workloads = filled({ matchLabels, cel: conditions.map(unquoted) });
+  return { intents, ...filled({ workloads }) };
 }
 
 /** Its samples quote conditions twice: https://github.com/5GSEC/nimbus/blob/main/examples/namespaced/cel-multi-si-sib-namespaced.yaml */

@@ -2,9 +2,10 @@
 import { array, assert, constantFrom, property, string } from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { namePattern, type Anchoring } from '../../../src/importers/name-patterns.ts';
+import { propertyRuns } from '../../support/property-runs.ts';
 import { compileGlob } from '../../../src/policy/terms/patterns.ts';
 
-const globs: readonly (readonly [text: string, anchoring: Anchoring, glob: string])[] = [
+const globs: readonly (readonly [text: string, anchoring: Anchoring, globs: string])[] = [
   ['shop', 'whole', 'shop'],
   ['web-.*', 'whole', 'web-*'],
   ['.*', 'whole', '*'],
@@ -16,10 +17,23 @@ const globs: readonly (readonly [text: string, anchoring: Anchoring, glob: strin
   ['web-*', 'start', 'web*'],
   ['web[0-9]*', 'start', 'web*'],
   ['.*', 'start', '*'],
+  ['(a|b)-.*', 'whole', 'a-* b-*'],
+  ['(a|b)-.*', 'strict', 'a-* b-*'],
+  ['^(x-.*)$', 'whole', 'x-*'],
+  ['^(x-.*)$', 'strict', 'x-*'],
+  ['x-.+', 'whole', 'x-*'],
+  ['x-[a-z0-9-]+', 'strict', 'x-*'],
+  ['.+-x', 'strict', '*-x'],
+  ['.+', 'whole', '*'],
+  ['^(?:dev|test)(-.*)?$', 'whole', 'dev-* dev test-* test'],
+  ['^(team|team-a)$', 'whole', 'team team-a'],
+  ['a|b', 'strict', 'a* *b'],
+  ['(a|b)', 'start', 'a* b*'],
+  ['we?b', 'start', 'web* wb*'],
 ];
 
-test.each(globs)('%s compared as %s matches the names of the glob %s', (text, anchoring, glob) => {
-  expect(namePattern(text, anchoring)).toEqual({ kind: 'glob', glob });
+test.each(globs)('%s compared as %s matches the names of the globs %s', (text, anchoring, expected) => {
+  expect(namePattern(text, anchoring)).toEqual({ kind: 'globs', globs: expected.split(' ') });
 });
 
 const noGlobs: readonly (readonly [text: string, anchoring: Anchoring])[] = [
@@ -27,13 +41,14 @@ const noGlobs: readonly (readonly [text: string, anchoring: Anchoring])[] = [
   ['web-*', 'whole'],
   ['web.', 'whole'],
   ['web+', 'strict'],
-  ['a|b', 'strict'],
-  ['we?b', 'start'],
-  ['(a|b)', 'start'],
+  ['web.+', 'strict'],
+  ['a-.+-b', 'strict'],
+  ['(a|b.*)-c|d', 'whole'],
+  ['(a|b|c)(a|b|c)(a|b|c)', 'strict'],
   ['', 'whole'],
 ];
 
-test.each(noGlobs)('%s compared as %s has no glob', (text, anchoring) => {
+test.each(noGlobs)('%s compared as %s has no globs', (text, anchoring) => {
   expect(namePattern(text, anchoring).kind).toBe('regex');
 });
 
@@ -65,8 +80,16 @@ describe('for any expression of the kind that people write', () => {
     '$',
     '|',
     '\\-',
+    '(a|b)',
+    '(?:a-.*|b)',
+    '(-a)?',
+    'b?',
+    '.+',
   );
-  const name = string({ unit: constantFrom('a', 'b', '-', '0'), minLength: 1, maxLength: 8 });
+  // A name neither begins nor ends with a hyphen.
+  const name = string({ unit: constantFrom('a', 'b', '-', '0'), minLength: 1, maxLength: 8 }).filter(
+    (text) => !text.startsWith('-') && !text.endsWith('-'),
+  );
   const meanings: Readonly<Record<Anchoring, (text: string, subject: string) => boolean>> = {
     whole: (text, subject) => new RegExp(text).exec(subject)?.[0].length === subject.length,
     strict: (text, subject) =>
@@ -83,9 +106,12 @@ describe('for any expression of the kind that people write', () => {
           const pattern = namePattern(text, anchoring);
           if (pattern.kind === 'invalid') return;
           const found =
-            pattern.kind === 'glob' ? compileGlob(pattern.glob).matches(subject) : pattern.matches(subject);
+            pattern.kind === 'globs'
+              ? pattern.globs.some((glob) => compileGlob(glob).matches(subject))
+              : pattern.matches(subject);
           expect(found).toBe(meanings[anchoring](text, subject));
         }),
+        { numRuns: propertyRuns(300) },
       );
     },
   );
