@@ -5,6 +5,7 @@ import { systemClock } from './base/clock.ts';
 import { errorCode } from './base/error-code.ts';
 import type { RunningIo } from './cli/running.ts';
 import { readCommand, type Command } from './cli/command-line.ts';
+import { exitCodes } from './cli/exit-codes.ts';
 import { nodeVersionProblem } from './cli/node-version.ts';
 import { BatchedOutput } from './observe/batched-output.ts';
 import { traceOf } from './observe/error-frames.ts';
@@ -118,7 +119,7 @@ async function printed(code: number): Promise<number> {
   const lost = await flushed();
   if (lost === undefined || errorCode(lost) === 'EPIPE') return code;
   stderr(`cannot write to standard output: ${errorCode(lost) ?? lost.name}\n`);
-  return code === 0 ? 1 : code;
+  return code === exitCodes.done ? exitCodes.unknown : code;
 }
 
 /** After such an error the state is unknown, so the process ends and its supervisor starts another one. */
@@ -128,7 +129,7 @@ function fail(error: unknown): never {
   logOutput.write(
     `reeve exits after an internal error: ${name}\n${frames.map((frame) => `  ${frame}\n`).join('')}`,
   );
-  process.exit(1);
+  process.exit(exitCodes.unknown);
 }
 
 // The reader of our output may exit first. Reeve continues without it.
@@ -140,7 +141,7 @@ process.on('unhandledRejection', fail);
 const problem = nodeVersionProblem(process.versions.node);
 if (problem !== undefined) {
   stderr(`${problem}\n`);
-  process.exit(1);
+  process.exit(exitCodes.unknown);
 }
 
 // Not awaited: the bundle is CommonJS, which starts faster, and has no await outside of functions.

@@ -42,7 +42,8 @@ export function protectionProblems(
 }
 
 export function deploymentProblems(deployments: readonly KubeObject[]): Problems {
-  if (deployments.length === 0) return ['no Deployment of Reeve is in the namespace: check --namespace'];
+  if (deployments.length === 0)
+    return ['no Deployment of Reeve is in the namespace: check --install-namespace'];
   return deployments.flatMap((deployment) => {
     const { spec, status, metadata } = deployment;
     const wanted = Number(ownMember(spec, 'replicas') ?? 1);

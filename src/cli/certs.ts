@@ -6,7 +6,7 @@ import { isLifetimeDays, issueCertificates, maxLifetimeDays } from '../certs/iss
 
 export interface CertsOptions {
   readonly out: string;
-  readonly namespace: string;
+  readonly installNamespace: string;
   readonly force: boolean;
   readonly caDays: number;
   readonly days: number;
@@ -27,7 +27,7 @@ export async function runCerts(options: CertsOptions, io: CertsIo): Promise<numb
   const existing = options.force ? [] : await existingCertificateFiles(options.out);
   if (existing.length > 0) return say(io, refusal(existing), 1);
   const issued = await issueCertificates({
-    namespace: options.namespace,
+    namespace: options.installNamespace,
     now: io.clock.now(),
     caLifetimeDays: options.caDays,
     leafLifetimeDays: options.days,
@@ -50,7 +50,10 @@ function problemsOf(options: CertsOptions): readonly string[] {
   const lifetime = `a whole number of days from 1 to ${maxLifetimeDays}`;
   const checks: readonly (readonly [boolean, string])[] = [
     [options.out !== '', '--out: give the folder that the files go to'],
-    [isNamespaceName(options.namespace), '--namespace: give the name of a namespace (RFC 1123 label)'],
+    [
+      isNamespaceName(options.installNamespace),
+      '--install-namespace: give the name of a namespace (RFC 1123 label)',
+    ],
     [isLifetimeDays(options.caDays), `--ca-days: give ${lifetime}`],
     [isLifetimeDays(options.days), `--days: give ${lifetime}`],
   ];

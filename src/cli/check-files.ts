@@ -11,9 +11,10 @@ import type { CheckFinding, CheckResults } from '../inspect/output-schemas/check
 import { loadDefinitions } from '../state/definitions.ts';
 import { UnreadablePathError } from '../state/file-problem.ts';
 import type { ApiServerChoice } from '../kube/auth/find-api-server.ts';
+import { exitCodes } from './exit-codes.ts';
 import type { CheckFlags } from './flags/check-settings.ts';
-import { installFacts, type InstallOverrides } from './input/install-facts.ts';
-import { jsonText } from './output/json-text.ts';
+import { installFacts } from './input/install-facts.ts';
+import { jsonText, yamlText } from './output/data-text.ts';
 import type { Progress } from './output/progress.ts';
 
 export interface CheckFilesIo {
@@ -24,21 +25,21 @@ export interface CheckFilesIo {
   readonly progress?: Progress;
 }
 
-/** Returns the exit code: 0 if nothing is wrong, otherwise 1. */
+/** Returns the exit code. */
 export async function runCheckFiles(
   flags: CheckFlags,
   environment: ApiServerChoice['environment'],
   io: CheckFilesIo,
 ): Promise<number> {
   const read = await readFiles(flags, io);
-  if (read === undefined) return 1;
+  if (read === undefined) return exitCodes.unknown;
   const { kubeconfig, context, cluster } = flags;
   if (!cluster && (kubeconfig ?? context) === undefined) return printed(flags, read, undefined, io);
   const { onCluster } = await import('./input/on-cluster.ts');
   return await onCluster(flags, environment, io.stderr, async (connection) => {
     const { readCluster } = await import('./input/cluster-input.ts');
     const needs = ['providers', 'namespaces', 'install', 'roles'] as const;
-    const base = await readCluster(connection, { needs }, overridesOf(flags), io.progress);
+    const base = await readCluster(connection, { needs }, flags, io.progress);
     return printed(flags, read, base, io);
   });
 }
@@ -53,11 +54,6 @@ async function readFiles({ filename }: CheckFlags, io: CheckFilesIo): Promise<Ob
   }
 }
 
-/** `check` has one flag for the namespace of the install, with or without files. */
-function overridesOf({ namespace, ...flags }: CheckFlags): InstallOverrides {
-  return { ...flags, installNamespace: namespace };
-}
-
 function printed(
   flags: CheckFlags,
   read: ObjectFiles,
@@ -65,7 +61,7 @@ function printed(
   io: CheckFilesIo,
 ): number {
   const { objects } = kubeObjectsOf(read.located);
-  const withBase = base ?? stateOfFiles([], installFacts(objects, overridesOf(flags)));
+  const withBase = base ?? stateOfFiles([], installFacts(objects, flags));
   const state = base === undefined ? stateOfFiles(objects, withBase.install) : applied(base, objects);
   const definitions = loadDefinitions(read.located, setupOf(withBase, loadState(withBase)));
   const findings = checkDefinitions({
@@ -83,7 +79,7 @@ function printed(
   return (results.problems ?? 0) > 0 || (flags.strict && findings.length > 0) ? 1 : 0;
 }
 
-const writers = { text: findingsText, json: jsonText, github: findingsForGithub };
+const writers = { text: findingsText, json: jsonText, yaml: yamlText, github: findingsForGithub };
 
 function resultsOf(findings: readonly CheckFinding[], { files, located }: ObjectFiles): CheckResults {
   const problems = findings.filter(({ severity }) => severity === 'problem').length;

@@ -6,8 +6,9 @@ import { checkInstall, serverPart, type Finding } from '../check/check-install.t
 import type { MissingRule } from '../check/missing-rules.ts';
 import type { ApiServerChoice } from '../kube/auth/find-api-server.ts';
 import type { CheckFlags } from './flags/check-settings.ts';
+import { exitCodes } from './exit-codes.ts';
 import { onCluster } from './input/on-cluster.ts';
-import { jsonText } from './output/json-text.ts';
+import { dataText } from './output/data-text.ts';
 
 export interface CheckIo {
   readonly stdout: (text: string) => void;
@@ -18,13 +19,13 @@ export interface CheckIo {
 
 const pollMs = 2000;
 
-/** Returns the exit code: 0 if everything that this account may look at works, otherwise 1. */
+/** Returns the exit code: `done` if everything that this account may look at works, `unknown` if it sees too little to say so. */
 export async function runCheck(
   flags: CheckFlags,
   environment: ApiServerChoice['environment'],
   { stdout, stderr, clock, showsProgress }: CheckIo,
 ): Promise<number> {
-  const { namespace = 'reeve-system', wait, output } = flags;
+  const { installNamespace: namespace = 'reeve-system', wait, output } = flags;
   return await onCluster(flags, environment, stderr, async (connection) => {
     const version = await readProgramVersion();
     const look = async (): Promise<readonly Finding[]> =>
@@ -39,8 +40,11 @@ export async function runCheck(
       await clock.sleep(pollMs);
       findings = await look();
     }
-    stdout(output === 'json' ? checkJson(findings) : checkText(findings));
-    return isFine(findings) ? 0 : 1;
+    stdout(
+      output === 'json' || output === 'yaml' ? dataText(output, checkOutput(findings)) : checkText(findings),
+    );
+    if (isFine(findings)) return exitCodes.done;
+    return isBroken(findings) ? exitCodes.no : exitCodes.unknown;
   });
 }
 
@@ -48,6 +52,11 @@ export async function runCheck(
 function isFine(findings: readonly Finding[]): boolean {
   const isSeen = findings.some(({ part, unseen }) => part !== serverPart && unseen.length === 0);
   return isSeen && findings.every(({ problems }) => problems.length === 0);
+}
+
+/** Without an answer of the API server, nothing is known of Reeve. */
+function isBroken(findings: readonly Finding[]): boolean {
+  return findings.some(({ part, problems }) => part !== serverPart && problems.length > 0);
 }
 
 function partsWithProblems(findings: readonly Finding[]): string {
@@ -94,11 +103,11 @@ function lastLine(findings: readonly Finding[]): string {
   return isWhole ? 'Reeve works.' : 'Reeve works, apart from what is unseen.';
 }
 
-export function checkJson(findings: readonly Finding[]): string {
-  return jsonText({
+export function checkOutput(findings: readonly Finding[]) {
+  return {
     apiVersion: cliApiVersion,
     kind: 'CheckResults',
     works: isFine(findings),
     parts: findings,
-  });
+  } as const;
 }

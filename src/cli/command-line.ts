@@ -1,12 +1,6 @@
 // Reads the command and its settings. Only this file reads the arguments and environment of the process.
-import {
-  row,
-  unknownCommand,
-  wrongArguments,
-  type Given,
-  type Row,
-  type SaidCommand,
-} from './command-row.ts';
+import { row, unknownCommand, type Given, type Row, type SaidCommand } from './command-row.ts';
+import { exitCodes } from './exit-codes.ts';
 import type { AdoptFlags } from './flags/adopt-settings.ts';
 import type { CertsFlags } from './flags/certs-settings.ts';
 import type { CheckFlags } from './flags/check-settings.ts';
@@ -154,15 +148,15 @@ async function saidWithout(
   program: string,
   known: readonly (readonly [name: string, summary: string])[],
 ): Promise<SaidCommand> {
-  if (name === 'help' || name === '--help' || name === '-h')
+  if (name === undefined || name === 'help' || name === '--help' || name === '-h')
     return { kind: 'help', text: overviewOf(program, known) };
-  if (name === '--version' || name === 'version') {
+  if (name === '--version' || name === '-v' || name === 'version') {
     const { readProgramVersion } = await import('../app/shipped-files.ts');
     return { kind: 'help', text: `reeve ${await readProgramVersion()}` };
   }
   const names = known.map(([each]) => each);
   const problems = [unknownCommand(name, names)];
-  return { kind: 'wrong', problems, hint: `${program} --help`, code: wrongArguments };
+  return { kind: 'wrong', problems, hint: `${program} --help`, code: exitCodes.wrongArguments };
 }
 
 /** Scripts of shells call this, so the help does not name it. */

@@ -1,5 +1,6 @@
 // One row of the table of commands: reads the flags of a command, or says what is wrong with them.
 import type { ApiServerChoice } from '../kube/auth/find-api-server.ts';
+import { exitCodes } from './exit-codes.ts';
 import { helpOf } from './flags/help-text.ts';
 import {
   beforeEnd,
@@ -67,13 +68,11 @@ export function row<S extends Settings, C>(
         const { values, positionals } = reading;
         return await make(values, { positionals, environment: clusterOf(env), mayColor: isColorWanted(env) });
       }
-      const code = form.wrongCode?.(args) ?? wrongArguments;
+      const code = form.wrongCode?.(args) ?? exitCodes.wrongArguments;
       return { kind: 'wrong', problems, hint: `${program} ${name} --help`, code };
     },
   };
 }
-
-export const wrongArguments = 2;
 
 /** https://no-color.org: any value turns colors off, except an empty one. */
 function isColorWanted(env: Environment): boolean {
@@ -85,8 +84,7 @@ function clusterOf(env: Environment): ClusterEnvironment {
   return { KUBECONFIG, HOME, KUBERNETES_SERVICE_HOST, KUBERNETES_SERVICE_PORT };
 }
 
-export function unknownCommand(name: string | undefined, known: readonly string[]): string {
-  if (name === undefined) return `a command is missing; accepted: ${known.join(', ')}`;
+export function unknownCommand(name: string, known: readonly string[]): string {
   const near = likelyMeant(name, known);
   return `unknown command ${JSON.stringify(name)}${near === undefined ? '' : `; did you mean ${near}?`}`;
 }

@@ -33,8 +33,8 @@ const tools: { readonly [K in ToolKind]: (command: ByKind[K], io: Given) => Prom
     settings.filename.length > 0
       ? await (await import('./check-files.ts')).runCheckFiles(settings, environment, io)
       : await (await import('./check.ts')).runCheck(settings, environment, io),
-  explain: async ({ settings, positionals: [target = ''], environment }, io) =>
-    await (await import('./commands/explain.ts')).runExplain(settings, target, environment, io),
+  explain: async ({ settings, positionals, environment }, io) =>
+    await (await import('./commands/explain.ts')).runExplain(settings, positionals, environment, io),
   confirm: async ({ settings, positionals, environment }, io) =>
     await (await import('./commands/confirm.ts')).runConfirm(settings, positionals, environment, io),
   grant: async ({ settings, positionals, environment }, io) =>

@@ -12,7 +12,7 @@ export interface UninstallIo extends AgreementIo {
   readonly stdout: (text: string) => void;
 }
 
-/** Returns the exit code: 0 nothing is left; 1 something is left, or it did not start; 2 not confirmed. */
+/** Returns the exit code. */
 export async function runUninstall(
   settings: UninstallFlags,
   environment: ApiServerChoice['environment'],
@@ -24,10 +24,11 @@ export async function runUninstall(
 }
 
 async function uninstalled(
-  settings: UninstallFlags,
+  { installNamespace: namespace, ...flags }: UninstallFlags,
   connection: ClusterConnection,
   io: UninstallIo,
 ): Promise<number> {
+  const settings = { ...flags, namespace };
   if (settings.onlyWebhooks) return await withoutWebhooks(settings, connection, io);
   const uninstall = new Uninstall(settings, connection, (line) => io.stdout(`${line}\n`));
   io.stdout(planText(await uninstall.plan(), { ...settings, description: connection.description }));
@@ -38,7 +39,7 @@ async function uninstalled(
 }
 
 async function withoutWebhooks(
-  { yes, timeout }: UninstallFlags,
+  { yes, timeout }: Pick<UninstallFlags, 'yes' | 'timeout'>,
   connection: ClusterConnection,
   io: UninstallIo,
 ): Promise<number> {

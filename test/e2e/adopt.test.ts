@@ -67,7 +67,7 @@ describeControllers('an adoption', () => {
   test('is refused for users of few rights, in a sentence', async () => {
     const nothing = await cluster.clientKubeconfig(`${prefix}nothing`);
     const blind = await runCommand(['adopt', '--policy', policyName, `--kubeconfig=${nothing}`, '--yes']);
-    expect(blind).toMatchObject({ code: 1, stdout: '' });
+    expect(blind).toMatchObject({ code: 3, stdout: '' });
     expect(blind.stderr).toContain('NamespacePolicy could not be read: this account may not read it\n');
     const reader = `${prefix}reader`;
     const rules = [{ apiGroups: ['*'], resources: ['*'], verbs: ['get', 'list'] }];

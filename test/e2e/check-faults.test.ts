@@ -135,7 +135,7 @@ describeCluster('a check of an install with faults', () => {
     const kubeconfig = await readFile(cluster.kubeconfig, 'utf8');
     await writeFile(elsewhere, kubeconfig.replace(/127\.0\.0\.1:\d+/, '127.0.0.1:9'));
     expect(await check(elsewhere)).toMatchObject({
-      code: 1,
+      code: 3,
       stdout:
         'problem: API server: the API server did not answer (ECONNREFUSED)\nReeve does not work completely: API server (see above).\n',
     });

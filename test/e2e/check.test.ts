@@ -89,7 +89,7 @@ describeControllers('a check', () => {
       return await process.ended();
     };
     const { code, stdout } = await asked();
-    expect(code).toBe(1);
+    expect(code).toBe(3);
     for (const part of parts) expect(stdout).toContain(`unseen: ${part}: this account may not `);
     const { parts: found } = JSON.parse((await asked('-o', 'json')).stdout) as CheckResults;
     const rules = (found ?? []).flatMap(({ missingRules }) => missingRules);

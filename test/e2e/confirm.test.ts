@@ -65,14 +65,14 @@ describeControllers('a confirmation', () => {
     test('is refused for users of few rights, in a sentence', async () => {
       const nothing = await cluster.clientKubeconfig(`${prefix}nothing`);
       const blind = await runCommand(['confirm', `policy/${name}`, `--kubeconfig=${nothing}`]);
-      expect(blind).toMatchObject({ code: 1, stdout: '' });
+      expect(blind).toMatchObject({ code: 3, stdout: '' });
       expect(blind.stderr).toContain('NamespacePolicy could not be read: this account may not read it\n');
       const reader = `${prefix}reader`;
       const own = `--kubeconfig=${await cluster.clientKubeconfig(reader)}`;
       const some = [{ apiGroups: ['reeve.dev', ''], resources: ['*'], verbs: ['get', 'list'] }];
       await grant(cluster, { name: reader, rules: some, users: [reader] });
       await inTime(async () => await runCommand(['confirm', `policy/${name}`, own, '--yes'])).toMatchObject({
-        code: 1,
+        code: 3,
         stdout: '',
         stderr: expect.stringContaining(
           `RoleBinding could not be read: this account may not read it\n`,

@@ -209,7 +209,7 @@ describeControllers('an explanation', () => {
     test('says what could not be read, and never that it is not there', async () => {
       const own = await cluster.clientKubeconfig(`${prefix}nobody`);
       const { code, stdout, stderr } = await runCommand(['explain', `ns/${full}`, `--kubeconfig=${own}`]);
-      expect(code).toBe(1);
+      expect(code).toBe(3);
       expect(stdout).toBe('namespaces could not be read: this account may not read it\n');
       expect(stderr).toContain('NamespacePolicy could not be read: this account may not read it\n');
     });

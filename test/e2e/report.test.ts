@@ -207,7 +207,7 @@ describeControllers('a report on a cluster', () => {
     await stage.kubectl('create', 'clusterrolebinding', 'looks', '--clusterrole=looks', '--user=looker');
     await mayDo(['list', 'namespaces'], 'yes', person(plane, 'looker'));
     const { code, stdout, stderr } = await report(['-o', 'json'], await plane.clientKubeconfig('looker'));
-    expect(code).toBe(1);
+    expect(code).toBe(3);
     expect(stderr).toContain('Secret could not be read: this account may not read it\n');
     expect(JSON.parse(stdout)).toMatchObject({ complete: false });
     expect(entriesIn({ code, stdout, stderr })).toEqual([

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
 import { readCommand } from '../../src/cli/command-line.ts';
 import { adoptionText } from '../../src/cli/commands/adopt.ts';
-import { jsonText } from '../../src/cli/output/json-text.ts';
+import { jsonText } from '../../src/cli/output/data-text.ts';
 import { styleFor } from '../../src/cli/output/style.ts';
 import { planAdoption } from '../../src/inspect/actions/adoption.ts';
 import { withObjects, type ClusterState } from '../../src/inspect/input/cluster-state.ts';

@@ -54,7 +54,7 @@ test('standard input is read, and named stdin', async () => {
 
 test('a path that does not exist is named on standard error', async () => {
   expect(await check(['-f', 'nowhere'])).toEqual({
-    code: 1,
+    code: 3,
     stdout: '',
     stderr: 'nowhere cannot be read: there is no such file or folder\n',
   });
@@ -128,7 +128,7 @@ describe('a file that kubectl reads differently', () => {
 
 test('files without a document are not said to be without problems', async () => {
   expect(await check(['-f', '-'], '')).toEqual({
-    code: 1,
+    code: 3,
     stdout: '',
     stderr: 'standard input cannot be read: there is no YAML or JSON document\n',
   });

@@ -4,7 +4,8 @@ import { parse } from 'yaml';
 import { ownMember, type JsonObject } from '../../src/base/json.ts';
 import { KubeError } from '../../src/base/kube-error.ts';
 import { checkInstall } from '../../src/check/check-install.ts';
-import { checkJson, checkText } from '../../src/cli/check.ts';
+import { jsonText } from '../../src/cli/output/data-text.ts';
+import { checkOutput, checkText } from '../../src/cli/check.ts';
 import { toJsonSchema } from '../../src/api/schema/json-schema.ts';
 import { checkResults } from '../../src/inspect/output-schemas/check-results.ts';
 import type { KubeClient, KubeRequest } from '../../src/kube/http/client.ts';
@@ -97,7 +98,7 @@ test.each([
 ] as const)('the results for %s are the same as in the file', async (_, name, asked, read) => {
   const writer = { read } as unknown as Parameters<typeof checkInstall>[1]['writer'];
   const findings = await checkInstall(expected, { client: asked, writer });
-  const json = checkJson(findings);
+  const json = jsonText(checkOutput(findings));
   expect(schemaProblems(schema, JSON.parse(json))).toEqual([]);
   const text = checkText(findings);
   const missing = findings.flatMap(({ missingRules }) => missingRules);

@@ -1,6 +1,6 @@
 // What `reeve confirm` shows before it asks, in each format, and the number that it would confirm.
 import { describe, expect, test } from 'vitest';
-import { jsonText } from '../../src/cli/output/json-text.ts';
+import { jsonText } from '../../src/cli/output/data-text.ts';
 import { readCommand } from '../../src/cli/command-line.ts';
 import { planConfirmation } from '../../src/inspect/actions/confirmation.ts';
 import { confirmationText } from '../../src/inspect/actions/confirmation-text.ts';

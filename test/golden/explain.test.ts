@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
+import { parseYaml } from '../../src/base/yaml.ts';
 import { readCommand } from '../../src/cli/command-line.ts';
 import { runExplain } from '../../src/cli/commands/explain.ts';
 import { schemaProblems } from '../support/json-schema-problems.ts';
@@ -16,7 +17,7 @@ async function explain(args: readonly string[], stdin = '') {
   const command = await readCommand(['explain', ...args], {});
   if (command.kind !== 'explain') throw new Error(JSON.stringify(command));
   const printed = { stdout: '', stderr: '' };
-  const code = await runExplain(command.settings, command.positionals[0] ?? '', command.environment, {
+  const code = await runExplain(command.settings, command.positionals, command.environment, {
     stdout: (text) => (printed.stdout += text),
     stderr: (text) => (printed.stderr += text),
     stdin: () => Promise.resolve(stdin),
@@ -135,7 +136,9 @@ test('a kind that the install does not allow is explained, if a policy wants it'
 });
 
 test.each([
-  ['nothing', '"nothing" is neither a file nor KIND/NAME, such as namespace/team-a'],
+  ['no_thing', '"no_thing" is neither a file nor KIND/NAME, such as namespace/team-a'],
+  ['policy', 'a name is missing: policy/NAME'],
+  ['ns', 'a name is missing: ns/NAME'],
   ['namespace/', '"namespace/" is neither a file nor KIND/NAME, such as namespace/team-a'],
   ['secrit/x', 'Reeve provides no kind "secrit"; did you mean secret?'],
   ['pod/x', 'Reeve provides no kind "pod"'],
@@ -208,7 +211,44 @@ describe('a request', () => {
 
   test('that is none is refused, without a part of it', async () => {
     const { code, stdout, stderr } = await explain(['test/fixtures/explain/cluster.yaml', ...files]);
-    expect([code, stdout]).toEqual([1, '']);
+    expect([code, stdout]).toEqual([3, '']);
     expect(stderr).toBe('test/fixtures/explain/cluster.yaml is not one AdmissionReview with a request\n');
   });
+});
+
+describe('a target in the words of kubectl', () => {
+  test.each([
+    [['ns', 'team-a'], 'namespace/team-a'],
+    [['team-a'], 'namespace/team-a'],
+    [['-n', 'team-a'], 'namespace/team-a'],
+    [['policy', 'team'], 'policy/team'],
+  ])('%j is %s', async (words, target) => {
+    expect((await explain([...words, ...files])).stdout).toBe((await explain([target, ...files])).stdout);
+  });
+
+  test('KIND NAME of an object is KIND/NAME', async () => {
+    const { stdout } = await explain(['secret', 'regcred', '-n', 'team-b', ...files]);
+    expect(stdout).toBe((await explain(['secret/regcred', '-n', 'team-b', ...files])).stdout);
+  });
+
+  test('a name alone beside -n lacks the kind', async () => {
+    expect(await explain(['regcred', '-n', 'team-b', ...files])).toMatchObject({
+      code: 2,
+      stderr: `${assumed}the kind is missing: KIND/regcred -n team-b\n`,
+    });
+  });
+
+  test('no target at all is a problem', async () => {
+    expect(await readCommand(['explain'], {})).toMatchObject({
+      problems: ['a target is missing: NAME of a namespace, KIND/NAME, or a file'],
+    });
+  });
+});
+
+test('YAML has the fields of JSON', async () => {
+  const [yaml, json] = await Promise.all(
+    ['yaml', 'json'].map(async (format) => (await explain(['team-a', ...files, '-o', format])).stdout),
+  );
+  const [document] = parseYaml(yaml ?? '').documents;
+  expect(document).toMatchObject({ kind: 'data', value: JSON.parse(json ?? '') as unknown });
 });

@@ -83,9 +83,9 @@ describe('the command', () => {
     });
   });
 
-  test('exits with 1 if a document is no object, and names its place', async () => {
+  test('exits with 3 if a document is no object, and names its place', async () => {
     const { code, stderr } = await imported(['capsule', '-f', '-'], 'kind: Tenant\n');
-    expect(code).toBe(1);
+    expect(code).toBe(3);
     expect(stderr).toMatch(/^stdin:1:1: apiVersion: /);
   });
 

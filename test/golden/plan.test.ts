@@ -118,8 +118,8 @@ describe('the exit code', () => {
     expect(await plan([...args, '11'])).toMatchObject({ code: 0 });
   });
 
-  test('for wrong flags is 1 with --exit-code, because 2 means changes', async () => {
-    expect(await readCommand(['plan', '--exit-code'], {})).toMatchObject({ kind: 'wrong', code: 1 });
+  test('for wrong flags is 3 with --exit-code, because 2 means changes', async () => {
+    expect(await readCommand(['plan', '--exit-code'], {})).toMatchObject({ kind: 'wrong', code: 3 });
     expect(await readCommand(['plan'], {})).toMatchObject({
       kind: 'wrong',
       code: 2,
@@ -140,7 +140,7 @@ test('a problem in the files stops the plan, and says where it is', async () => 
   const stdin =
     'apiVersion: reeve.dev/v1alpha1\nkind: NamespacePolicy\nmetadata: {name: p}\nspec: {mach: {}}';
   expect(await plan(['-f', '-', '--state', cluster], { stdin })).toEqual({
-    code: 1,
+    code: 3,
     stdout: '',
     stderr: expect.stringMatching(
       /stdin:4:8: policy p: spec.mach: found an unknown field; .* \(did you mean match\?\)\n$/,
@@ -166,14 +166,14 @@ test('a value that kubectl reads differently stops the plan', async () => {
   const stdin =
     'apiVersion: reeve.dev/v1alpha1\nkind: NamespacePolicy\nmetadata: {name: p}\nspec: {match: {names: [no]}}';
   expect(await plan(['-f', '-', '--state', cluster], { stdin })).toMatchObject({
-    code: 1,
+    code: 3,
     stderr: expect.stringMatching(/stdin:4:24: kubectl reads this value as a boolean, .*\n$/) as string,
   });
 });
 
 test.each([
   ['nss/team-a', [], 2],
-  ['nss/team-a', ['--exit-code'], 1],
+  ['nss/team-a', ['--exit-code'], 3],
   ['ns/Team_A', [], 2],
 ])('a name that --only cannot read is a wrong flag: %s %j', async (name, args, code) => {
   expect(await readCommand(['plan', '-f', 'nowhere', '--only', name, ...args], {})).toMatchObject({
@@ -191,7 +191,7 @@ test.each([
   ['policy/nobody-knows-this', 'there is no NamespacePolicy/nobody-knows-this'],
 ])('a name of --only that does not exist is no plan without changes: %s', async (name, problem) => {
   expect(await plan(onFiles('--exit-code', '--only', name))).toEqual({
-    code: 1,
+    code: 3,
     stdout: '',
     stderr: `${assumed}--only: ${problem}\n`,
   });
@@ -199,7 +199,7 @@ test.each([
 
 test('files without a document are no plan without changes', async () => {
   expect(await plan(['-f', '-', '--state', cluster], { stdin: '# nothing\n' })).toEqual({
-    code: 1,
+    code: 3,
     stdout: '',
     stderr: 'standard input cannot be read: there is no YAML or JSON document\n',
   });

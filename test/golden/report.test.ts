@@ -60,7 +60,7 @@ describe('a report on files', () => {
 
 test('a file with a problem stops the report', async () => {
   expect(await report(['-f', '-'], { stdin: 'kind: X\nmetadata: {name: a}' })).toEqual({
-    code: 1,
+    code: 3,
     stdout: '',
     stderr: 'stdin:1:1: apiVersion: found nothing; accepted: text that is not empty\n',
   });

@@ -40,15 +40,15 @@ test('a suite whose tests pass exits with 0 and names the rules that no test cov
 
 test('with a pattern, only the tests of these names run, and coverage is left out', async () => {
   const { code, stdout } = await reeveTest([suites, '--run', '^a right|^the team', '--verbose']);
-  expect(code).toBe(1);
+  expect(code).toBe(3);
   expect(stdout).toMatch(/passing\.yaml:\d+:\d+: passed: a right can be given for one test\n/);
   expect(stdout).toMatch(/\n2 tests in 4 suites: 2 passed, 2 suites could not run\n$/);
 });
 
-test('a pattern that matches no test exits with 1, because nothing was tested', async () => {
+test('a pattern that matches no test exits with 3, because nothing was tested', async () => {
   const paths = [`${suites}/policies/tests/passing.yaml`, '--run', 'no such test'];
   expect(await reeveTest(paths)).toEqual({
-    code: 1,
+    code: 3,
     stdout: '0 tests in 1 suite: 0 passed\n',
     stderr: '--run: no test has a name that matches\n',
   });
@@ -66,17 +66,17 @@ test('a policy that kubectl reads differently cannot be tested', async () => {
       'tests: [{ name: t, request: { create: { apiVersion: v1, kind: Namespace, metadata: { name: a } } }, expect: { verdict: allowed } }]',
   );
   const { code, stdout } = await folder.run('suite.yaml');
-  expect(code).toBe(1);
+  expect(code).toBe(3);
   expect(stdout).toContain('~/team.yaml:4:26: ');
   expect(stdout).toContain('kubectl reads this value as a boolean');
 });
 
-describe('where there is no suite, the command exits with 1 and says so', () => {
+describe('where there is no suite, the command exits with 3 and says so', () => {
   test.each([
     ['a folder without suites', 'test/fixtures/pki', 'no suite was found; see reeve test --help\n'],
     ['no such path', 'nowhere', 'nowhere cannot be read: there is no such file or folder\n'],
   ])('%s', async (_title, path, stderr) => {
-    expect(await reeveTest([path])).toEqual({ code: 1, stdout: '', stderr });
+    expect(await reeveTest([path])).toEqual({ code: 3, stdout: '', stderr });
   });
 });
 
@@ -96,7 +96,7 @@ test('objects that a suite gives exist in its tests, and a wrong one is a proble
   expect(await folder.run('suite.yaml')).toMatchObject({ code: 0, stderr: '' });
   folder.write('suite.yaml', suite('{ apiVersion: v1, kind: Namespace, metadata: {} }'));
   const { code, stdout } = await folder.run('suite.yaml');
-  expect(code).toBe(1);
+  expect(code).toBe(3);
   expect(stdout).toMatch(/^~\/suite\.yaml:5:\d+: given\[0\]\.metadata\.name: /);
 });
 

@@ -86,7 +86,7 @@ test('a file below a folder that cannot be read is named, with the reason', asyn
   symlinkSync('nowhere', join(folder.path, 'policies/tests/link.yaml'));
   const { code, stderr } = await folder.run('policies', '--run', '^the team of');
   expect({ code, stderr }).toEqual({
-    code: 1,
+    code: 3,
     stderr: '~/policies/tests/link.yaml:1:1: the file cannot be read: there is no such file or folder\n',
   });
 });

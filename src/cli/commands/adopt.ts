@@ -11,9 +11,10 @@ import { namespaceLines } from '../../inspect/plan/plan-text.ts';
 import type { ApiServerChoice } from '../../kube/auth/find-api-server.ts';
 import type { ObjectWriter } from '../../kube/object-writer.ts';
 import { counted } from '../../policy/terms/wording.ts';
+import { exitCodes } from '../exit-codes.ts';
 import { adopter, type AdoptFlags } from '../flags/adopt-settings.ts';
 import { onCluster } from '../input/on-cluster.ts';
-import { jsonText } from '../output/json-text.ts';
+import { dataText } from '../output/data-text.ts';
 import { styleFor, type Style } from '../output/style.ts';
 import { isAgreed, notConfirmed, type AgreementIo } from './agreement.ts';
 import { readProviderState, type ProviderStateIo } from './provider-state.ts';
@@ -36,7 +37,7 @@ export async function runAdopt(
   const { id } = read;
   return await onCluster(flags, environment, io.stderr, async (connection) => {
     const base = await readProviderState(connection, id, { ...flags, others: true }, io);
-    if (base === undefined) return 1;
+    if (typeof base === 'number') return base;
     const { writer } = connection;
     const request = { base, id, namespaces: flags.namespace, now: io.clock.now() };
     const readSecret = async (ref: ObjectRef) => await readIfAllowed(ref, writer);
@@ -66,23 +67,27 @@ async function adopt(
   flags: AdoptFlags,
   { connection, io }: Place,
 ): Promise<number> {
-  const isJson = flags.output === 'json';
-  const print = (result: AdoptionOutput): void => (isJson ? io.stdout(jsonText(result)) : undefined);
-  if (!isJson) io.stdout(adoptionText(output, { isWhole: flags.all, paint: styleFor(io.isColored) }));
+  const { output: format } = flags;
+  const print = (result: AdoptionOutput): void =>
+    format === 'text' ? undefined : io.stdout(dataText(format, result));
+  if (format === 'text')
+    io.stdout(adoptionText(output, { isWhole: flags.all, paint: styleFor(io.isColored) }));
   const remaining = countOf(output) - output.adoptable;
-  const clean = remaining === 0 && output.complete ? 0 : 1;
+  const isKnown = output.complete || remaining > 0;
+  const clean =
+    remaining === 0 && output.complete ? exitCodes.done : isKnown ? exitCodes.no : exitCodes.unknown;
   if (flags.dryRun || offers.length === 0) {
     print(output);
     return clean;
   }
-  const ask = isJson ? undefined : io.ask;
+  const ask = format === 'text' ? io.ask : undefined;
   if (!(await isAgreed({ ...io, ask }, { yes: flags.yes, word: 'adopt' }))) {
     print(output);
     return notConfirmed;
   }
   const { marked, failed } = await markAll(offers, connection.writer, io);
   print({ ...output, marked, failed });
-  return failed.length === 0 ? clean : 1;
+  return failed.length === 0 ? clean : exitCodes.no;
 }
 
 export function adoptionText(

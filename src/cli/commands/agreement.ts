@@ -1,4 +1,5 @@
 // Asks a person to confirm a change. Without a terminal there is no answer, so nothing is changed.
+import { exitCodes } from '../exit-codes.ts';
 
 export interface AgreementIo {
   readonly stderr: (text: string) => void;
@@ -16,7 +17,7 @@ interface Agreement {
 }
 
 /** The exit code of a command that was not confirmed. */
-export const notConfirmed = 2;
+export const notConfirmed = exitCodes.wrongArguments;
 
 export async function isAgreed(
   { ask, stderr }: AgreementIo,

@@ -9,9 +9,10 @@ import { providerNamed } from '../../inspect/input/object-names.ts';
 import type { ConfirmationOutput } from '../../inspect/output-schemas/confirmation.ts';
 import type { ApiServerChoice } from '../../kube/auth/find-api-server.ts';
 import { providerRef, type ProviderId } from '../../policy/terms/provider-id.ts';
+import { exitCodes } from '../exit-codes.ts';
 import type { ConfirmFlags } from '../flags/confirm-settings.ts';
 import { onCluster } from '../input/on-cluster.ts';
-import { jsonText } from '../output/json-text.ts';
+import { dataText } from '../output/data-text.ts';
 import { isAgreed, notConfirmed, type AgreementIo } from './agreement.ts';
 import { readProviderState, type ProviderStateIo } from './provider-state.ts';
 import { refusalText } from './refusal-text.ts';
@@ -24,19 +25,19 @@ export interface ConfirmIo extends AgreementIo, ProviderStateIo {
 /** Returns the exit code. */
 export async function runConfirm(
   flags: ConfirmFlags,
-  [name = '']: readonly string[],
+  words: readonly string[],
   environment: ApiServerChoice['environment'],
   io: ConfirmIo,
 ): Promise<number> {
-  const read = providerNamed(name, flags.namespace);
+  const read = providerNamed(words.join('/'), flags.namespace);
   if (!read.ok) throw new Error('the command line has checked the name');
   const { id } = read;
   return await onCluster(flags, environment, io.stderr, async (connection) => {
     const base = await readProviderState(connection, id, { ...flags, others: false }, io);
-    if (base === undefined) return 1;
+    if (typeof base === 'number') return base;
     if (isPartial(base)) {
       io.stderr(`so how many objects of ${id} would be deleted is not known\n`);
-      return 1;
+      return exitCodes.unknown;
     }
     const output = await planConfirmation({
       base,
@@ -44,7 +45,7 @@ export async function runConfirm(
       isForDeletion: flags.forDeletion,
       now: io.clock.now(),
     });
-    return output === undefined ? 1 : await confirm(output, { id, base, flags }, connection, io);
+    return output === undefined ? exitCodes.no : await confirm(output, { id, base, flags }, connection, io);
   });
 }
 
@@ -65,17 +66,20 @@ async function confirm(
   { writer }: ClusterConnection,
   io: ConfirmIo,
 ): Promise<number> {
-  const isJson = flags.output === 'json';
+  const { output: format } = flags;
+  const isText = format === 'text';
+  const print = (result: ConfirmationOutput): void =>
+    isText ? undefined : io.stdout(dataText(format, result));
   const { annotation = '', outcome } = output;
-  if (!isJson) io.stdout(confirmationText(output, flags.all));
+  if (isText) io.stdout(confirmationText(output, flags.all));
   if (outcome !== 'not confirmed') {
-    if (isJson) io.stdout(jsonText(output));
-    return 0;
+    print(output);
+    return exitCodes.done;
   }
-  const ask = isJson ? undefined : io.ask;
+  const ask = isText ? io.ask : undefined;
   const word = String(Number(annotation));
   if (!(await isAgreed({ ...io, ask }, { yes: flags.yes, word, purpose: 'to allow it' }))) {
-    if (isJson) io.stdout(jsonText(output));
+    print(output);
     return notConfirmed;
   }
   try {
@@ -84,9 +88,9 @@ async function confirm(
     await writer.mergePatch(providerRef(id), { metadata }, { manager: cliFieldManager });
   } catch (error) {
     io.stderr(`${id} was not annotated: ${refusalText(error)}\n`);
-    return 1;
+    return exitCodes.no;
   }
   io.stderr(`${id} has the annotation ${confirmDeletionsAnnotation}: "${annotation}" now\n`);
-  if (isJson) io.stdout(jsonText({ ...output, outcome: 'confirmed' }));
-  return 0;
+  print({ ...output, outcome: 'confirmed' });
+  return exitCodes.done;
 }

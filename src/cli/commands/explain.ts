@@ -10,14 +10,15 @@ import { providedTypes, type LookedAt } from '../../inspect/explain/looked-at.ts
 import { readTarget, type ExplainTarget } from '../../inspect/explain/target.ts';
 import { accessOf } from '../../inspect/input/access.ts';
 import type { ClusterState, Need } from '../../inspect/input/cluster-state.ts';
+import { namespaceType } from '../../inspect/input/loaded-state.ts';
 import { plannedState } from '../../inspect/plan/planned-state.ts';
 import type { ExplainOutput } from '../../inspect/output-schemas/explanation.ts';
 import type { ApiServerChoice } from '../../kube/auth/find-api-server.ts';
-import { wrongArguments } from '../command-row.ts';
+import { exitCodes } from '../exit-codes.ts';
 import type { ExplainFlags } from '../flags/explain-settings.ts';
 import { withState, type StateIo } from '../input/chosen-state.ts';
 import { readRequest } from '../input/request-file.ts';
-import { jsonText } from '../output/json-text.ts';
+import { dataText } from '../output/data-text.ts';
 import { styleFor } from '../output/style.ts';
 
 export interface ExplainIo extends StateIo {
@@ -38,22 +39,22 @@ const needs: readonly Need[] = [
   'rbac',
 ];
 
-/** Returns the exit code: 0 if the target exists and a request is allowed, 2 if the target cannot be read, otherwise 1. */
+/** Returns the exit code. */
 export async function runExplain(
   flags: ExplainFlags,
-  target: string,
+  words: readonly string[],
   environment: ApiServerChoice['environment'],
   io: ExplainIo,
 ): Promise<number> {
-  const request = await readRequest(target, io);
-  if (request !== undefined && 'problem' in request) return failed(request.problem, 1, io);
+  const request = words.length === 1 ? await readRequest(words[0] ?? '', io) : undefined;
+  if (request !== undefined && 'problem' in request) return failed(request.problem, exitCodes.unknown, io);
   return await withState(flags, environment, { needs }, io, async (state, connection) => {
     const at = await lookedAt(state, connection, io.clock.now());
     if (request !== undefined) return printed(await explainRequest(request.request, at), flags, io);
-    const read = readTarget(target, flags.namespace, providedTypes(at));
+    const read = readTarget(words, flags.namespace, providedTypes(at));
     return read.ok
       ? printed(await explain(read.target, at), flags, io)
-      : failed(read.problem, wrongArguments, io);
+      : failed(read.problem, exitCodes.wrongArguments, io);
   });
 }
 
@@ -64,8 +65,12 @@ function failed(problem: string, code: number, { stderr }: ExplainIo): number {
 
 function printed(output: ExplainOutput, { all, output: format }: ExplainFlags, io: ExplainIo): number {
   const { strong } = styleFor(io.isColored);
-  io.stdout(format === 'json' ? jsonText(output) : explanationText(output, { all, strong }));
-  return output.found && output.allowed !== false ? 0 : 1;
+  io.stdout(format === 'text' ? explanationText(output, { all, strong }) : dataText(format, output));
+  if (output.found) return output.allowed === false ? exitCodes.no : exitCodes.done;
+  const isUnread = output.unread.some(
+    ({ kind }) => kind === output.target.kind || kind === namespaceType.kind,
+  );
+  return isUnread ? exitCodes.unknown : exitCodes.no;
 }
 
 async function lookedAt(

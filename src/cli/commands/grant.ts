@@ -29,11 +29,11 @@ export interface GrantIo extends AgreementIo {
 
 export async function runGrant(
   flags: GrantFlags,
-  [, name = '']: readonly string[],
+  [, ...words]: readonly string[],
   environment: ApiServerChoice['environment'],
   io: GrantIo,
 ): Promise<number> {
-  const read = providerNamed(name, flags.namespace);
+  const read = providerNamed(words.join('/'), flags.namespace);
   if (!read.ok) throw new Error('the command line has checked the name');
   const subjects = subjectsIn(flags);
   const everybody = subjects.filter((each) => groupsOfAll.has(each.name));

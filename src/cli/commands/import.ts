@@ -13,9 +13,10 @@ import { readObjectFiles } from '../../inspect/input/object-files.ts';
 import type { ImportOutput } from '../../inspect/output-schemas/import-output.ts';
 import type { ApiServerChoice } from '../../kube/auth/find-api-server.ts';
 import { renderFileProblem, UnreadablePathError } from '../../state/file-problem.ts';
+import { exitCodes } from '../exit-codes.ts';
 import type { ImportCall } from '../flags/import-settings.ts';
 import { installFacts } from '../input/install-facts.ts';
-import { jsonText } from '../output/json-text.ts';
+import { jsonText } from '../output/data-text.ts';
 import { noProgress, type Progress } from '../output/progress.ts';
 
 interface ImportIo {
@@ -25,14 +26,14 @@ interface ImportIo {
   readonly progress?: Progress;
 }
 
-/** Returns the exit code: 0 done; 1 nothing was found or could be read, or with --strict something is lost. */
+/** Returns the exit code. */
 export async function runImport(
   call: ImportCall,
   environment: ApiServerChoice['environment'],
   io: ImportIo,
 ): Promise<number> {
   const written = await objectsOfFiles(call.filename, io);
-  if (written === undefined) return 1;
+  if (written === undefined) return exitCodes.unknown;
   const { filename, kubeconfig, context, cluster, source } = call;
   if (filename.length > 0 && !cluster && (kubeconfig ?? context) === undefined)
     return await finished(call, written, imported(call, written), io);
@@ -57,7 +58,8 @@ export async function runImport(
     );
     for (const { kind, reason } of [...unread, ...read.unread])
       io.stderr(`${kind} could not be read: ${reason}\n`);
-    return await finished(call, input, imported(call, input), io);
+    const isPartial = unread.length + read.unread.length > 0;
+    return await finished({ ...call, isPartial }, input, imported(call, input), io);
   });
 }
 
@@ -107,7 +109,7 @@ function imported(call: ImportCall, input: readonly SourceObject[]): ImportResul
 }
 
 async function finished(
-  call: ImportCall,
+  call: ImportCall & { readonly isPartial?: boolean },
   input: readonly SourceObject[],
   { moved, sources: _sources, ...result }: ImportResult,
   io: ImportIo,
@@ -116,7 +118,7 @@ async function finished(
   const { objects, lost } = result;
   if (objects.length === 0 && lost.length === 0) {
     io.stderr(`nothing of ${source} was found\n`);
-    return 1;
+    return call.isPartial === true ? exitCodes.unknown : exitCodes.no;
   }
   if (secretsFile !== undefined && moved.length > 0) {
     const problem = await secretsProblem(secretsFile, movedSecrets(moved, input));

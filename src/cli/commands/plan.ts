@@ -16,9 +16,10 @@ import { counted } from '../../policy/terms/wording.ts';
 import { loadDefinitions } from '../../state/definitions.ts';
 import { renderFileProblem, UnreadablePathError } from '../../state/file-problem.ts';
 import { inOrder } from '../../state/located.ts';
+import { exitCodes } from '../exit-codes.ts';
 import type { PlanFlags } from '../flags/plan-settings.ts';
 import { withState, type StateIo } from '../input/chosen-state.ts';
-import { jsonText } from '../output/json-text.ts';
+import { jsonText } from '../output/data-text.ts';
 import { styleFor } from '../output/style.ts';
 
 export interface PlanIo extends StateIo {
@@ -52,7 +53,7 @@ export async function runPlan(
   return await withState(stateFlags, environment, { needs, added: objects }, io, async (base) => {
     const problems = problemsIn(read, base);
     for (const problem of problems) io.stderr(`${renderFileProblem(problem)}\n`);
-    if (problems.length > 0) return 1;
+    if (problems.length > 0) return exitCodes.unknown;
     if (base.unread.some(({ kind }) => kind === namespaceType.kind))
       return failed('without the namespaces, nothing can be planned', io);
     const missing = base.unread.length === 0 ? missingOf(scope, base, objects) : undefined;
@@ -65,7 +66,7 @@ export async function runPlan(
 
 function failed(problem: string, { stderr }: StateIo): number {
   stderr(`${problem}\n`);
-  return 1;
+  return exitCodes.unknown;
 }
 
 async function readApplied(paths: readonly string[], io: StateIo): Promise<ObjectFiles | string> {
@@ -103,6 +104,7 @@ function printed(plan: PlanOutput, shown: PlanOutput, flags: PlanFlags, io: Plan
   if (!flags.exitCode) return 0;
   if (isRefused(plan) && !isRefused(shown))
     io.stderr('something would be refused that --only does not show\n');
-  if (isRefused(plan) || !plan.complete) return 1;
+  if (isRefused(plan)) return exitCodes.no;
+  if (!plan.complete) return exitCodes.unknown;
   return changesAnything(shown) ? 2 : 0;
 }

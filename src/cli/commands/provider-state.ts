@@ -10,6 +10,7 @@ import {
   providerRef,
   type ProviderId,
 } from '../../policy/terms/provider-id.ts';
+import { exitCodes } from '../exit-codes.ts';
 import { readCluster } from '../input/cluster-input.ts';
 import type { InstallOverrides } from '../input/install-facts.ts';
 import type { Progress } from '../output/progress.ts';
@@ -25,23 +26,23 @@ function needsOf(id: ProviderId, others: boolean): readonly Need[] {
   return ['providers', 'namespaces', ...(others ? ['secrets' as const] : []), 'own-secrets', 'sources'];
 }
 
-/** Says on standard error why the provider is not found. Returns undefined then. */
+/** Says on standard error why the provider is not found. Returns the exit code then. */
 export async function readProviderState(
   connection: ClusterConnection,
   id: ProviderId,
   overrides: InstallOverrides & { readonly others: boolean },
   { stderr, progress }: ProviderStateIo,
-): Promise<ClusterState | undefined> {
+): Promise<ClusterState | number> {
   const state = await readCluster(connection, { needs: needsOf(id, overrides.others) }, overrides, progress);
   for (const { kind, reason } of state.unread) stderr(`${kind} could not be read: ${reason}\n`);
   const ref = providerRef(id);
   if (state.find(ref, ref.namespace ?? '', ref.name) !== undefined) return state;
-  if (state.unread.some(({ kind }) => kind === ref.kind)) return undefined;
+  if (state.unread.some(({ kind }) => kind === ref.kind)) return exitCodes.unknown;
   const names = state
     .objects(ref)
     .filter(({ metadata }) => metadata.namespace === namespaceOfProvider(id))
     .map(nameOf);
   const near = nearestWord(nameOfProvider(id), names);
   stderr(`there is no ${id}${near === undefined ? '' : `; did you mean ${near}?`}\n`);
-  return undefined;
+  return exitCodes.no;
 }

@@ -13,9 +13,10 @@ import type { ReportOutput } from '../../inspect/output-schemas/report-output.ts
 import type { ApiServerChoice } from '../../kube/auth/find-api-server.ts';
 import { hasAuditableRules } from '../../policy/decide/audit.ts';
 import { roleBindingType, roleType, secretObjectType } from '../../policy/terms/object-key.ts';
+import { exitCodes } from '../exit-codes.ts';
 import type { ReportFlags } from '../flags/report-settings.ts';
 import { withState, type StateIo } from '../input/chosen-state.ts';
-import { jsonText } from '../output/json-text.ts';
+import { dataText } from '../output/data-text.ts';
 import { styleFor, type Style } from '../output/style.ts';
 import { tableText } from '../output/table.ts';
 
@@ -30,7 +31,7 @@ const needs: readonly Need[] = [
   ...(['sources', 'namespaced-roles'] as const),
 ];
 
-/** Returns the exit code: 0 if the report is complete. */
+/** Returns the exit code. */
 export async function runReport(
   flags: ReportFlags,
   environment: ApiServerChoice['environment'],
@@ -53,13 +54,14 @@ export async function runReport(
     const { policies } = cluster.snapshot().policies;
     if (!flags.secrets && policies.some((policy) => hasAuditableRules(policy, 'secrets')))
       io.stderr('existing Secrets were not judged; --secrets judges them\n');
+    const complete = report.complete ? exitCodes.done : exitCodes.unknown;
     if (!flags.write || connection === undefined) {
       io.stdout(printed(report, flags.output, styleFor(io.isColored)));
-      return report.complete ? 0 : 1;
+      return complete;
     }
     const { writeReports } = await import('./report-writer.ts');
     const isWritten = await writeReports(openReports(report), connection, io.stderr);
-    return isWritten && report.complete ? 0 : 1;
+    return isWritten ? complete : exitCodes.no;
   });
 }
 
@@ -76,7 +78,8 @@ function printed(report: ReportOutput, format: ReportFlags['output'], style: Sty
     case 'text':
       return reportText(report, style);
     case 'json':
-      return jsonText(report);
+    case 'yaml':
+      return dataText(format, report);
     case 'csv':
       return reportCsv(report);
     case 'html':

@@ -8,6 +8,7 @@ import { pause } from '../../base/pause.ts';
 import { findSuites } from '../../inspect/suites/find-suites.ts';
 import { UnreadablePathError } from '../../state/file-problem.ts';
 import { readYamlFiles } from '../../state/yaml-files.ts';
+import { exitCodes } from '../exit-codes.ts';
 
 interface WatchIo {
   readonly stderr: (text: string) => void;
@@ -18,7 +19,7 @@ interface WatchIo {
 /** Editors write a file in several steps. */
 const settleMs = 100;
 
-/** Returns the exit code: 0 after a signal, 1 if there is nothing to watch. */
+/** Returns the exit code. */
 export async function runOnChanges(
   paths: readonly string[],
   { stderr, clock, onSignal }: WatchIo,
@@ -35,7 +36,7 @@ export async function runOnChanges(
     watchers = (await foldersOf(paths)).flatMap((folder) => watched(folder, changed.resolve));
     for (const watcher of before) watcher.close();
     await run();
-    if (watchers.length === 0) return 1;
+    if (watchers.length === 0) return exitCodes.unknown;
     stderr('waiting for changes; Ctrl-C ends the command\n');
     await Promise.race([changed.promise, stopped]);
     await pause(clock, settleMs, stop.signal);

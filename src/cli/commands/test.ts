@@ -7,9 +7,10 @@ import { resultsForJunit } from '../../inspect/suites/results-junit.ts';
 import { resultsForGithub, resultsText } from '../../inspect/suites/results-text.ts';
 import { runSuites, type RunOptions } from '../../inspect/suites/run-suites.ts';
 import { renderFileProblem, UnreadablePathError } from '../../state/file-problem.ts';
+import { exitCodes } from '../exit-codes.ts';
 import type { TestFlags } from '../flags/test-settings.ts';
 import { installFacts } from '../input/install-facts.ts';
-import { jsonText } from '../output/json-text.ts';
+import { dataText } from '../output/data-text.ts';
 import { styleFor } from '../output/style.ts';
 import { runInit } from './test-init.ts';
 import { updateSuites } from './test-update.ts';
@@ -23,7 +24,7 @@ export interface TestIo {
   readonly isColored: boolean;
 }
 
-/** Returns the exit code: 0 if all tests passed, otherwise 1. */
+/** Returns the exit code. */
 export async function runTest(flags: TestFlags, given: readonly string[], io: TestIo): Promise<number> {
   const paths = given.length === 0 ? ['.'] : given;
   if (flags.init) return await runInit(paths, io);
@@ -34,11 +35,11 @@ export async function runTest(flags: TestFlags, given: readonly string[], io: Te
 async function runOnce(flags: TestFlags, paths: readonly string[], io: TestIo): Promise<number> {
   const options = optionsOf(flags, io);
   const before = await foundSuites(paths, io);
-  if (before === undefined) return 1;
+  if (before === undefined) return exitCodes.unknown;
   if (!flags.update) return await runFound(flags, before, options, io);
   const isUpdated = await updateSuites(before.suites, options, io.stderr);
   const after = await foundSuites(paths, io);
-  const code = after === undefined ? 1 : await runFound(flags, after, options, io);
+  const code = after === undefined ? exitCodes.unknown : await runFound(flags, after, options, io);
   return isUpdated ? code : 1;
 }
 
@@ -51,7 +52,7 @@ async function runFound(
   for (const problem of problems) io.stderr(`${renderFileProblem(problem)}\n`);
   if (suites.length === 0) {
     io.stderr('no suite was found; see reeve test --help\n');
-    return 1;
+    return exitCodes.unknown;
   }
   const results = await runSuites(suites, options);
   // A part of the tests says nothing about coverage.
@@ -59,8 +60,9 @@ async function runFound(
   io.stdout(written(flags, shown, io));
   const isNothingRun = results.passed + results.failed === 0;
   if (flags.run !== undefined && isNothingRun) io.stderr('--run: no test has a name that matches\n');
-  const isBroken = results.failed > 0 || results.suites.some((suite) => suite.problems.length > 0);
-  return isNothingRun || isBroken || problems.length > 0 ? 1 : 0;
+  if (results.failed > 0) return exitCodes.no;
+  const isBroken = results.suites.some((suite) => suite.problems.length > 0);
+  return isNothingRun || isBroken || problems.length > 0 ? exitCodes.unknown : exitCodes.done;
 }
 
 async function foundSuites(paths: readonly string[], io: TestIo): Promise<FoundSuites | undefined> {
@@ -87,7 +89,8 @@ function written({ output, verbose }: TestFlags, results: TestResults, { isColor
     case 'text':
       return resultsText(results, { style: styleFor(isColored), isVerbose: verbose });
     case 'json':
-      return jsonText(results);
+    case 'yaml':
+      return dataText(output, results);
     case 'junit':
       return resultsForJunit(results);
     case 'github':

@@ -4,11 +4,16 @@ import { folder, installNamespace } from './common-settings.ts';
 import { integerSetting, requiredText, switchSetting } from './setting-kinds.ts';
 import { commandForm, type Settings, type Values } from './settings.ts';
 
-export const certsDefaults = { namespace: 'reeve-system', force: false, caDays: 3650, days: 365 } as const;
+export const certsDefaults = {
+  installNamespace: 'reeve-system',
+  force: false,
+  caDays: 3650,
+  days: 365,
+} as const;
 
 export const certsSettings = {
   out: requiredText({ ...folder, help: 'The folder for ca.crt, ca.key, tls.crt and tls.key.' }),
-  namespace: installNamespace(certsDefaults.namespace),
+  installNamespace: installNamespace(certsDefaults.installNamespace),
   force: switchSetting('Replace existing files.'),
   caDays: integerSetting(certsDefaults.caDays, 1, maxLifetimeDays, {
     placeholder: 'DAYS',

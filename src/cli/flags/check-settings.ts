@@ -19,9 +19,8 @@ export const checkSettings = {
     'Check this file or folder in place of an install; - is standard input. May be given several times.',
   ),
   ...connectionSettings,
-  namespace: {
+  installNamespace: {
     ...installNamespace,
-    hasVariable: true,
     help: 'The namespace that Reeve is installed in. Default: reeve-system, and with -f that of its Deployments.',
   },
   wait: durationSetting('0s', anHourMs, parseGoDuration, {
@@ -31,8 +30,8 @@ export const checkSettings = {
   }),
   ...forFiles,
   output: outputSetting(
-    ['text', 'json', 'github'],
-    'Lines for people, JSON for programs, or annotations of a pull request on GitHub.',
+    ['text', 'json', 'yaml', 'github'],
+    'Lines for people, JSON or YAML for programs, or annotations of a pull request on GitHub.',
   ),
 } satisfies Settings;
 
@@ -50,8 +49,12 @@ export const checkForm = commandForm({
   ],
   exitCodes: [
     [0, 'No problem was found.'],
-    [1, 'A problem was found, or with --strict a warning. Or the tool could not look.'],
+    [1, 'A problem was found, or with --strict a warning.'],
     [2, 'Wrong flags.'],
+    [
+      3,
+      'The command could not find out: no answer of the cluster, or too few rights, or files that cannot be read.',
+    ],
   ],
 });
 

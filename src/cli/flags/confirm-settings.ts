@@ -23,14 +23,14 @@ export const confirmForm = commandForm({
     placeholder: 'KIND/NAME',
     help: 'The policy, share or binding: policy/team, share/regcred, binding/no-egress.',
     min: 1,
-    max: 1,
+    max: 2,
   },
   details: `Reeve holds deletions back when one change would delete more objects than maxDeletions. This command lists the objects,
 and sets the annotation reeve.dev/confirm-deletions to their number. Objects that join later are held again.
 
 A change of the spec that the API server refuses cannot be confirmed here: set the annotation in the same write.`,
-  check: ({ namespace }, [name = '']) => {
-    const read = providerNamed(name, namespace);
+  check: ({ namespace }, words) => {
+    const read = providerNamed(words.join('/'), namespace);
     return read.ok ? [] : [read.problem];
   },
   examples: [
@@ -39,7 +39,8 @@ A change of the spec that the API server refuses cannot be confirmed here: set t
   ],
   exitCodes: [
     [0, 'The number was confirmed, or nothing needs a confirmation.'],
-    [1, 'There is no such object, or the cluster refused the annotation or could not be reached.'],
+    [1, 'There is no such object, or the cluster refused the annotation.'],
     [2, 'Wrong flags, or not confirmed.'],
+    [3, 'The number is not known: a kind could not be read, or the cluster did not answer.'],
   ],
 });

@@ -12,7 +12,7 @@ export const explainSettings = {
   namespace: objectNamespace('The namespace of the object, or of a SecurityIntentBinding.'),
   all: withoutVariable(switchSetting('Print all namespaces and objects of a policy, not only the first 20.')),
   ...installOverrides,
-  output: outputSetting(['text', 'json'], 'Text for people, or JSON for programs.'),
+  output: outputSetting(['text', 'json', 'yaml'], 'Text for people, or JSON or YAML for programs.'),
 } satisfies Settings;
 
 export type ExplainFlags = Values<typeof explainSettings>;
@@ -20,28 +20,33 @@ export type ExplainFlags = Values<typeof explainSettings>;
 export const explainForm = commandForm({
   settings: explainSettings,
   positionals: {
-    placeholder: 'TARGET',
-    help: 'namespace/NAME, policy/NAME, share/NAME, binding/NAME, KIND/NAME of an object with -n, or a file with an AdmissionReview (- is standard input).',
-    min: 1,
-    max: 1,
+    placeholder: '[TARGET]',
+    help: 'NAME of a namespace, policy/NAME, share/NAME, binding/NAME, KIND/NAME of an object with -n, or a file with an AdmissionReview (- is standard input). KIND NAME means KIND/NAME. Without a target: the namespace of -n.',
+    min: 0,
+    max: 2,
   },
-  check: ({ filename }, [target]) =>
-    target === '-' && filename.includes('-')
+  check: ({ filename, namespace }, [target]) => [
+    ...(target === '-' && filename.includes('-')
       ? ['standard input is either the request or the objects of -f, not both']
-      : [],
+      : []),
+    ...(target === undefined && namespace === undefined
+      ? ['a target is missing: NAME of a namespace, KIND/NAME, or a file']
+      : []),
+  ],
   examples: [
-    [
-      'reeve explain namespace/team-a',
-      'what each policy gives this namespace, and why the others do not match',
-    ],
+    ['reeve explain team-a', 'what each policy gives this namespace, and why the others do not match'],
     ['reeve explain secret/regcred -n team-a', 'who provides this Secret, or why it is not there'],
     ['reeve explain policy/team', 'the namespaces, objects and rights of this policy'],
     ['reeve explain request.json', 'what each rule says of an AdmissionReview, and the answer'],
-    ['reeve explain namespace/team-a -f policies/ -f cluster/', 'a namespace in files'],
+    ['reeve explain team-a -f policies/ -f cluster/', 'a namespace in files'],
   ],
   exitCodes: [
     [0, 'The target exists, or the request is allowed.'],
-    [1, 'The target does not exist, the request is refused, or the tool could not look.'],
+    [1, 'The target does not exist, or the request is refused.'],
     [2, 'Wrong flags, or a target that is neither a name nor a file.'],
+    [
+      3,
+      'The command could not find out: no answer of the cluster, too few rights, or files that cannot be read.',
+    ],
   ],
 });

@@ -51,7 +51,7 @@ export const grantForm = commandForm({
     placeholder: 'use KIND/NAME',
     help: 'The right, which is always use, and the policy, share or binding: policy/team, share/regcred, binding/no-egress.',
     min: 2,
-    max: 2,
+    max: 3,
   },
   details: `Users with the verb use on a policy, share or binding may decide which namespaces it matches, and what these get
 from it. Every other user who changes such a label or annotation of a Namespace is refused.
@@ -68,16 +68,17 @@ Without --apply the command reads no cluster: it prints the objects for kubectl 
   ],
   exitCodes: [
     [0, 'The objects were printed, or created.'],
-    [1, 'The cluster refused the objects, or could not be reached.'],
+    [1, 'The cluster refused the objects.'],
     [2, 'Wrong flags, or not confirmed.'],
+    [3, 'The cluster could not be reached.'],
   ],
 });
 
 function checkedGrant(
   { group, user, serviceAccount, namespace }: GrantFlags,
-  [verb = '', name = '']: readonly string[],
+  [verb = '', ...words]: readonly string[],
 ): readonly string[] {
-  const read = providerNamed(name, namespace);
+  const read = providerNamed(words.join('/'), namespace);
   return [
     ...(verb === 'use' ? [] : [`${JSON.stringify(verb)} is not valid; accepted: use`]),
     ...(read.ok ? [] : [read.problem]),

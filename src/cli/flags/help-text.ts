@@ -1,4 +1,5 @@
 // Writes the help of the program and of each command.
+import { exitCodeMeanings } from '../exit-codes.ts';
 import { namesOf, variableName, type CommandTable, type Setting } from './settings.ts';
 
 /** `program`: `reeve`, or `kubectl reeve` for the plugin. */
@@ -12,6 +13,7 @@ export function overviewOf(program: string, summaries: readonly (readonly [strin
     '',
     `${program} COMMAND --help lists the flags of a command. Most can also be set in the environment.`,
     `${program} --version prints the version.`,
+    ...titled('Exit codes of all commands:', codeLines(exitCodeMeanings)),
   ].join('\n');
 }
 
@@ -32,12 +34,16 @@ export function helpOf(program: string, name: string, summary: string, form: Com
       'Examples:',
       aligned(examples.map(([command, effect]) => [calledBy(program, command), `# ${effect}`])),
     ),
-    ...titled('Exit codes:', aligned(exitCodes.map(([code, meaning]) => [String(code), meaning]))),
+    ...titled('Exit codes:', codeLines(exitCodes)),
   ].join('\n');
 }
 
 const overridesText =
   'A flag overrides its variable, and a variable overrides the default. If a flag is given twice, the last one counts.';
+
+function codeLines(codes: typeof exitCodeMeanings): readonly string[] {
+  return aligned(codes.map(([code, meaning]) => [String(code), meaning]));
+}
 
 function calledBy(program: string, command: string): string {
   return command.replaceAll(/\breeve (?=[a-z])/g, `${program} `);

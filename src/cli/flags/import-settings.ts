@@ -53,7 +53,8 @@ export const importForm = commandForm({
   ],
   exitCodes: [
     [0, 'Done. What could not be carried over is listed.'],
-    [1, 'Nothing of the tool was found, or the input could not be read. Or with --strict something is lost.'],
+    [1, 'Nothing of the tool was found. Or with --strict something is lost.'],
     [2, 'Wrong flags.'],
+    [3, 'A file could not be read, or the cluster did not answer.'],
   ],
 });

@@ -1,5 +1,6 @@
 // Defines the flags of `reeve plan`.
 import { planScopeOf } from '../../inspect/plan/plan-scope.ts';
+import { exitCodes } from '../exit-codes.ts';
 import { fileOrFolder, filesSetting, outputSetting } from './common-settings.ts';
 import { clusterSettings, installOverrides } from './state-settings.ts';
 import { listSetting, pathsSetting, switchSetting } from './setting-kinds.ts';
@@ -67,7 +68,7 @@ export const planForm = commandForm({
       ? ['--state replaces the cluster: give one of them']
       : []),
   ],
-  wrongCode: (args) => (args.includes('--exit-code') ? 1 : 2),
+  wrongCode: (args) => (args.includes('--exit-code') ? exitCodes.unknown : exitCodes.wrongArguments),
   details:
     'Nothing is written. Policies of the state that the files do not have stay, as with kubectl apply. What the API server would refuse is left out of the plan.',
   examples: [
@@ -78,10 +79,8 @@ export const planForm = commandForm({
   ],
   exitCodes: [
     [0, 'The plan was made. With --exit-code: nothing would change.'],
-    [
-      1,
-      'The plan could not be made, or --max-deletions was exceeded. With --exit-code also: something would be refused, or could not be read.',
-    ],
+    [1, '--max-deletions was exceeded. With --exit-code also: something would be refused.'],
     [2, 'With --exit-code: something would change. Without it: wrong flags.'],
+    [3, 'The plan could not be made. With --exit-code also: a kind could not be read, or wrong flags.'],
   ],
 });

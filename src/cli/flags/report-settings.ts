@@ -10,8 +10,8 @@ export const reportSettings = {
   ),
   ...clusterSettings,
   output: outputSetting(
-    ['text', 'json', 'csv', 'html', 'openreports'],
-    'Tables for people, JSON or CSV for programs, one page for a browser, or a List of the Reports of openreports.io.',
+    ['text', 'json', 'yaml', 'csv', 'html', 'openreports'],
+    'Tables for people, JSON, YAML or CSV for programs, one page for a browser, or a List of the Reports of openreports.io.',
   ),
   secrets: {
     ...switchSetting(
@@ -44,8 +44,9 @@ with an end. Reeve computes it from the objects themselves, so it needs no runni
   ],
   exitCodes: [
     [0, 'The report is complete, whatever it lists.'],
-    [1, 'A kind could not be read, a Report could not be written, or the tool could not look.'],
+    [1, 'A Report could not be written.'],
     [2, 'Wrong flags.'],
+    [3, 'The report is not complete: a kind or a file could not be read, or the cluster did not answer.'],
   ],
 });
 

@@ -216,8 +216,12 @@ function splitFlag(arg: string, isFlag: (arg: string) => boolean): readonly [str
 }
 
 function unknownText(given: string, known: readonly string[]): string {
+  // A command that looks at no namespace may still have --install-namespace.
+  const word = given === '-n' ? '--namespace' : given;
   // Each letter is near to each other one.
-  const near = given.startsWith('--') ? likelyMeant(given, known) : undefined;
+  const near = word.startsWith('--')
+    ? (likelyMeant(word, known) ?? known.find((flag) => flag.endsWith(word.slice(1))))
+    : undefined;
   return `unknown flag ${given}${near === undefined ? '' : `; did you mean ${near}?`}`;
 }
 

@@ -74,8 +74,8 @@ export const askingSettings = {
   ...connectionSettings,
   ...installOverrides,
   output: outputSetting(
-    ['text', 'json'],
-    'Lines for people, or JSON for programs. With json nothing is asked.',
+    ['text', 'json', 'yaml'],
+    'Lines for people, or JSON or YAML for programs, with which nothing is asked.',
   ),
 } satisfies Settings;
 

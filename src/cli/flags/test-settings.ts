@@ -33,8 +33,8 @@ export const testSettings = {
   },
   verbose: { ...switchSetting('List also the tests that pass.'), hasVariable: false },
   output: outputSetting(
-    ['text', 'json', 'junit', 'github'],
-    'Lines for people, JSON for programs, JUnit XML for continuous integration, or annotations of a pull request on GitHub.',
+    ['text', 'json', 'yaml', 'junit', 'github'],
+    'Lines for people, JSON or YAML for programs, JUnit XML for continuous integration, or annotations of a pull request on GitHub.',
   ),
 } satisfies Settings;
 
@@ -73,7 +73,8 @@ export const testForm = commandForm({
       0,
       'All tests passed, with --update after the update. With --init: each suite was written. With --watch: a signal ended it.',
     ],
-    [1, 'A test failed, a suite could not run, or no suite was found. With --init: a suite was not written.'],
+    [1, 'A test failed. With --init: a suite was not written.'],
     [2, 'Wrong flags.'],
+    [3, 'A suite could not run, or no test was found.'],
   ],
 });

@@ -10,7 +10,7 @@ export const uninstallSettings = {
     ...file,
     help: 'The kubeconfig of an administrator. Without it, the cluster is found as kubectl finds it.',
   }),
-  namespace: installSettings.namespace,
+  installNamespace: installSettings.namespace,
   sharedNamespace: {
     ...installSettings.sharedNamespace,
     help: 'A namespace with Secrets to share. May be given several times.',
@@ -50,7 +50,8 @@ export const uninstallForm = commandForm({
   details,
   exitCodes: [
     [0, 'Nothing of Reeve is left.'],
-    [1, 'Something is left, or the cluster could not be reached.'],
+    [1, 'Something is left.'],
     [2, 'Wrong flags, or not confirmed.'],
+    [3, 'The cluster could not be reached.'],
   ],
 });

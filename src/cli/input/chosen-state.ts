@@ -7,6 +7,7 @@ import { readObjectFiles } from '../../inspect/input/object-files.ts';
 import type { KubeObject } from '../../base/kube-object.ts';
 import type { ApiServerChoice } from '../../kube/auth/find-api-server.ts';
 import { renderFileProblem, UnreadablePathError } from '../../state/file-problem.ts';
+import { exitCodes } from '../exit-codes.ts';
 import type { Progress } from '../output/progress.ts';
 import type { WantedState } from './cluster-input.ts';
 import { installFacts, type InstallOverrides } from './install-facts.ts';
@@ -26,7 +27,7 @@ export interface StateIo {
 /** `connection` is undefined for a state of files alone. */
 export type StateWork = (state: ClusterState, connection?: ClusterConnection) => number | Promise<number>;
 
-/** Returns the exit code of the work; 1 if the files have a problem, or if the cluster does not answer. */
+/** Returns the exit code of the work, or `unknown` if the files have a problem or the cluster does not answer. */
 export async function withState(
   flags: StateFlags,
   environment: ApiServerChoice['environment'],
@@ -35,7 +36,7 @@ export async function withState(
   work: StateWork,
 ): Promise<number> {
   const objects = await objectsOf(flags.filename, io);
-  if (objects === undefined) return 1;
+  if (objects === undefined) return exitCodes.unknown;
   const { filename, kubeconfig, context, cluster } = flags;
   if (filename.length > 0 && !cluster && (kubeconfig ?? context) === undefined) {
     const install = installFacts(objects, flags);

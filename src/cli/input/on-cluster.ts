@@ -3,13 +3,14 @@ import { connect, type ClusterConnection } from '../../app/cluster-connection.ts
 import { KubeError } from '../../base/kube-error.ts';
 import { StartError } from '../../base/start-error.ts';
 import { CredentialError } from '../../kube/auth/credentials.ts';
+import { exitCodes } from '../exit-codes.ts';
 import { findApiServer, type ApiServerChoice } from '../../kube/auth/find-api-server.ts';
 
 type Choice = Pick<ApiServerChoice, 'kubeconfig' | 'context'>;
 
 const concurrency = 16;
 
-/** Returns the exit code of the work; 1 if the cluster does not answer. */
+/** Returns the exit code of the work, or `unknown` if the cluster does not answer. */
 export async function onCluster(
   { kubeconfig, context }: Choice,
   environment: ApiServerChoice['environment'],
@@ -23,13 +24,13 @@ export async function onCluster(
     } catch (error) {
       if (!(error instanceof KubeError)) throw error;
       stderr(`${connection.description}: ${error.message}\n`);
-      return 1;
+      return exitCodes.unknown;
     } finally {
       connection.client.close();
     }
   } catch (error) {
     if (!(error instanceof StartError || error instanceof CredentialError)) throw error;
     stderr(`${error.message}\n`);
-    return 1;
+    return exitCodes.unknown;
   }
 }

@@ -1,5 +1,6 @@
 // Writes the reference page of all flags from the settings tables of the commands.
 import { describedCommands, type DescribedCommand } from '../../../src/cli/command-line.ts';
+import { exitCodeMeanings } from '../../../src/cli/exit-codes.ts';
 import { namesOf, variableName, type Setting } from '../../../src/cli/flags/settings.ts';
 import { code, page, prose, table } from './markdown.ts';
 
@@ -9,6 +10,9 @@ export function flagsPage(): string {
   return page('Flags', [
     'A flag wins over its environment variable, and a variable over the default. When a flag that takes one value is given twice, the last one counts. `reeve COMMAND --help` prints the same.',
     'In a clone, `npm start -- FLAGS` is `reeve up FLAGS`, and `npm run --silent reeve -- COMMAND FLAGS` is every other command.',
+    'The exit codes of all commands. `run`, `serve` and `up` exit with 1 if they do not start, or stop without a signal.',
+    codesTable(exitCodeMeanings),
+    '`-n` and `--namespace` name the namespace that a command looks at, as in kubectl. `--install-namespace` names the one that Reeve is installed in; only the programs `run` and `serve`, which look at no single namespace, call it `--namespace`.',
     ...commands.flatMap(sectionOf),
   ]);
 }
@@ -30,15 +34,15 @@ function sectionOf({ name, summary, form }: DescribedCommand): readonly string[]
             examples.map(([command, effect]) => [code(command), prose(effect)]),
           ),
         ]),
-    ...(exitCodes.length === 0
-      ? []
-      : [
-          table(
-            ['Exit code', 'Meaning'],
-            exitCodes.map(([number, meaning]) => [String(number), prose(meaning)]),
-          ),
-        ]),
+    ...(exitCodes.length === 0 ? [] : [codesTable(exitCodes)]),
   ];
+}
+
+function codesTable(codes: typeof exitCodeMeanings): string {
+  return table(
+    ['Exit code', 'Meaning'],
+    codes.map(([number, meaning]) => [String(number), prose(meaning)]),
+  );
 }
 
 function rowOf([key, setting]: readonly [string, Setting<unknown>]): readonly string[] {

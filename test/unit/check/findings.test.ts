@@ -84,7 +84,9 @@ describe('the Deployments', () => {
   });
 
   test('that are all missing are a problem', () => {
-    expect(deploymentProblems([])).toEqual(['no Deployment of Reeve is in the namespace: check --namespace']);
+    expect(deploymentProblems([])).toEqual([
+      'no Deployment of Reeve is in the namespace: check --install-namespace',
+    ]);
   });
 });
 

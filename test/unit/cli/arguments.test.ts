@@ -125,7 +125,6 @@ describe('reeve check', () => {
     [['--exclude-namespace=a'], '--exclude-namespace goes with -f'],
     [['--resource-kind=v1/ConfigMap'], '--resource-kind goes with -f'],
     [['--secret-name=a'], '--secret-name goes with -f'],
-    [['--install-namespace=a'], 'unknown flag --install-namespace'],
   ])('%j is refused', async (args, problem) => {
     expect(await readCommand(['check', ...args], {})).toMatchObject({
       kind: 'wrong',

@@ -46,7 +46,7 @@ describe('reeve certs', () => {
 
   test('the pair can serve, with the given namespace and lifetime', async () => {
     const out = await makeFolder();
-    await run({ out, namespace: 'platform', days: 30, caDays: 60 });
+    await run({ out, installNamespace: 'platform', days: 30, caDays: 60 });
     const reading = await readServingPair(join(out, 'tls.crt'), join(out, 'tls.key'), now);
     expect(reading).toMatchObject({ ok: true, value: { notAfter: new Date('2026-07-01T12:00:00Z') } });
     const ca = new X509Certificate(await readFile(join(out, 'ca.crt')));
@@ -90,10 +90,10 @@ describe('reeve certs', () => {
 
   test('all wrong options are reported at once, and nothing is written', async () => {
     const out = await makeFolder();
-    const { exitCode, stdout, stderr } = await run({ out, namespace: 'No!', caDays: 0, days: 1.5 });
+    const { exitCode, stdout, stderr } = await run({ out, installNamespace: 'No!', caDays: 0, days: 1.5 });
     expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
     expect(stderr.split('\n').map((line) => line.split(':')[0])).toEqual([
-      '--namespace',
+      '--install-namespace',
       '--ca-days',
       '--days',
       '',

@@ -38,7 +38,7 @@ test.each([
     },
   });
   rmSync(folder, { recursive: true });
-  expect({ code, time, stderr: printed.stderr }).toEqual({ code: 1, time: 120_000, stderr: talk });
+  expect({ code, time, stderr: printed.stderr }).toEqual({ code: 3, time: 120_000, stderr: talk });
   expect(printed.stdout).toBe(
     'problem: API server: the API server did not answer (ECONNREFUSED)\nReeve does not work completely: API server (see above).\n',
   );

@@ -37,7 +37,7 @@ test('the flags of an install in the files are no assumption', async () => {
 
 test('a problem in a file stops the command, with its place', async () => {
   expect(await chosen({}, `${namespaceText}---\nkind: X\n`)).toEqual({
-    code: 1,
+    code: 3,
     stderr:
       'stdin:5:1: apiVersion: found nothing; accepted: text that is not empty\n' +
       'stdin:5:1: metadata: found nothing; accepted: an object\n',
@@ -51,13 +51,13 @@ test('a problem with JSON that is nested too deeply says what is wrong', async (
     {},
     `{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}, "data": ${data}}`,
   );
-  expect(code).toBe(1);
+  expect(code).toBe(3);
   expect(stderr).toMatch(/^stdin:1:1: data(?:\[0\])+: found deeper nesting; accepted: at most 64 levels\n$/);
 });
 
 test('a path that does not exist stops the command', async () => {
   expect(await chosen({ filename: ['nowhere'] })).toMatchObject({
-    code: 1,
+    code: 3,
     stderr: 'nowhere cannot be read: there is no such file or folder\n',
   });
 });
@@ -66,7 +66,7 @@ test.each([{ filename: [] }, { cluster: true }, { context: 'x' }, { kubeconfig: 
   'the flags %j choose the cluster, which must be there',
   async (flags) => {
     const { code, stderr, state } = await chosen(flags, namespaceText);
-    expect([code, state]).toEqual([1, undefined]);
+    expect([code, state]).toEqual([3, undefined]);
     expect(stderr).toContain('nowhere');
   },
 );

@@ -86,8 +86,6 @@ describe('a flag overrides the environment, and the environment overrides the de
   });
 });
 
-const names = (await describedCommands()).map(({ name }) => name);
-
 describe('wrong command lines', () => {
   test.each([
     [['--port', '65536'], '--port: "65536" is not valid; accepted: a whole number from 0 to 65535'],
@@ -145,7 +143,6 @@ describe('wrong command lines', () => {
   });
 
   test.each([
-    [[], `a command is missing; accepted: ${names.join(', ')}`],
     [['sevre'], 'unknown command "sevre"; did you mean serve?'],
     [['constructor'], 'unknown command "constructor"'],
   ])('command %j', async (args, problem) => {
@@ -155,6 +152,26 @@ describe('wrong command lines', () => {
       hint: 'reeve --help',
       code: 2,
     });
+  });
+});
+
+describe('the namespace of the install has a flag of its own', () => {
+  test.each([
+    ['check', '-n', 'team-a'],
+    ['check', '--namespace', 'team-a'],
+    ['uninstall', '--namespace', 'reeve-system'],
+    ['certs', '--namespace', 'reeve-system', '--out', 'x'],
+  ])('%s %s names it', async (name, flag, ...rest) => {
+    expect(problemsOf(await readCommand([name, flag, ...rest], {}))).toContain(
+      `unknown flag ${flag}; did you mean --install-namespace?`,
+    );
+  });
+});
+
+test.each(['-v', '--version', 'version'])('%s prints the version', async (arg) => {
+  expect(await readCommand([arg], {})).toMatchObject({
+    kind: 'help',
+    text: expect.stringMatching(/^reeve \d+\.\d+\.\d+/) as unknown,
   });
 });
 
@@ -181,7 +198,7 @@ describe('paths without a flag', () => {
 test('certs', async () => {
   expect(await readCommand(['certs', '--out', 'x', '--force'], {})).toEqual({
     kind: 'certs',
-    settings: { out: 'x', namespace: 'reeve-system', force: true, caDays: 3650, days: 365 },
+    settings: { out: 'x', installNamespace: 'reeve-system', force: true, caDays: 3650, days: 365 },
     positionals: [],
     environment: {},
     mayColor: true,
@@ -196,8 +213,8 @@ test('certs', async () => {
 });
 
 describe('help', () => {
-  test.each([['--help'], ['help'], ['-h']])('%s lists the commands', async (arg) => {
-    expect(await readCommand([arg], {})).toMatchObject({
+  test.each([[['--help']], [['help']], [['-h']], [[]]])('%j lists the commands', async (args) => {
+    expect(await readCommand(args, {})).toMatchObject({
       kind: 'help',
       text: expect.stringMatching(/serve[^]+certs/) as unknown,
     });
@@ -227,3 +244,17 @@ test.each(['check', 'plan', 'report', 'explain ns/a'])(
     expect(command).toMatchObject({ settings: { kubeconfig: undefined } });
   },
 );
+
+test.each([
+  ['confirm', ['policy', 'team']],
+  ['grant', ['use', 'policy', 'team', '--group', 'red']],
+])('reeve %s reads KIND NAME', async (name, args) => {
+  expect(await readCommand([name, ...args], {})).toMatchObject({ kind: name });
+});
+
+test('each command that prints JSON prints YAML as well', async () => {
+  for (const { name, form } of await describedCommands()) {
+    const formats = name === 'plan' ? [] : (form.settings['output']?.choices ?? []);
+    expect([name, formats.includes('json')]).toEqual([name, formats.includes('yaml')]);
+  }
+});

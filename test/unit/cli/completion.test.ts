@@ -19,7 +19,7 @@ describe('completion offers', () => {
     ],
     [
       ['check', '-o', ''],
-      ['text', 'json', 'github', ':4'],
+      ['text', 'json', 'yaml', 'github', ':4'],
     ],
     [
       ['check', '--output', 'j'],
@@ -29,11 +29,12 @@ describe('completion offers', () => {
       ['check', '--output=j'],
       ['--output=json', ':4'],
     ],
-    [['check', '--strict', ''], [':4']],
+    [['check', '--strict', ''], [':0']],
     [['check', '-f', ''], [':0']],
     [['check', '--filename=po'], [':0']],
     [['check', '--context', ''], [':4']],
-    [['check', '--', '--con'], [':4']],
+    [['check', '--', '--con'], [':0']],
+    [['uninstall', '--', '--con'], [':4']],
     [
       ['completion', ''],
       ['bash', 'zsh', 'fish', ':4'],
@@ -54,7 +55,7 @@ describe('completion offers', () => {
 
 test('bash divides a flag at the equals sign, and replaces only what follows', async () => {
   expect(await offered('check', '--output', '=', 'j')).toEqual(['json', ':4']);
-  expect(await offered('check', '--output', '=')).toEqual(['text', 'json', 'github', ':4']);
+  expect(await offered('check', '--output', '=')).toEqual(['text', 'json', 'yaml', 'github', ':4']);
   expect(await offered('check', '--output', '=', 'json', '--con')).toEqual(['--context', ':4']);
 });
 

@@ -16,9 +16,9 @@ function help(output: number): { readonly status: number | null; readonly stderr
   return { status, stderr };
 }
 
-test('a command whose result does not fit on the disk ends with 1 and the reason', () => {
+test('a command whose result does not fit on the disk ends with 3 and the reason', () => {
   expect(help(openSync('/dev/full', 'w'))).toEqual({
-    status: 1,
+    status: 3,
     stderr: 'cannot write to standard output: ENOSPC\n',
   });
 });

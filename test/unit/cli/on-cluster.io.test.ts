@@ -36,5 +36,5 @@ test('the server and the context are named, and no credentials', async () => {
     return 0;
   });
   const where = `https://127.0.0.1:${port} (the kubeconfig ${kubeconfig}, context prod)`;
-  expect([code, stderr]).toEqual([1, `${where}: the API server did not answer (ECONNREFUSED)\n`]);
+  expect([code, stderr]).toEqual([3, `${where}: the API server did not answer (ECONNREFUSED)\n`]);
 });

@@ -1,6 +1,6 @@
 // How commands print data: tables, styles and JSON.
 import { describe, expect, test } from 'vitest';
-import { jsonText } from '../../../src/cli/output/json-text.ts';
+import { jsonText } from '../../../src/cli/output/data-text.ts';
 import { startedProgress } from '../../../src/cli/output/progress.ts';
 import { styleFor } from '../../../src/cli/output/style.ts';
 import { tableText } from '../../../src/cli/output/table.ts';

@@ -102,12 +102,12 @@ test('the process ends with 0 after SIGINT', async () => {
   expect((await reeve.ended()).code).toBe(0);
 });
 
-test('without a folder to watch, the command exits with 1', async () => {
+test('without a folder to watch, the command exits with 3', async () => {
   using folder = new SuiteFolder();
   const path = join(folder.path, 'no/where/a.yaml');
   const { code, stderr } = await new ReeveProcess(['test', '--watch', path]).ended();
   expect({ code, stderr }).toEqual({
-    code: 1,
+    code: 3,
     stderr: `${path} cannot be read: there is no such file or folder\n`,
   });
 });

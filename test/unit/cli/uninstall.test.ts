@@ -86,7 +86,7 @@ describe('the command line', () => {
       kind: 'uninstall',
       settings: {
         kubeconfig: undefined,
-        namespace: 'reeve-system',
+        installNamespace: 'reeve-system',
         sharedNamespace: ['reeve-shared'],
         keepContents: false,
         deleteShared: false,
