@@ -4,26 +4,31 @@ import type { FieldsFate } from '../policy/plan/next-account.ts';
 import { planAccount, type AccountStep } from '../policy/plan/plan-account.ts';
 import { serviceAccountType } from '../policy/terms/object-key.ts';
 import type { ProviderState } from '../policy/terms/provider-id.ts';
-import { systemClock } from '../base/clock.ts';
 import type { ContentsRemoval } from './contents.ts';
 import type { Facts } from './facts.ts';
-import { inParallel, isNotFound, nameOfRef, textOfError, type Problems } from './removal.ts';
+import {
+  clearInRounds,
+  inParallel,
+  isNotFound,
+  nameOfRef,
+  textOfError,
+  type Problems,
+  type Round,
+} from './removal.ts';
 
 const atOnce = 16;
-const againMs = 500;
 
-/** Repeats until no account has a field of Reeve: a last write of Reeve may arrive after the first round. */
 export async function clearAccounts(removal: ContentsRemoval): Promise<Problems> {
-  const deadline = systemClock.monotonic() + removal.patienceMs;
-  for (;;) {
-    const facts = await factsOf(removal);
-    if (typeof facts === 'string') return [facts];
-    if (facts.accounts.length === 0) return [];
-    const problems = await inParallel(facts.accounts, atOnce, (account) => clear(account, facts, removal));
-    const left = problems.filter((problem) => problem !== undefined);
-    if (systemClock.monotonic() >= deadline) return left;
-    if (left.length > 0) await systemClock.sleep(againMs);
-  }
+  return await clearInRounds(() => clearOnce(removal), removal.patienceMs);
+}
+
+async function clearOnce(removal: ContentsRemoval): Promise<Round> {
+  const facts = await factsOf(removal);
+  if (typeof facts === 'string') return { found: Number.POSITIVE_INFINITY, problems: [facts] };
+  const { accounts } = facts;
+  const results = await inParallel(accounts, atOnce, (account) => clear(account, facts, removal));
+  const problems = accounts.map((live, index) => results[index] ?? `${nameOfAccount(live)} gets fields again`);
+  return { found: accounts.length, problems };
 }
 
 async function factsOf({ facts }: Pick<ContentsRemoval, 'facts'>): Promise<Facts | string> {
@@ -53,7 +58,7 @@ async function clear(
       return fate;
     },
   });
-  const name = nameOfRef({ ...serviceAccountType, ...live });
+  const name = nameOfAccount(live);
   try {
     if (step !== undefined) await carryOut(step, writer);
     say(`${fates.has('removed') ? 'took fields back from' : 'kept the fields of'} ${name}`);
@@ -61,6 +66,10 @@ async function clear(
   } catch (error) {
     return isNotFound(error) ? undefined : `${name}: ${textOfError(error)}`;
   }
+}
+
+function nameOfAccount(live: ObservedAccount): string {
+  return nameOfRef({ ...serviceAccountType, ...live });
 }
 
 /** What an uninstall deletes of a provider, it also takes back. */

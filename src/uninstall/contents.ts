@@ -5,10 +5,18 @@ import type { Observed } from '../policy/plan/observed.ts';
 import { orphanMetadata } from '../policy/plan/ownership.ts';
 import { giveBack } from '../reconcile/namespace/give-back.ts';
 import { providerRef, type ProviderState } from '../policy/terms/provider-id.ts';
-import { systemClock } from '../base/clock.ts';
 import type { Facts } from './facts.ts';
 import { planContents, type ContentsPlan, type ProviderPlan } from './plan.ts';
-import { isNotFound, nameOfRef, textOfError, type Removal, type Problems, inParallel } from './removal.ts';
+import {
+  clearInRounds,
+  inParallel,
+  isNotFound,
+  nameOfRef,
+  textOfError,
+  type Problems,
+  type Removal,
+  type Round,
+} from './removal.ts';
 
 export interface ContentsRemoval extends Removal {
   readonly facts: () => Promise<Facts>;
@@ -22,29 +30,19 @@ interface Task {
 }
 
 const atOnce = 16;
-const againMs = 500;
 
-/**
- * Repeats until nothing is left: API servers learn of the deleted guard with a delay, and a last write of Reeve may
- * arrive after the first round.
- */
 export async function clearContents(removal: ContentsRemoval): Promise<Problems> {
-  const deadline = systemClock.monotonic() + removal.patienceMs;
-  for (;;) {
-    const left = await clearOnce(removal);
-    if (left.length === 0 || systemClock.monotonic() >= deadline) return left;
-    await systemClock.sleep(againMs);
-  }
+  return await clearInRounds(() => clearOnce(removal), removal.patienceMs);
 }
 
-/** Reports each object it deleted as a problem too: another round has to see that the object does not come back. */
-async function clearOnce(removal: ContentsRemoval): Promise<Problems> {
+async function clearOnce(removal: ContentsRemoval): Promise<Round> {
   const facts = await factsOf(removal);
-  if (typeof facts === 'string') return [facts];
+  if (typeof facts === 'string') return { found: Number.POSITIVE_INFINITY, problems: [facts] };
   const tasks = tasksOf(planContents(facts, removal.keepContents));
   const results = await inParallel(tasks, atOnce, (task) => carryOut(task, removal));
-  const problems = results.filter((problem) => problem !== undefined);
-  return problems.length > 0 ? problems : tasks.map(({ live }) => `${nameOfRef(refOf(live))} comes back`);
+  // The next round must see that a deleted object does not come back.
+  const problems = tasks.map(({ live }, index) => results[index] ?? `${nameOfRef(refOf(live))} comes back`);
+  return { found: tasks.length, problems };
 }
 
 /** Returns the facts, or the reason why they are unknown. */
@@ -97,7 +95,7 @@ function portTo(writer: ContentsRemoval['writer']): Parameters<typeof giveBack>[
   };
 }
 
-/** Call it when no object of theirs is left. */
+/** Call it when none of their objects is left. */
 export async function removeProviders({ facts, writer, say, ...rest }: ContentsRemoval): Promise<Problems> {
   const found = await factsOf({ facts });
   if (typeof found === 'string') return [found];

@@ -1,5 +1,5 @@
 // Deletes objects one by one, present or not, and reports each; an object that stays is a problem, not an exception.
-import { systemClock } from '../base/clock.ts';
+import { systemClock, type Clock } from '../base/clock.ts';
 import { KubeError } from '../base/kube-error.ts';
 import type { KubeObject, ObjectRef } from '../base/kube-object.ts';
 import type { KubeClient } from '../kube/http/client.ts';
@@ -49,6 +49,38 @@ export async function inTime(isMet: () => Promise<boolean>, patienceMs: number):
     await systemClock.sleep(pollMs);
   }
   return true;
+}
+
+/** One look at what is left, and one attempt to clear it. */
+export interface Round {
+  /** How many objects there were to clear. */
+  readonly found: number;
+  /** One line for each object of this round that may be there again. */
+  readonly problems: Problems;
+}
+
+const nextRoundMs = 500;
+
+/**
+ * Repeats until a round finds nothing: API servers learn of the deleted guard with a delay, and a last write of Reeve may
+ * arrive after the first round. A round may take longer than `patienceMs`, so only rounds count that find no fewer
+ * objects than the rounds before.
+ */
+export async function clearInRounds(
+  round: () => Promise<Round>,
+  patienceMs: number,
+  clock: Pick<Clock, 'monotonic' | 'sleep'> = systemClock,
+): Promise<Problems> {
+  let fewest = Number.POSITIVE_INFINITY;
+  let deadline = clock.monotonic() + patienceMs;
+  for (;;) {
+    const { found, problems } = await round();
+    if (problems.length === 0) return [];
+    if (found < fewest) deadline = clock.monotonic() + patienceMs;
+    else if (clock.monotonic() >= deadline) return problems;
+    fewest = Math.min(fewest, found);
+    await clock.sleep(nextRoundMs);
+  }
 }
 
 /** Runs `work` for every item, at most `limit` at a time. The results have the order of the items. */
