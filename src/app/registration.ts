@@ -6,6 +6,7 @@ import type { MetricsRegistry } from '../observe/registry.ts';
 import type { HookMode } from '../policy/compile/applicable-rules.ts';
 import { drifts } from '../registration/configuration-drift.ts';
 import { keepConfigurations } from '../registration/keep-configurations.ts';
+import { serviceReached, serviceTrial } from '../registration/service-reach.ts';
 import type { LiveCluster } from '../state/live-cluster.ts';
 import { systemClock } from '../base/clock.ts';
 import type { ClusterConnection } from './cluster-connection.ts';
@@ -34,8 +35,6 @@ export interface RegistrationContext {
 
 const leaseName = 'reeve-webhook';
 const kinds = ['MutatingWebhookConfiguration', 'ValidatingWebhookConfiguration'];
-/** Until the endpoints of the Service contain a Pod that is ready, and every API server knows them. */
-const endpointsMs = 10_000;
 
 /** Call it once this process answers reviews: API servers send them as soon as a configuration exists. */
 export function startRegistration(
@@ -46,22 +45,25 @@ export function startRegistration(
   const { client, writer, isOfPod } = connection;
   const { namespace, serviceName, servicePort, secretsRbacFailurePolicy } = settings;
   const observer = registrationObserver(log, new ConfigurationMetrics(registry, kinds, drifts), activity);
-  const startedAt = systemClock.monotonic();
-  const isReachable = (): boolean => !isOfPod || systemClock.monotonic() - startedAt >= endpointsMs;
   return elect(
     client,
     { ...settings, name: leaseName },
     log,
     async (signal) => {
       const [templates, version] = await Promise.all([readWebhookTemplates(), readProgramVersion()]);
+      const service = { namespace, name: serviceName, port: servicePort };
       const options = {
-        service: { namespace, name: serviceName, port: servicePort },
+        service,
         excludedNamespaces: excludedNamespaces(settings),
         reconcilerUsername: `system:serviceaccount:${namespace}:${reconcilerAccount}`,
         secretsAndRbac: secretsRbacFailurePolicy,
         version,
       };
-      const ports = { store: writer, bundle, cluster, observer, isReachable };
+      // Outside of a Pod no Service leads here, and the configurations name the address of this process.
+      const reached = isOfPod
+        ? serviceReached(serviceTrial(writer, service, signal), systemClock, signal)
+        : Promise.resolve();
+      const ports = { store: writer, bundle, cluster, observer, reached };
       await keepConfigurations(templates, options, ports, signal);
     },
     fail,

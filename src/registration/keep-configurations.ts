@@ -13,8 +13,10 @@ import {
 /** Options from the settings of the install; the other options depend on the cluster. */
 export type FixedOptions = Omit<WebhookOptions, 'caBundle' | 'judged' | 'owner'>;
 
-export interface RegistrationPorts extends KeeperPorts {
+export interface RegistrationPorts extends Omit<KeeperPorts, 'isReachable'> {
   readonly cluster: LiveCluster;
+  /** Resolves once the Service leads to a replica. Until then no configuration is created. */
+  readonly reached: Promise<void>;
 }
 
 /** How often the stored configurations are compared with the wanted ones when no cause changes. */
@@ -30,7 +32,8 @@ export async function keepConfigurations(
   signal: AbortSignal,
 ): Promise<void> {
   const { cluster } = ports;
-  const keeper = new ConfigurationKeeper(ports, options.version);
+  let isReachable = false;
+  const keeper = new ConfigurationKeeper({ ...ports, isReachable: () => isReachable }, options.version);
   const keep = async (): Promise<boolean> =>
     await keeper.tryToKeep((caBundle, uid) => {
       const judged = judgedKinds(cluster.snapshot().policies);
@@ -38,6 +41,10 @@ export async function keepConfigurations(
       return webhookConfigurations(templates, { ...options, caBundle, judged, owner });
     }, signal);
   const pause = new InterruptiblePause(systemClock);
+  const reached = ports.reached.then(() => {
+    isReachable = true;
+    pause.interrupt();
+  });
   const unsubscribe = [
     cluster.subscribe((each) => {
       // A new status of a policy does not change the kinds that policies have rules for.
@@ -52,6 +59,7 @@ export async function keepConfigurations(
       // A change during the round ends this wait at once: the round may have missed it.
       await pause.wait(waitMs, signal);
     }
+    await reached;
   } finally {
     for (const end of unsubscribe) end();
   }
