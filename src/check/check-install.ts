@@ -24,7 +24,7 @@ import {
 import { missingRules, type MissingRule } from './missing-rules.ts';
 import { podsSeen, rightsToSeePods } from './pods.ts';
 import { lackedRights, ownName, rightsSeen, textOfRight } from './rights.ts';
-import { reachProblems, versionSeen } from './server.ts';
+import { reachProblems, rightToReach, versionSeen } from './server.ts';
 
 /** One part with everything that was seen of it. A part without problems works, unless something is unseen. */
 export interface Finding extends Required<Omit<Seen, 'lacked'>> {
@@ -39,6 +39,7 @@ interface Reading {
   /** Returns undefined when this account may not ask. Rejects with a KubeError. */
   readonly look: () => Promise<Seen | undefined>;
 }
+type Part = readonly [name: string, readings: readonly Reading[]];
 type Cluster = Pick<ClusterConnection, 'client' | 'writer'>;
 
 const kinds = ['securityintents', ...Object.values(providerResources)];
@@ -46,6 +47,17 @@ const admission = 'admissionregistration.k8s.io/v1';
 export const serverPart = 'API server';
 const accounts = ['webhook', 'reconciler'] as const;
 const leases = ['reeve-webhook', 'reeve-reconciler'] as const;
+
+/** Returns whether rules are enforced: the webhook configurations are right, and the API server reaches the webhook. */
+export async function checkWebhooks(
+  expected: ExpectedWebhooks,
+  cluster: Cluster,
+): Promise<readonly Finding[]> {
+  const findings = webhookParts(expected, cluster).map(([part, readings]) =>
+    findingOf(part, readings, cluster.client),
+  );
+  return await Promise.all(findings);
+}
 
 /** Returns one finding for each part, in the order in which a person repairs them, and only that of an ill API server. */
 export async function checkInstall(
@@ -58,7 +70,7 @@ export async function checkInstall(
   const server = await findingOf(serverPart, [{ needs: [], look }], client);
   if (server.problems.length > 0) return [server];
   const self = await ownName(client);
-  const parts: readonly (readonly [part: string, readonly Reading[]])[] = [
+  const parts: readonly Part[] = [
     ['kinds', kinds.map((plural) => kindReading(`${plural}.${group}`, cluster))],
     ['guard and jail', protections.map((protection) => protectionReading(protection, cluster))],
     ...accounts.map(
@@ -67,8 +79,7 @@ export async function checkInstall(
     ['Deployments', [deploymentsReading(namespace, cluster)]],
     ['Pods', [{ needs: rightsToSeePods(namespace), look: () => podsSeen(client, expected) }]],
     ['Leases', leases.map((name) => leaseReading(name, expected, cluster))],
-    ['webhook configurations', configurationReadings(expected, cluster)],
-    ['webhook', [reachReading(client)]],
+    ...webhookParts(expected, cluster),
     ['policies, shares and bindings', providerKinds.map((kind) => providersReading(kind, cluster))],
   ];
   const findings = parts.map(([part, readings]) => findingOf(part, readings, client));
@@ -202,10 +213,17 @@ function configurationReadings(expected: ExpectedWebhooks, cluster: Cluster): re
   });
 }
 
-function reachReading(client: KubeClient): Reading {
+function webhookParts(expected: ExpectedWebhooks, cluster: Cluster): readonly Part[] {
+  return [
+    ['webhook configurations', configurationReadings(expected, cluster)],
+    ['webhook', [reachReading(expected.namespace, cluster.client)]],
+  ];
+}
+
+function reachReading(namespace: string, client: KubeClient): Reading {
   return {
-    needs: [{ verb: 'create', group, resource: providerResources.NamespacePolicy }],
-    look: async () => ({ problems: await reachProblems(client) }),
+    needs: [rightToReach(namespace)],
+    look: async () => ({ problems: await reachProblems(client, namespace) }),
   };
 }
 

@@ -1,9 +1,12 @@
 // Asks the API server for its version, and whether it asks the webhook.
 import { apiVersion, group } from '../api/names.ts';
+import { providerResources } from '../policy/terms/provider-id.ts';
 import { ownMember } from '../base/json.ts';
 import { KubeError } from '../base/kube-error.ts';
+import type { ResourceAttributes } from '../kube/access-review.ts';
 import { malformedAnswer } from '../kube/http/answers.ts';
 import type { KubeClient } from '../kube/http/client.ts';
+import { resourcePath } from '../kube/http/resource-paths.ts';
 import type { Seen } from './findings.ts';
 
 /** The guard consists of ValidatingAdmissionPolicies, which are stable since then. */
@@ -27,25 +30,33 @@ export async function versionSeen(
 }
 
 /** Only the webhook can see that the expression does not compile. Neither the schema nor the guard refuses it. */
-const refusedPolicy = {
+const refusedBinding = {
   apiVersion,
-  kind: 'NamespacePolicy',
+  kind: 'SecurityIntentBinding',
   metadata: { name: 'reeve-check' },
-  spec: { match: { matchConditions: [{ name: 'check', expression: 'namespaceObject.' }] } },
+  spec: { intents: ['reeve-check'], workloads: { cel: ['labels.'] } },
 };
+
+/** A binding in the namespace of the install has no effect, so the right to create one is harmless. */
+export function rightToReach(namespace: string): ResourceAttributes {
+  return { verb: 'create', group, resource: providerResources.SecurityIntentBinding, namespace };
+}
 
 const advice = 'see the log of the webhook, its Pods, its Service, and any NetworkPolicy before it';
 
 /**
- * Sends an invalid policy as a dry run: only an answer of the webhook proves that API servers reach it and trust its
- * certificate. Rejects with a KubeError when this account may not create policies, or another webhook or a
- * ValidatingAdmissionPolicy refuses the policy.
+ * Sends an invalid binding as a dry run: only an answer of the webhook proves that API servers reach it and trust its
+ * certificate. Rejects with a KubeError when this account may not create bindings, or another webhook or a
+ * ValidatingAdmissionPolicy refuses the binding.
  */
-export async function reachProblems(client: Pick<KubeClient, 'request'>): Promise<readonly string[]> {
+export async function reachProblems(
+  client: Pick<KubeClient, 'request'>,
+  namespace: string,
+): Promise<readonly string[]> {
   try {
-    const path = `/apis/${apiVersion}/namespacepolicies`;
-    await client.request({ method: 'POST', path, query: { dryRun: 'All' }, body: refusedPolicy });
-    return [`the API server stores policies without asking the webhook: ${advice}`];
+    const path = resourcePath({ apiVersion, plural: providerResources.SecurityIntentBinding, namespace });
+    await client.request({ method: 'POST', path, query: { dryRun: 'All' }, body: refusedBinding });
+    return [`the API server stores bindings without asking the webhook: ${advice}`];
   } catch (error) {
     if (!(error instanceof KubeError)) throw error;
     const { code, reason, refusal } = error;

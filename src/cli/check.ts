@@ -2,7 +2,7 @@
 import { readProgramVersion } from '../app/shipped-files.ts';
 import type { Clock } from '../base/clock.ts';
 import { cliApiVersion } from '../api/names.ts';
-import { checkInstall, serverPart, type Finding } from '../check/check-install.ts';
+import { checkInstall, checkWebhooks, serverPart, type Finding } from '../check/check-install.ts';
 import type { MissingRule } from '../check/missing-rules.ts';
 import type { ApiServerChoice } from '../kube/auth/find-api-server.ts';
 import type { CheckFlags } from './flags/check-settings.ts';
@@ -25,11 +25,12 @@ export async function runCheck(
   environment: ApiServerChoice['environment'],
   { stdout, stderr, clock, showsProgress }: CheckIo,
 ): Promise<number> {
-  const { installNamespace: namespace = 'reeve-system', wait, output } = flags;
+  const { installNamespace: namespace = 'reeve-system', wait, onlyWebhooks, output } = flags;
+  const parts = onlyWebhooks ? checkWebhooks : checkInstall;
   return await onCluster(flags, environment, stderr, async (connection) => {
     const version = await readProgramVersion();
     const look = async (): Promise<readonly Finding[]> =>
-      await checkInstall({ namespace, version, now: clock.now() }, connection);
+      await parts({ namespace, version, now: clock.now() }, connection);
     const deadline = clock.monotonic() + wait;
     let findings = await look();
     let waitsFor = '';

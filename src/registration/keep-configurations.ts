@@ -41,10 +41,12 @@ export async function keepConfigurations(
       return webhookConfigurations(templates, { ...options, caBundle, judged, owner });
     }, signal);
   const pause = new InterruptiblePause(systemClock);
-  const reached = ports.reached.then(() => {
+  const whenReached = async (): Promise<void> => {
+    await ports.reached;
     isReachable = true;
     pause.interrupt();
-  });
+  };
+  const reached = whenReached();
   const unsubscribe = [
     cluster.subscribe((each) => {
       // A new status of a policy does not change the kinds that policies have rules for.

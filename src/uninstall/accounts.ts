@@ -27,7 +27,9 @@ async function clearOnce(removal: ContentsRemoval): Promise<Round> {
   if (typeof facts === 'string') return { found: Number.POSITIVE_INFINITY, problems: [facts] };
   const { accounts } = facts;
   const results = await inParallel(accounts, atOnce, (account) => clear(account, facts, removal));
-  const problems = accounts.map((live, index) => results[index] ?? `${nameOfAccount(live)} gets fields again`);
+  const problems = accounts.map(
+    (live, index) => results[index] ?? `${nameOfAccount(live)} gets fields again`,
+  );
   return { found: accounts.length, problems };
 }
 

@@ -63,8 +63,17 @@ export const valueCases: readonly ValueCase[] = [
     beside: certManager,
     shows: '"name":"company"',
   },
-  { path: 'policies', value: [{ name: 'p', spec: { suspend: true } }], shows: 'helm.sh/hook: post-install' },
-  { path: 'shares', value: [{ name: 's', spec: { suspend: true } }], shows: 'helm.sh/hook: post-install' },
+  { path: 'waitUntilEnforced', value: false, shows: "helm.sh/hook: test\n    helm.sh/hook-weight: '0'" },
+  {
+    path: 'policies',
+    value: [{ name: 'p', spec: { suspend: true } }],
+    shows: 'post-install\n    helm.sh/hook-delete-policy: hook-failed',
+  },
+  {
+    path: 'shares',
+    value: [{ name: 's', spec: { suspend: true } }],
+    shows: 'post-install\n    helm.sh/hook-delete-policy: hook-failed',
+  },
   { path: 'priorityClassName', value: 'high', shows: 'priorityClassName: high' },
   { path: 'nodeSelector', value: { pool: 'platform' }, shows: 'pool: platform' },
   { path: 'tolerations', value: [{ key: 'dedicated', operator: 'Exists' }], shows: 'key: dedicated' },
@@ -81,6 +90,12 @@ export const valueCases: readonly ValueCase[] = [
   { path: 'networkPolicy.apiServerPorts', value: [8443], beside: network, shows: 'port: 8443 }' },
   { path: 'metrics.podMonitor', value: true, shows: 'kind: PodMonitor' },
   { path: 'metrics.prometheusRule', value: true, shows: 'kind: PrometheusRule' },
+  {
+    path: 'metrics.runbooksUrl',
+    value: 'https://git.example.com/reeve/docs/runbooks/',
+    beside: { metrics: { prometheusRule: true } },
+    shows: 'runbook_url: https://git.example.com/reeve/docs/runbooks/ReeveNoWebhook.md\n',
+  },
   { path: 'metrics.dashboards', value: true, shows: 'reeve-dashboard-' },
   {
     path: 'metrics.labels',

@@ -1,5 +1,8 @@
 // Installs Reeve on a control plane from manifests/, and runs it from source with its shipped service account.
 import { join, resolve } from 'node:path';
+import { ownMember } from '../../src/base/json.ts';
+import { listOf } from '../../src/check/findings.ts';
+import { manifestObjects } from '../support/manifest-files.ts';
 import { send } from './admin-client.ts';
 import type { ClusterAccess } from './cluster-access.ts';
 import { Component } from './component.ts';
@@ -16,6 +19,9 @@ const root = resolve(import.meta.dirname, '..', '..');
 const program = join(root, 'src', 'main.ts');
 const serviceAccount = 'reeve-reconciler';
 
+/** Which kinds and adapters the shipped install allows: the accounts have the rights for these. */
+const allowed = /^--(?:resource-kind|intent-adapter)=/;
+
 interface ReevePlaces {
   readonly kubeconfig: string;
   readonly port: number;
@@ -23,7 +29,7 @@ interface ReevePlaces {
 }
 
 /** Returns the arguments of `reeve run` for a process from source. */
-function reeveArguments(places: ReevePlaces): readonly string[] {
+export function reeveArguments(places: ReevePlaces): readonly string[] {
   return [
     'run',
     '--role=all',
@@ -33,7 +39,18 @@ function reeveArguments(places: ReevePlaces): readonly string[] {
     // No node serves cluster IPs here, so API servers connect to this port directly.
     `--service-port=${places.port}`,
     `--probes-port=${places.probesPort}`,
+    ...shippedArguments().filter((argument) => allowed.test(argument)),
   ];
+}
+
+function shippedArguments(): readonly string[] {
+  const containers = manifestObjects('install')
+    .filter(({ kind }) => kind === 'Deployment')
+    .flatMap(({ object: { spec } }) =>
+      listOf(ownMember(ownMember(ownMember(spec, 'template'), 'spec'), 'containers')),
+    );
+  // Both Deployments have the same kinds and adapters.
+  return [...new Set(containers.flatMap((each) => listOf(ownMember(each, 'args'))).map(String))];
 }
 
 export async function reeveUp(cluster: ClusterAccess, say: Say): Promise<void> {

@@ -138,8 +138,8 @@ describeControllers('the chart', () => {
       expect(job).toMatchObject({ code: 0, stderr: '' });
       expect(job.rights).toEqual([
         'clusterroles.rbac.authorization.k8s.io [] [reeve-webhook] [get delete]',
-        'mutatingwebhookconfigurations.admissionregistration.k8s.io [] [reeve] [get patch delete]',
-        'validatingwebhookconfigurations.admissionregistration.k8s.io [] [reeve] [get patch delete]',
+        'mutatingwebhookconfigurations.admissionregistration.k8s.io [] [reeve] [get delete]',
+        'validatingwebhookconfigurations.admissionregistration.k8s.io [] [reeve] [get delete]',
       ]);
       expect(job.stdout).toContain('deleted ClusterRole reeve-webhook');
       expect(uninstalled).toContain('release "reeve" uninstalled');

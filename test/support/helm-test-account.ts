@@ -18,7 +18,7 @@ export async function createHelmTestAccount(cluster: ClusterAccess): Promise<Hel
   const { hooks } = await renderChart(await neededHelm(4));
   const objects = hooks
     .map(({ object }) => object)
-    .filter((object) => annotationOf(object, 'helm.sh/hook') === 'test');
+    .filter((object) => String(annotationOf(object, 'helm.sh/hook')).split(',').includes('test'));
   const pod = objects.find(({ kind }) => kind === 'Pod') as PodObject | undefined;
   const items = objects.filter(({ kind }) => kind !== 'Pod');
   const input = JSON.stringify({ apiVersion: 'v1', kind: 'List', items });

@@ -28,6 +28,9 @@ export const checkSettings = {
     help: 'How long to look again until everything works.',
     accepted: 'a duration such as 2m, up to 1h',
   }),
+  onlyWebhooks: switchSetting(
+    'Check only whether rules are enforced: the webhook configurations, and whether the API server reaches the webhook.',
+  ),
   ...forFiles,
   output: outputSetting(
     ['text', 'json', 'yaml', 'github'],
@@ -58,8 +61,12 @@ export const checkForm = commandForm({
   ],
 });
 
-function checkedCheck({ filename, wait, output, ...flags }: CheckFlags): readonly string[] {
-  if (filename.length > 0) return wait > 0 ? ['--wait goes without -f'] : [];
+function checkedCheck({ filename, wait, onlyWebhooks, output, ...flags }: CheckFlags): readonly string[] {
+  if (filename.length > 0)
+    return [
+      ...(wait > 0 ? ['--wait goes without -f'] : []),
+      ...(onlyWebhooks ? ['--only-webhooks goes without -f'] : []),
+    ];
   const given = Object.entries(flags)
     .filter(([key, value]) => Object.hasOwn(forFiles, key) && value !== undefined && value !== false)
     .map(([key]) => flagName(key));

@@ -13,6 +13,9 @@ export const release: { readonly name: string; readonly namespace: string } = {
   namespace: 'reeve-system',
 };
 
+/** Without a kubelet no Pod ends, and Helm would wait for the Pod that sees that rules are enforced. */
+const noPods = ['--set', 'waitUntilEnforced=false'];
+
 export class HelmRelease {
   readonly #helm: Helm;
   readonly #plane: ControlPlane;
@@ -25,7 +28,16 @@ export class HelmRelease {
   }
 
   async install(values: object = {}, chart = chartFolder, ...flags: readonly string[]): Promise<string> {
-    const args = ['install', this.#release.name, chart, '--create-namespace', '--values', '-', ...flags];
+    const args = [
+      'install',
+      this.#release.name,
+      chart,
+      '--create-namespace',
+      '--values',
+      '-',
+      ...noPods,
+      ...flags,
+    ];
     return await this.#run(args, values);
   }
 
