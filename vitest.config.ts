@@ -43,6 +43,8 @@ const onOwnPlanes = [
   'chart',
   'chart-releases',
   'command-line-page',
+  'deleted-definitions',
+  'etcd-restore',
   'fan-out',
   'faults',
   'install',

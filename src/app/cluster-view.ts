@@ -8,12 +8,12 @@ import { LiveCluster } from '../state/live-cluster.ts';
 import type { Log } from '../observe/log.ts';
 import type { ClusterConnection } from './cluster-connection.ts';
 import { startOnceServed } from './served-watch.ts';
-import { ServedKinds } from './served-kinds.ts';
+import { definitionUid, RemovedIntents, ServedKinds } from './served-kinds.ts';
 import { systemClock } from '../base/clock.ts';
 import type { WatchStarter } from './watches.ts';
 
 export interface ViewContext {
-  readonly connection: Pick<ClusterConnection, 'discovery'>;
+  readonly connection: Pick<ClusterConnection, 'discovery' | 'writer'>;
   readonly log: Log;
   /** Takes an error of the program itself. */
   readonly fail: (error: unknown) => void;
@@ -65,7 +65,10 @@ export function watchCluster(
   const cluster = new LiveCluster({
     excludedNamespaces: excludedNamespaces(settings),
     adapters: installedAdapters(settings),
+    intentsRemoved: () => removedIntents.ask(),
   });
+  const kindUid = (signal: AbortSignal) => definitionUid(connection.writer, 'securityintents', signal);
+  const removedIntents = new RemovedIntents({ cluster, kindUid, clock: systemClock });
   const ending = new AbortController();
   const start = (plural: string, sink: WatchSink): void =>
     void watches.start({ path: resourcePath({ apiVersion, plural }) }, sink);
@@ -85,5 +88,6 @@ export function watchCluster(
   const { discovery } = connection;
   const served = new ServedKinds({ cluster, discovery, clock: systemClock });
   served.run(ending.signal).catch(fail);
+  removedIntents.run(ending.signal).catch(fail);
   return { cluster, enginesAsked: served.asked, stop: () => ending.abort() };
 }

@@ -57,10 +57,11 @@ export function ownedReaderOf(
 function streamed(
   client: KubeClient,
   target: WatchTarget,
-  options: { readonly page: number; readonly signal: AbortSignal },
+  { page, signal }: { readonly page: number; readonly signal: AbortSignal },
 ): AsyncIterable<KubeObject> {
   return new CollectionReader(client, target, {
-    ...options,
+    page,
+    signal: () => signal,
     clock: systemClock,
     streamsLists: true,
   }).objects();

@@ -1,8 +1,9 @@
 // Starts the role "reconciler": watches, writer, election, log and metrics.
 import { hostname } from 'node:os';
 import { ownMember } from '../base/json.ts';
+import { KubeError } from '../base/kube-error.ts';
+import type { ObjectRef } from '../base/kube-object.ts';
 import { pause } from '../base/pause.ts';
-import { group } from '../api/names.ts';
 import { createEventRecorder, type EventRecorder } from '../kube/events/event-recorder.ts';
 import type { Log } from '../observe/log.ts';
 import { measureProviders } from '../observe/provider-metrics.ts';
@@ -20,6 +21,7 @@ import { elect, type Election } from './election.ts';
 import { namesOfKinds, namesOrAny } from './kind-names.ts';
 import { objectTypeOf } from '../policy/terms/object-key.ts';
 import { systemClock } from '../base/clock.ts';
+import { definitionUid } from './served-kinds.ts';
 import { auditReaderOf, ownedReaderOf, ownSecretsOf } from './object-readers.ts';
 import { startWantedWatches } from './wanted-watches.ts';
 import { whereToAdd } from './install-roles.ts';
@@ -88,10 +90,11 @@ export function startReconciler(
   });
   const events = eventsOf(connection, log);
   const observer = reconcileObserver(log, metrics, activity);
-  const reconciler = reconcilerOf(settings, { connection, cluster, events, observer, traced: tracing.queue });
+  const writer = writerOf(connection, watches);
+  const parts = { connection, cluster, writer, events, observer };
+  const reconciler = reconcilerOf(settings, { ...parts, traced: tracing.queue });
   roles.reconciler = reconciler;
-  const reader = writerOf(connection);
-  const guardCheck = new GuardCheck({ reader, events, observer, clock: systemClock });
+  const guardCheck = new GuardCheck({ reader: writer, events, observer, clock: systemClock });
   roles.guardCheck = guardCheck;
   const wanted = startWantedWatches(reconciler.watches, connection, watches, log, fail);
   const election = elect(
@@ -122,14 +125,13 @@ function reconcilerOf(
     connection,
     ...context
   }: Pick<ReconcilerContext, 'connection' | 'cluster'> &
-    Pick<ReconcilerOptions, 'events' | 'observer' | 'traced'>,
+    Pick<ReconcilerOptions, 'writer' | 'events' | 'observer' | 'traced'>,
 ): Reconciler {
   const allowedKinds = settings.resourceKind.map(objectTypeOf);
   const secretNames = namesOrAny(settings.secretName);
   const resourceOf = namesOfKinds(allowedKinds, connection.discovery);
   return createReconciler({
     ...context,
-    writer: writerOf(connection),
     ownSecrets: ownSecretsOf(connection, secretNames),
     auditReader: auditReaderOf(connection),
     ownedReader: ownedReaderOf(connection, resourceOf),
@@ -149,11 +151,39 @@ function reconcilerOf(
   });
 }
 
-function writerOf({ writer }: ClusterConnection): ObjectWriter {
+/** After a conflict it reads the object for its watch, which may have missed what others wrote. */
+function writerOf(
+  { writer, discovery }: Pick<ClusterConnection, 'writer' | 'discovery'>,
+  watches: Pick<WatchStarter, 'reread'>,
+): ObjectWriter {
+  const reread = async ({ apiVersion, kind, namespace, name }: ObjectRef, version: string): Promise<void> => {
+    // Without an answer, the next conflict leads here again.
+    const served = await discovery.find(apiVersion, kind).catch(() => undefined);
+    if (served === undefined) return;
+    await watches.reread({ apiVersion, plural: served.plural, namespace, name }, version);
+  };
+  const write = async <T>(ref: ObjectRef, version: unknown, work: () => Promise<T>): Promise<T> => {
+    try {
+      return await work();
+    } catch (error) {
+      const isConflict = error instanceof KubeError && error.code === 409;
+      if (isConflict && typeof version === 'string') await reread(ref, version);
+      throw error;
+    }
+  };
   return {
-    apply: (object, options) => writer.apply(object, options),
-    mergePatch: (ref, patch, options) => writer.mergePatch(ref, patch, options),
-    remove: (ref, preconditions, signal) => writer.remove(ref, preconditions, optionsOf(signal)),
+    apply: (object, options) => {
+      const { apiVersion = '', kind = '', metadata } = object;
+      const { namespace, name = '' } = metadata;
+      const ref = { apiVersion, kind, ...(namespace === undefined ? {} : { namespace }), name };
+      return write(ref, metadata['resourceVersion'], () => writer.apply(object, options));
+    },
+    mergePatch: (ref, patch, options) =>
+      write(ref, ownMember(patch['metadata'], 'resourceVersion'), () =>
+        writer.mergePatch(ref, patch, options),
+      ),
+    remove: (ref, preconditions, signal) =>
+      write(ref, preconditions.resourceVersion, () => writer.remove(ref, preconditions, optionsOf(signal))),
     read: (ref, signal) => writer.read(ref, optionsOf(signal)),
   };
 }
@@ -162,18 +192,10 @@ function optionsOf(signal: AbortSignal | undefined): { readonly signal?: AbortSi
   return signal === undefined ? {} : { signal };
 }
 
-/** https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#delete-a-customresourcedefinition */
 function kindProbeOf({ writer }: ClusterConnection): KindProbe {
   return {
-    isKindTerminating: async (kind, signal) => {
-      const ref = {
-        apiVersion: 'apiextensions.k8s.io/v1',
-        kind: 'CustomResourceDefinition',
-        name: `${providerResources[kind]}.${group}`,
-      };
-      const definition = await writer.read(ref, { signal });
-      return definition === undefined || ownMember(definition.metadata, 'deletionTimestamp') !== undefined;
-    },
+    isKindTerminating: async (kind, signal) =>
+      (await definitionUid(writer, providerResources[kind], signal)) === undefined,
   };
 }
 

@@ -1,10 +1,14 @@
-// Asks the API server again and again which kinds of security engines it serves, while a binding of intents exists.
+// Asks the API server which kinds bindings of intents depend on: of security engines while a binding exists, and of removed intents.
 import { isDeepStrictEqual } from 'node:util';
+import { group } from '../api/names.ts';
 import { isAborted } from '../base/abort.ts';
+import { Backoff } from '../base/backoff.ts';
 import type { Clock } from '../base/clock.ts';
 import { KubeError } from '../base/kube-error.ts';
+import { isTerminating } from '../base/metadata.ts';
 import { InterruptiblePause } from '../base/pause.ts';
 import type { Discovery } from '../kube/discovery.ts';
+import type { ObjectWriter } from '../kube/object-writer.ts';
 import { isBinding } from '../policy/terms/provider-id.ts';
 import type { ObjectType } from '../policy/terms/object-key.ts';
 import type { ClusterChange, LiveCluster } from '../state/live-cluster.ts';
@@ -84,6 +88,75 @@ export class ServedKinds {
     }
   }
 }
+
+export interface RemovedIntentsOptions {
+  readonly cluster: Pick<LiveCluster, 'removedIntents' | 'setIntentKind'>;
+  /** Returns the UID of the CustomResourceDefinition of intents; undefined when it is missing or being deleted. */
+  readonly kindUid: (signal: AbortSignal) => Promise<string | undefined>;
+  readonly clock: Pick<Clock, 'sleep' | 'random'>;
+}
+
+/** Finds out whether removed intents went together with their kind. Then the objects of their bindings must stay. */
+export class RemovedIntents {
+  readonly #options: RemovedIntentsOptions;
+  readonly #pause: InterruptiblePause;
+  readonly #backoff: Backoff;
+
+  constructor(options: RemovedIntentsOptions) {
+    this.#options = options;
+    this.#pause = new InterruptiblePause(options.clock);
+    this.#backoff = new Backoff(options.clock);
+  }
+
+  /** Intents were removed. */
+  ask(): void {
+    this.#pause.interrupt();
+  }
+
+  /** Asks once at the start too, because a kind that is created again has another UID. */
+  async run(signal: AbortSignal): Promise<void> {
+    while (!isAborted(signal)) {
+      const waitMs = (await this.#askOnce(signal)) ? maxSleepMs : this.#backoff.next();
+      await this.#pause.wait(waitMs, signal);
+    }
+  }
+
+  /** Returns whether the API server has answered. A definition is deleted before its objects, so it is asked for after them. */
+  async #askOnce(signal: AbortSignal): Promise<boolean> {
+    const { cluster, kindUid } = this.#options;
+    const removed = cluster.removedIntents;
+    try {
+      cluster.setIntentKind(await kindUid(signal), removed);
+      this.#backoff.reset();
+      return true;
+    } catch (error) {
+      if (error instanceof KubeError || isAborted(signal)) return false;
+      throw error;
+    }
+  }
+}
+
+/**
+ * Returns the UID of the CustomResourceDefinition of one of our kinds; undefined when it is missing or being deleted. Rejects with
+ * a KubeError.
+ * https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#delete-a-customresourcedefinition
+ */
+export async function definitionUid(
+  writer: Pick<ObjectWriter, 'read'>,
+  plural: string,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const ref = {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    name: `${plural}.${group}`,
+  };
+  const definition = await writer.read(ref, { signal });
+  return definition === undefined || isTerminating(definition) ? undefined : definition.metadata.uid;
+}
+
+/** The longest time that a timer can wait. */
+const maxSleepMs = 2 ** 31 - 1;
 
 /** Our own status of a binding is no reason to ask. */
 function isWrittenBinding(change: ClusterChange): boolean {

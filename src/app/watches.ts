@@ -3,18 +3,24 @@ import type { WatchSink } from '../base/watch-sink.ts';
 import type { KubeClient } from '../kube/http/client.ts';
 import { listWatch, type WatchHealth } from '../kube/watch/list-watch.ts';
 import type { WatchTarget } from '../kube/watch/watch-target.ts';
+import { resourcePath, type ResourceAddress } from '../kube/http/resource-paths.ts';
 import { WatchMetrics } from '../observe/connection-metrics.ts';
 import type { Log } from '../observe/log.ts';
 import type { MetricsRegistry } from '../observe/registry.ts';
 import { systemClock } from '../base/clock.ts';
 
 /** Starts watches, and cannot stop them. */
-export type WatchStarter = Pick<Watches, 'start'>;
+export type WatchStarter = Pick<Watches, 'start' | 'reread'>;
 
 interface Running {
-  readonly path: string;
+  readonly target: WatchTarget;
   readonly watch: WatchHealth;
 }
+
+/** Kubernetes and Reeve keep these kinds in etcd. The versions of any other server say nothing about etcd. */
+const inEtcd = /^\/api\/|^\/apis\/([a-z]+|[a-z.]+\.k8s\.io|reeve\.dev)\//;
+
+type WrittenObject = ResourceAddress & { readonly name: string };
 
 export class Watches {
   readonly #client: KubeClient;
@@ -31,7 +37,7 @@ export class Watches {
     this.#log = log;
     this.#fail = fail;
     this.#metrics = new WatchMetrics(registry, () =>
-      this.#running.map(({ path, watch: { silentMs } }) => ({ path, silentMs })),
+      this.#running.map(({ target: { path }, watch: { silentMs } }) => ({ path, silentMs })),
     );
   }
 
@@ -41,20 +47,42 @@ export class Watches {
     const watch = listWatch(this.#client, target, sink, {
       clock: systemClock,
       streamsLists: true,
+      onRestored: () => this.#restored(watch, path),
       onInterruption: ({ phase, error, retryInMs }) => {
         this.#metrics.interrupted(path, interruptionReason(error));
         this.#log.warn('watch interrupted', { path, phase, ...error, retryInMs: Math.round(retryInMs) });
       },
     });
     watch.stopped.catch(this.#fail);
-    this.#running.push({ path, watch });
+    this.#running.push({ target, watch });
     if (!isOptional) this.#needed.push(watch);
     return watch;
   }
 
+  /** One sign counts for all watches: a restored etcd may have passed their own versions before they ask. */
+  #restored(noticedBy: WatchHealth, path: string): void {
+    this.#log.warn('the API server went back to an older state, so everything is read again', { path });
+    if (!inEtcd.test(path)) return;
+    for (const { watch } of this.#running) if (watch !== noticedBy) watch.restored();
+  }
+
+  /** A write of `version` of this object was a conflict, so the watch of its kind may have missed a newer version. */
+  async reread(object: WrittenObject, version: string): Promise<void> {
+    const { apiVersion, plural, name } = object;
+    const collection = resourcePath({ apiVersion, plural });
+    const covering = this.#running.filter(
+      ({ target: { path, fieldSelector } }) =>
+        path === collection && (fieldSelector === undefined || fieldSelector === `metadata.name=${name}`),
+    );
+    await Promise.all(covering.map(({ watch }) => watch.reread(resourcePath(object), version)));
+  }
+
   /** Starts optional watches only. */
   get asOptional(): WatchStarter {
-    return { start: (target, sink) => this.start(target, sink, true) };
+    return {
+      start: (target, sink) => this.start(target, sink, true),
+      reread: (object, version) => this.reread(object, version),
+    };
   }
 
   get isSynced(): boolean {

@@ -5,8 +5,11 @@ import type { KubeObject } from './kube-object.ts';
 export const unservedVersion = '0';
 
 export interface WatchSink {
-  /** Replaces the state by these objects, as of that version. Objects that are not listed no longer exist. */
-  replaced(objects: readonly KubeObject[], resourceVersion: string): void;
+  /**
+   * Replaces the state by these objects, as of that version. Objects that are not listed no longer exist. `isRestored`: etcd was
+   * restored from a backup, so versions from before cannot be compared with these.
+   */
+  replaced(objects: readonly KubeObject[], resourceVersion: string, isRestored?: boolean): void;
   /** Adds or updates an object. The same name with another UID is another object. */
   changed(object: KubeObject): void;
   /** Removes an object, given in its last state, that was deleted or that the selector no longer selects. */

@@ -15,6 +15,8 @@ export interface LiveClusterOptions {
   readonly excludedNamespaces: readonly string[];
   /** Default: none, so that no intent is supported. */
   readonly adapters?: InstalledAdapters;
+  /** Called when intents were removed: `setIntentKind` must follow. Default: a person deleted them. */
+  readonly intentsRemoved?: () => void;
 }
 
 /** One change. A deleted object has only `before`, a new object only `after`. */
@@ -48,8 +50,9 @@ export class LiveCluster {
   #snapshot: ClusterSnapshot | undefined;
   #version = 0;
 
-  constructor({ excludedNamespaces, adapters = noAdapters }: LiveClusterOptions) {
-    this.#providers = new LiveProviders(excludedNamespaces, adapters, (changes) => {
+  constructor({ excludedNamespaces, adapters = noAdapters, intentsRemoved }: LiveClusterOptions) {
+    const intentOptions = { installed: adapters, removed: intentsRemoved };
+    this.#providers = new LiveProviders(excludedNamespaces, intentOptions, (changes) => {
       this.#snapshot = undefined;
       this.#tell(changes);
     });
@@ -62,7 +65,7 @@ export class LiveCluster {
     const { stores, intents } = this.#providers;
     this.policies = stores.NamespacePolicy;
     this.shares = stores.SecretShare;
-    this.intents = intents.cache;
+    this.intents = intents.sink;
     this.clusterBindings = stores.ClusterSecurityIntentBinding;
     this.bindings = stores.SecurityIntentBinding;
     this.namespaces = this.#namespaces;
@@ -108,6 +111,16 @@ export class LiveCluster {
   /** Takes the answers of the API server, and changes the bindings that depend on them. */
   setServed(answers: Iterable<readonly [ObjectType, boolean]>): void {
     this.#providers.setServed(answers);
+  }
+
+  /** Removed intents that `setIntentKind` has to decide about. */
+  get removedIntents(): ReadonlySet<string> {
+    return this.#providers.intents.removed;
+  }
+
+  /** See `LiveIntents.setKind`. */
+  setIntentKind(uid: string | undefined, removed: ReadonlySet<string>): void {
+    this.#providers.intents.setKind(uid, removed);
   }
 
   /** For metrics. */

@@ -4,12 +4,13 @@ import { apiVersion } from '../api/names.ts';
 import { securityIntentKind } from '../api/intents/security-intent.ts';
 import type { KubeObject } from '../base/kube-object.ts';
 import { nameOf } from '../base/metadata.ts';
+import { unservedVersion, type WatchSink } from '../base/watch-sink.ts';
 import type { Intent, IntentAdapter } from '../policy/intents/adapter.ts';
 import { loadIntent } from '../policy/compile/load-provider.ts';
 import { FormCache } from '../policy/intents/form-cache.ts';
 import { adapterStates, type AdapterSetup, type IntentContext } from '../policy/intents/intent-context.ts';
 import type { ObjectType } from '../policy/terms/object-key.ts';
-import { ObjectCache } from './object-cache.ts';
+import { ObjectCache, type CacheChange } from './object-cache.ts';
 
 export interface StoredIntent {
   readonly name: string;
@@ -23,8 +24,28 @@ export interface InstalledAdapters extends Omit<AdapterSetup, 'isServed'> {
   readonly adapters: readonly IntentAdapter[];
 }
 
+export interface LiveIntentsOptions {
+  readonly installed: InstalledAdapters;
+  /** Gets the names of the intents whose version in force has changed. Undefined: the kind has come or gone. */
+  readonly changed: (names: ReadonlySet<string> | undefined) => void;
+  /**
+   * Called after each list, and when intents were removed: `setKind` must follow, because they may have gone together with their kind. Default: a person
+   * deleted them.
+   */
+  readonly removed?: (() => void) | undefined;
+}
+
 export class LiveIntents {
-  readonly cache: ObjectCache<StoredIntent>;
+  readonly sink: WatchSink;
+  readonly #cache: ObjectCache<StoredIntent>;
+  readonly #changed: LiveIntentsOptions['changed'];
+  /** Removed intents as they were. They stay in force until it is known who deleted them. */
+  readonly #removed = new Map<string, Intent | 'invalid'>();
+  /** Intents that went together with their kind. */
+  readonly #lost = new Set<string>();
+  /** The UID of the CustomResourceDefinition, once it is known. */
+  #kind: string | undefined;
+  #isKindMissing = false;
   readonly #installed: InstalledAdapters;
   /** The kinds that the offered adapters need. */
   readonly neededKinds: readonly ObjectType[];
@@ -32,22 +53,71 @@ export class LiveIntents {
   readonly #served: Map<string, boolean>;
   #context: IntentContext | undefined;
 
-  /** `changed` gets the names of the intents whose version in force has changed. */
-  constructor(installed: InstalledAdapters, changed: (names: ReadonlySet<string>) => void) {
+  constructor({ installed, changed, removed }: LiveIntentsOptions) {
     this.#installed = installed;
+    this.#changed = changed;
     this.neededKinds = installed.adapters
       .filter(({ id }) => installed.offered?.has(id) !== false)
       .flatMap(({ needs }) => needs);
     this.#served = new Map(this.neededKinds.map((type) => [keyOf(type), false]));
-    this.cache = new ObjectCache<StoredIntent>({
+    this.#cache = new ObjectCache<StoredIntent>({
       apiVersion,
       kind: securityIntentKind,
       read: readIntent,
       changed: (changes) => {
-        this.#context = undefined;
-        changed(new Set(changes.filter(isNews).map(({ name }) => name)));
+        if (removed !== undefined) this.#keepRemoved(changes);
+        const news = changes.filter((change) => isNews(change) && !this.#removed.has(change.name));
+        this.#tell(news.map(({ name }) => name));
+        if (this.#removed.size > 0) removed?.();
       },
     });
+    this.sink = {
+      replaced: (objects, version, isRestored) => {
+        const isMissing = version === unservedVersion;
+        this.#cache.replaced(objects, version, isRestored);
+        // The kind may have been deleted and created again since the last list.
+        removed?.();
+        if (isMissing === this.#isKindMissing) return;
+        this.#isKindMissing = isMissing;
+        this.#context = undefined;
+        changed(undefined);
+      },
+      changed: (object) => this.#cache.changed(object),
+      removed: (object) => this.#cache.removed(object),
+    };
+  }
+
+  get isSynced(): boolean {
+    return this.#cache.isSynced;
+  }
+
+  /** The names of removed intents that `setKind` has to decide about. */
+  get removed(): ReadonlySet<string> {
+    return new Set(this.#removed.keys());
+  }
+
+  /**
+   * Takes the UID of the CustomResourceDefinition; undefined when it is missing or being deleted. `removed`: the intents that were
+   * removed before that was asked. They count as deleted by a person only if the kind is still the same.
+   */
+  setKind(uid: string | undefined, removed: ReadonlySet<string>): void {
+    const isSame = uid !== undefined && (this.#kind === undefined || this.#kind === uid);
+    this.#kind = uid;
+    const decided = [...removed].filter((name) => this.#removed.delete(name));
+    if (!isSame) for (const name of decided) this.#lost.add(name);
+    if (decided.length > 0) this.#tell(decided);
+  }
+
+  #keepRemoved(changes: readonly CacheChange<StoredIntent>[]): void {
+    for (const { name, before, after } of changes) {
+      if (after === undefined) this.#removed.set(name, before?.intent ?? 'invalid');
+      else for (const known of [this.#removed, this.#lost]) known.delete(name);
+    }
+  }
+
+  #tell(names: readonly string[]): void {
+    this.#context = undefined;
+    this.#changed(new Set(names));
   }
 
   isServed(type: ObjectType): boolean {
@@ -68,7 +138,12 @@ export class LiveIntents {
   get context(): IntentContext {
     const { adapters, offered, settings } = this.#installed;
     this.#context ??= {
-      intents: new Map([...this.cache.values()].map(({ name, intent }) => [name, intent ?? 'invalid'])),
+      intents: new Map<string, Intent | 'invalid' | 'lost'>([
+        ...this.#removed,
+        ...[...this.#lost].map((name) => [name, 'lost'] as const),
+        ...[...this.#cache.values()].map(({ name, intent }) => [name, intent ?? 'invalid'] as const),
+      ]),
+      isKindMissing: this.#isKindMissing,
       adapters: adapterStates(adapters, { offered, settings, isServed: (type) => this.isServed(type) }),
       settings,
       forms: new FormCache(),

@@ -12,7 +12,7 @@ import {
 } from '../policy/terms/provider-id.ts';
 import type { ObjectType } from '../policy/terms/object-key.ts';
 import { ObjectCache } from './object-cache.ts';
-import { LiveIntents, type InstalledAdapters } from './live-intents.ts';
+import { LiveIntents, type LiveIntentsOptions } from './live-intents.ts';
 import { loadStored, reloadStored, type LoadedProvider, type Standing } from './stored-provider.ts';
 import type { CompiledPolicy } from '../policy/compile/compile-policy.ts';
 import type { CompiledShare } from '../policy/compile/compile-share.ts';
@@ -44,12 +44,15 @@ export class LiveProviders {
 
   constructor(
     excludedNamespaces: readonly string[],
-    installed: InstalledAdapters,
+    intents: Omit<LiveIntentsOptions, 'changed'>,
     changed: (changes: readonly ProviderChange[]) => void,
   ) {
     this.#excludedNamespaces = excludedNamespaces;
     this.#changed = changed;
-    this.intents = new LiveIntents(installed, (names) => this.#reload((spec) => namesAny(spec, names)));
+    this.intents = new LiveIntents({
+      ...intents,
+      changed: (names) => this.#reload((spec) => names === undefined || namesAny(spec, names)),
+    });
     this.stores = {
       NamespacePolicy: this.#store('NamespacePolicy'),
       SecretShare: this.#store('SecretShare'),
@@ -59,7 +62,7 @@ export class LiveProviders {
   }
 
   get isSynced(): boolean {
-    return this.intents.cache.isSynced && Object.values(this.stores).every(({ isSynced }) => isSynced);
+    return this.intents.isSynced && Object.values(this.stores).every(({ isSynced }) => isSynced);
   }
 
   get(id: ProviderId): LoadedProvider | undefined {

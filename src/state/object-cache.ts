@@ -52,12 +52,15 @@ export class ObjectCache<T> implements WatchSink {
     for (const { value } of this.#entries.values()) yield value;
   }
 
-  replaced(objects: readonly KubeObject[]): void {
+  replaced(objects: readonly KubeObject[], _resourceVersion?: string, isRestored = false): void {
     const known = objects.filter((object) => this.#isOurs(object));
     const present = new Set(known.map(keyOf));
     const gone = [...this.#entries.keys()].filter((name) => !present.has(name));
     this.#isSynced = true;
-    this.#tell([...gone.map((name) => this.#drop(name)), ...known.map((object) => this.#take(object))]);
+    this.#tell([
+      ...gone.map((name) => this.#drop(name)),
+      ...known.map((object) => this.#take(object, isRestored)),
+    ]);
   }
 
   changed(object: KubeObject): void {
@@ -88,12 +91,15 @@ export class ObjectCache<T> implements WatchSink {
     return apiVersion === this.#options.apiVersion && kind === this.#options.kind && name !== '';
   }
 
-  /** Returns undefined if exactly this version is stored already. */
-  #take(object: KubeObject): CacheChange<T> | undefined {
+  /**
+   * Returns undefined if exactly this version is stored already. After a restore of etcd the same version can be another state, and
+   * what was read before must not stay in force.
+   */
+  #take(object: KubeObject, isRestored = false): CacheChange<T> | undefined {
     const { uid, resourceVersion } = object.metadata;
     const name = keyOf(object);
     const known = this.#entries.get(name);
-    const same = known?.uid === uid ? known : undefined;
+    const same = known?.uid === uid && !isRestored ? known : undefined;
     if (same?.resourceVersion !== undefined && same.resourceVersion === resourceVersion) return undefined;
     const value = this.#options.read(object, same?.value);
     this.#entries.set(name, { uid, resourceVersion, value });

@@ -1,5 +1,5 @@
 // Starts a real Kubernetes control plane on loopback in its own folder, and leaves nothing of it behind.
-import { rm } from 'node:fs/promises';
+import { cp, rm } from 'node:fs/promises';
 import { findBinary } from './binary.ts';
 import type { ClusterBinary } from './binary.ts';
 import { ClusterAccess } from './cluster-access.ts';
@@ -122,6 +122,23 @@ export class ControlPlane extends ClusterAccess {
   /** Starts all processes on their old ports. */
   async restorePower(): Promise<void> {
     await this.#runAll(true);
+  }
+
+  /** Copies the data of etcd while the control plane is stopped. */
+  async backUpEtcd(): Promise<void> {
+    const { etcdData } = layoutOf(this.folder);
+    await this.cutPower();
+    await cp(etcdData, `${etcdData}-backup`, { recursive: true });
+    await this.restorePower();
+  }
+
+  /** Puts the copy of `backUpEtcd` in the place of the data while the control plane is stopped. */
+  async restoreEtcd(): Promise<void> {
+    const { etcdData } = layoutOf(this.folder);
+    await this.cutPower();
+    await rm(etcdData, { recursive: true });
+    await cp(`${etcdData}-backup`, etcdData, { recursive: true });
+    await this.restorePower();
   }
 
   /** Stops a component without ending it: its connections stay open and get no answer. */

@@ -40,7 +40,7 @@ export function setupOf(state: ClusterState, base: LiveCluster): DefinitionSetup
   const { install } = state;
   const { context } = base.snapshot().intents;
   return {
-    intents: [...context.intents.values()].filter((intent) => intent !== 'invalid'),
+    intents: [...context.intents.values()].filter((intent) => typeof intent === 'object'),
     offered: install.adapters,
     isServed: (type) => state.isServed(type),
     settings: { tlsScanImage: install.tlsScanImage },

@@ -1,7 +1,7 @@
 // Builds the paths of the API server: of a group version, a collection, an object or a subresource.
 // https://kubernetes.io/docs/reference/using-api/api-concepts/#resource-uris
 
-interface ResourceAddress {
+export interface ResourceAddress {
   readonly apiVersion: string;
   readonly plural: string;
   /** Undefined for cluster-scoped objects, and for a collection over all namespaces. */

@@ -1,14 +1,21 @@
 // Reads one collection: its first state, as the beginning of a watch or in pages, and watches from a version.
 import type { Clock } from '../../base/clock.ts';
 import type { KubeObject } from '../../base/kube-object.ts';
-import { kubeErrorOf, noAnswer } from '../http/answers.ts';
+import { kubeErrorOf, malformedAnswer, noAnswer, unlessNotFound } from '../http/answers.ts';
 import type { KubeClient, KubeRequest } from '../http/client.ts';
 import { listAll, pagedObjects, type ListedState } from './list-pages.ts';
 import { StateEnd } from './state-end.ts';
 import { unrelatedCodes } from './watch-end.ts';
 import type { WatchEvent } from './watch-events.ts';
 import { watchStream } from './watch-stream.ts';
-import { initialRequest, watchRequest, type WatchTarget } from './watch-target.ts';
+import {
+  initialRequest,
+  objectRequest,
+  versionRequest,
+  watchRequest,
+  type WatchTarget,
+} from './watch-target.ts';
+import { resourceVersionOf, watchedObject } from './watched-object.ts';
 
 export interface ReadOptions {
   readonly clock: Omit<Clock, 'now'>;
@@ -26,7 +33,8 @@ export interface ReadOptions {
 }
 
 export interface ReaderOptions extends ReadOptions {
-  readonly signal: AbortSignal;
+  /** Returns the signal of each request. */
+  readonly signal: () => AbortSignal;
   /** Called for each page, and each event of the first state. */
   readonly onHeard?: () => void;
   /** Called when the server does not end the first state of a watch, so that pages are read from now on. */
@@ -62,13 +70,37 @@ export class CollectionReader {
     this.#mayStream = options.streamsLists ?? false;
   }
 
+  get #signal(): AbortSignal {
+    return this.#options.signal();
+  }
+
   /** Rejects with a KubeError. */
   async first(): Promise<FirstState> {
-    const { page = 500, signal, onHeard } = this.#options;
+    const { page = 500, onHeard } = this.#options;
+    const signal = this.#signal;
     const streamed = this.#mayStream ? await this.#streamed() : undefined;
     return (
       streamed ?? (await listAll(this.#client, this.#target, { page, signal, onPage: () => onHeard?.() }))
     );
+  }
+
+  /** Returns the version of the newest state. Rejects with a KubeError. */
+  async version(): Promise<string> {
+    const request = { ...versionRequest(this.#target), signal: this.#signal };
+    const version = resourceVersionOf(await this.#client.request(request));
+    if (version === undefined) throw malformedAnswer();
+    return version;
+  }
+
+  /** Returns one object of the collection as it is now; undefined when it does not exist. Rejects with a KubeError. */
+  async object(path: string): Promise<KubeObject | undefined> {
+    const request = { ...objectRequest(this.#target, path), signal: this.#signal };
+    return await unlessNotFound(async () => {
+      const answer = await this.#client.request(request);
+      const object = watchedObject(answer, this.#target);
+      if (object === undefined) throw malformedAnswer();
+      return object;
+    });
   }
 
   watch(resourceVersion: string, onOpen: () => void): AsyncGenerator<WatchEvent> {
@@ -77,8 +109,8 @@ export class CollectionReader {
 
   /** Returns undefined when pages are worth a try: the server does not stream, or a proxy holds the stream back. */
   async #streamed(): Promise<FirstState | undefined> {
-    const { clock, signal, onHeard } = this.#options;
-    const end = new StateEnd(clock, signal);
+    const { clock, onHeard } = this.#options;
+    const end = new StateEnd(clock, this.#signal);
     const events = this.#initialEvents(end);
     try {
       return { ...(await initialState(events, end, () => onHeard?.())), rest: events };
@@ -93,7 +125,8 @@ export class CollectionReader {
 
   /** Yields the objects of the first state as they arrive. Some come twice when a stream ends early. */
   async *objects(): AsyncGenerator<KubeObject, void, undefined> {
-    const { page = 500, clock, signal } = this.#options;
+    const { page = 500, clock } = this.#options;
+    const signal = this.#signal;
     const end = new StateEnd(clock, signal);
     try {
       if (this.#mayStream && (yield* this.#streamedObjects(end))) return;
@@ -122,7 +155,7 @@ export class CollectionReader {
   /** Throws the error unless pages are worth a try. */
   #orPages(error: unknown, end: StateEnd): void {
     const { code } = kubeErrorOf(error);
-    if (unrelatedCodes.has(code) || this.#options.signal.aborted) throw error;
+    if (unrelatedCodes.has(code) || this.#signal.aborted) throw error;
     this.#mayStream = !refusals.has(code);
     this.#checkMark(end);
   }
@@ -143,8 +176,8 @@ export class CollectionReader {
   }
 
   #events(request: KubeRequest, onOpen: () => void, until?: AbortSignal): AsyncGenerator<WatchEvent> {
-    const { clock, stallMs = defaultStallMs, signal: stopped } = this.#options;
-    const signal = until === undefined ? stopped : AbortSignal.any([stopped, until]);
+    const { clock, stallMs = defaultStallMs } = this.#options;
+    const signal = until === undefined ? this.#signal : AbortSignal.any([this.#signal, until]);
     const { keepsManagers = false } = this.#target;
     return watchStream(this.#client, request, { clock, stallMs, signal, keepsManagers, onOpen });
   }

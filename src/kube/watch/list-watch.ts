@@ -1,4 +1,4 @@
-// Keeps a sink up to date with a collection: lists once, then watches, and lists again only when it must.
+// Keeps a sink up to date with a collection: lists once, then watches, and lists again when it missed what the server did.
 // https://kubernetes.io/docs/reference/using-api/api-concepts/#efficient-detection-of-changes
 import { isAborted } from '../../base/abort.ts';
 import type { KubeError } from '../../base/kube-error.ts';
@@ -10,7 +10,15 @@ import type { KubeClient } from '../http/client.ts';
 import { Backoff } from '../../base/backoff.ts';
 import type { WatchEvent } from './watch-events.ts';
 import { CollectionReader, defaultStallMs, type FirstState, type ReadOptions } from './collection-reader.ts';
-import { doubtsAbout, maxDoubts, wasCut, wentBack, type WatchEnd } from './watch-end.ts';
+import {
+  doubtsAbout,
+  isOutage,
+  maxDoubts,
+  mayBeAnswered,
+  wasCut,
+  wentBack,
+  type WatchEnd,
+} from './watch-end.ts';
 import type { WatchTarget } from './watch-target.ts';
 
 interface WatchInterruption {
@@ -21,6 +29,8 @@ interface WatchInterruption {
 
 export interface ListWatchOptions extends ReadOptions {
   onInterruption?(interruption: WatchInterruption): void;
+  /** Called when the server is behind a version that it has sent before: etcd was restored from a backup. */
+  onRestored?(): void;
   /** Unhealthy after this time without a page, an event or a bookmark; twice `stallMs` by default. */
   readonly unhealthyMs?: number;
 }
@@ -33,6 +43,10 @@ export interface WatchHealth {
   readonly silentMs: number;
   /** False while the silence is too long. */
   isHealthy(): boolean;
+  /** Lists again, and tells the sink that versions from before count no more: etcd was restored from a backup. */
+  restored(): void;
+  /** Delivers one object as it is now, after a write of `version` was a conflict. Never rejects. */
+  reread(path: string, version: string): Promise<void>;
   /** The sink is no longer called. */
   stop(): void;
   /** Resolves after `stop`; rejects when the sink or `onInterruption` throws, which is an error of the program. */
@@ -60,6 +74,10 @@ class ListWatch implements WatchHealth {
   readonly #sink: WatchSink;
   readonly #options: ListWatchOptions;
   readonly #stop = new AbortController();
+  /** Ends the list or watch that runs now. */
+  #turn = new AbortController();
+  /** What the sink has may be from before a restore of etcd. */
+  #isOutdated = false;
   readonly #synced = Promise.withResolvers<void>();
   readonly #listBackoff: Backoff;
   readonly #watchBackoff: Backoff;
@@ -73,10 +91,9 @@ class ListWatch implements WatchHealth {
   readonly stopped: Promise<void>;
 
   constructor(client: KubeClient, target: WatchTarget, sink: WatchSink, options: ListWatchOptions) {
-    const { signal } = this.#stop;
     this.#reader = new CollectionReader(client, target, {
       ...options,
-      signal,
+      signal: () => this.#turn.signal,
       onHeard: () => this.#heard(),
       onUnmarked: () => {
         const { code, reason } = noAnswer('Stalled');
@@ -111,10 +128,33 @@ class ListWatch implements WatchHealth {
 
   stop(): void {
     this.#stop.abort();
+    this.#turn.abort();
+  }
+
+  restored(): void {
+    this.#isOutdated = true;
+    this.#turn.abort();
+  }
+
+  async reread(path: string, version: string): Promise<void> {
+    try {
+      const object = await this.#reader.object(path);
+      if (object === undefined || this.#isStopped() || this.#isOutdated) return;
+      if (!isBefore(String(object.metadata['resourceVersion']), version)) return this.#sink.changed(object);
+      this.#noticeRestore();
+      this.#turn.abort();
+    } catch {
+      // The write is repeated, and its next conflict leads here again.
+    }
   }
 
   #isStopped(): boolean {
     return isAborted(this.#stop.signal);
+  }
+
+  /** The list or watch that runs now is not needed any more. */
+  #isOver(): boolean {
+    return isAborted(this.#turn.signal);
   }
 
   #heard(): void {
@@ -123,6 +163,7 @@ class ListWatch implements WatchHealth {
 
   async #run(): Promise<void> {
     while (!this.#isStopped()) {
+      this.#turn = new AbortController();
       if (await this.#deliverList()) await this.#watchUntilDoubtful();
     }
   }
@@ -130,8 +171,13 @@ class ListWatch implements WatchHealth {
   /** A function of its own: a function that waits keeps its variables, and a watch would keep the whole list. */
   async #deliverList(): Promise<boolean> {
     const listed = await this.#list();
-    if (this.#isStopped() || listed === undefined) return false;
-    this.#sink.replaced(listed.objects, listed.resourceVersion);
+    if (this.#isOver() || listed === undefined) return false;
+    // A list is never older than what the server sent before, unless etcd was restored from a backup:
+    // https://kubernetes.io/docs/reference/using-api/api-concepts/#semantics-for-get-and-list
+    const isBehind = isBefore(listed.resourceVersion, this.#version);
+    if (isBehind && !this.#isOutdated) this.#options.onRestored?.();
+    this.#sink.replaced(listed.objects, listed.resourceVersion, isBehind || this.#isOutdated);
+    this.#isOutdated = false;
     this.#version = listed.resourceVersion;
     this.#begun = listed.rest;
     this.#isSynced = true;
@@ -144,7 +190,10 @@ class ListWatch implements WatchHealth {
     try {
       return await this.#reader.first();
     } catch (error) {
-      await this.#waitAfter('list', kubeErrorOf(error), this.#listBackoff);
+      const known = kubeErrorOf(error);
+      // The server answers, and has no objects of a kind that it does not serve.
+      if (known.code === 404) this.#heard();
+      await this.#waitAfter('list', known, this.#listBackoff);
       return undefined;
     }
   }
@@ -152,8 +201,9 @@ class ListWatch implements WatchHealth {
   /** Returns when only a new list can give the state. */
   async #watchUntilDoubtful(): Promise<void> {
     let doubts = 0;
-    while (!this.#isStopped()) {
+    while (!this.#isOver()) {
       const end = await this.#watchOnce();
+      if (this.#isOver()) return;
       const { error } = end;
       if (end.hadProgress) {
         doubts = 0;
@@ -163,7 +213,37 @@ class ListWatch implements WatchHealth {
       // A list does not reset this backoff: a watch that always expires would otherwise list without a pause.
       if (doubts >= maxDoubts) return await this.#waitAfter('watch', error, this.#listBackoff);
       await this.#waitAfter('watch', error, wasCut(end) ? this.#cutBackoff : this.#watchBackoff);
+      if (!(await this.#isContinued(end))) return;
     }
+  }
+
+  /**
+   * Waits until the server answers, and returns whether the watch can go on from its version. After a cut it can, unless the
+   * server is behind that version: then etcd was restored. Asking costs the server little, and a proxy may cut each watch every
+   * minute. Once a request has failed, the server may have been stopped, and a restored etcd may have passed our version since.
+   * Then only a list shows what was missed.
+   */
+  async #isContinued({ error: outage, wasOpen }: WatchEnd): Promise<boolean> {
+    if (outage === undefined || !isOutage(outage)) return true;
+    for (let isAnswered = wasOpen; !this.#isOver(); isAnswered = false) {
+      try {
+        const version = await this.#reader.version();
+        this.#heard();
+        const isBehind = isBefore(version, this.#version);
+        if (isBehind) this.#noticeRestore();
+        return isAnswered && !isBehind;
+      } catch (error) {
+        const known = kubeErrorOf(error);
+        if (!mayBeAnswered(known)) return false;
+        await this.#waitAfter('watch', known, this.#watchBackoff);
+      }
+    }
+    return false;
+  }
+
+  #noticeRestore(): void {
+    this.#isOutdated = true;
+    this.#options.onRestored?.();
   }
 
   async #watchOnce(): Promise<WatchEnd> {
@@ -176,12 +256,14 @@ class ListWatch implements WatchHealth {
     const events = this.#begun ?? this.#reader.watch(this.#version, onOpen);
     this.#begun = undefined;
     for await (const event of events) {
-      if (this.#isStopped()) break;
+      if (this.#isOver()) break;
       if (event.kind === 'failed') return end(event.error);
       // After etcd was restored from a backup, versions begin again lower down, and a watch from a later version is silent
-      // until then. A version that cannot be compared is no sign of that.
-      if (isNewerResourceVersion(this.#version, event.resourceVersion, { ifIncomparable: false }))
+      // until then.
+      if (isBefore(event.resourceVersion, this.#version)) {
+        this.#noticeRestore();
         return end(noAnswer(wentBack));
+      }
       this.#deliver(event);
       hadProgress = true;
     }
@@ -198,11 +280,16 @@ class ListWatch implements WatchHealth {
 
   /** Waits briefly also after a normal end, because a server might end every watch at once. */
   async #waitAfter(phase: 'list' | 'watch', error: KubeError | undefined, backoff: Backoff): Promise<void> {
-    if (this.#isStopped()) return;
+    if (this.#isOver()) return;
     const retryInMs = backoff.next(error?.retryAfterMs);
     if (error === undefined) backoff.reset();
     else
       this.#options.onInterruption?.({ phase, error: { code: error.code, reason: error.reason }, retryInMs });
-    await pause(this.#options.clock, retryInMs, this.#stop.signal);
+    await pause(this.#options.clock, retryInMs, this.#turn.signal);
   }
+}
+
+/** A version that cannot be compared is not before another one. */
+function isBefore(version: string, than: string): boolean {
+  return isNewerResourceVersion(than, version, { ifIncomparable: false });
 }

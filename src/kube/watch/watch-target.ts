@@ -13,6 +13,8 @@ export interface WatchTarget {
 }
 
 const listTimeoutMs = 60_000;
+/** For questions with a short answer: an API server that does not answer them in this time is away. */
+const shortTimeoutMs = 10_000;
 const watchHeadTimeoutMs = 30_000;
 
 /**
@@ -21,6 +23,20 @@ const watchHeadTimeoutMs = 30_000;
  */
 export function listRequest(target: WatchTarget, query: Readonly<Record<string, string>>): KubeRequest {
   return { ...read(target, 'PartialObjectMetadataList', query), timeoutMs: listTimeoutMs };
+}
+
+/** Asks for one object at most, because only the version of the list is of interest. */
+export function versionRequest(target: WatchTarget): KubeRequest {
+  return {
+    ...read({ ...target, metadataOnly: true }, 'PartialObjectMetadataList', { limit: '1' }),
+    timeoutMs: shortTimeoutMs,
+  };
+}
+
+/** Asks for one object of the collection in the form in which the watch reports it. */
+export function objectRequest({ metadataOnly = false }: WatchTarget, path: string): KubeRequest {
+  const target = { path, metadataOnly };
+  return { ...read(target, 'PartialObjectMetadata', {}), timeoutMs: shortTimeoutMs };
 }
 
 /** https://kubernetes.io/docs/reference/using-api/api-concepts/#semantics-for-watch */

@@ -62,9 +62,10 @@ export interface RenderedBinding {
 export function compileBinding(input: BindingInput, context: IntentContext): CompileResult<RenderedBinding> {
   const { namespace, spec } = input;
   const selected = workloadSelector(spec.workloads);
-  const unreadable = spec.intents.flatMap((name, index) =>
-    context.intents.get(name) === 'invalid' ? [invalidIntent(name, index)] : [],
-  );
+  const unreadable = spec.intents.flatMap((name, index) => {
+    const intent = context.intents.get(name) ?? (context.isKindMissing === true ? 'lost' : undefined);
+    return intent === 'invalid' || intent === 'lost' ? [unusableIntent(name, index, intent)] : [];
+  });
   const problems = [...(selected.ok ? [] : selected.problems), ...unreadable];
   if (!selected.ok || problems.length > 0) return refused(problems);
   const target = {
@@ -74,7 +75,7 @@ export function compileBinding(input: BindingInput, context: IntentContext): Com
   };
   const outcomes = spec.intents.flatMap((name, index) => {
     const intent = context.intents.get(name);
-    return intent === undefined || intent === 'invalid' ? [] : [renderIntent(intent, index, target, context)];
+    return typeof intent === 'object' ? [renderIntent(intent, index, target, context)] : [];
   });
   const parts = outcomes.flatMap(({ renderings }) => renderings);
   return mapped(mergeRenderings(parts), (merged) => ({
@@ -93,9 +94,12 @@ export function compileBinding(input: BindingInput, context: IntentContext): Com
 }
 
 /** Objects of a binding are kept while one of its intents does not load. So such a binding does not load either. */
-function invalidIntent(name: string, index: number): Problem {
+function unusableIntent(name: string, index: number, why: 'invalid' | 'lost'): Problem {
   const path = ['spec', 'intents', index];
-  return { path, found: `SecurityIntent ${name}, which is not valid`, accepted: 'a valid SecurityIntent' };
+  if (why === 'invalid')
+    return { path, found: `SecurityIntent ${name}, which is not valid`, accepted: 'a valid SecurityIntent' };
+  const found = `SecurityIntent ${name}, which was deleted together with its CustomResourceDefinition`;
+  return { path, found, accepted: 'a SecurityIntent that exists' };
 }
 
 interface IntentOutcome {

@@ -4,8 +4,13 @@ import type { AdapterSettings, Intent, IntentAdapter } from './adapter.ts';
 import { FormCache } from './form-cache.ts';
 
 export interface IntentContext {
-  /** By name. `invalid`: the intent is stored, but this process has seen no version of it that loads. */
-  readonly intents: ReadonlyMap<string, Intent | 'invalid'>;
+  /**
+   * By name. `invalid`: the intent is stored, but this process has seen no version of it that loads. `lost`: it was deleted because
+   * its CustomResourceDefinition was.
+   */
+  readonly intents: ReadonlyMap<string, Intent | 'invalid' | 'lost'>;
+  /** The API server does not serve the kind, so an intent that is not stored may have been lost. */
+  readonly isKindMissing?: boolean;
   /** All adapters that the program has, in their order. */
   readonly adapters: readonly AdapterState[];
   readonly settings: AdapterSettings;

@@ -78,9 +78,9 @@ function auditedWatches(
 
 function both(first: WatchSink, second: WatchSink): WatchSink {
   return {
-    replaced: (objects, resourceVersion) => {
-      first.replaced(objects, resourceVersion);
-      second.replaced(objects, resourceVersion);
+    replaced: (...list) => {
+      first.replaced(...list);
+      second.replaced(...list);
     },
     changed: (object) => {
       first.changed(object);

@@ -38,11 +38,6 @@ export class ObjectFeed {
       this.#highest = resourceVersion;
   }
 
-  /** Returns whether the watch has reported a newer version. */
-  isPast(resourceVersion: string): boolean {
-    return this.#highest !== '' && isNewerResourceVersion(this.#highest, resourceVersion);
-  }
-
   /** Forgets the reported versions, after a restore of etcd. */
   restart(): void {
     this.#highest = '';

@@ -40,7 +40,8 @@ export class ObservedObjects {
     const feed = new ObjectFeed(type, name);
     this.#feeds.push(feed);
     return {
-      replaced: (objects, resourceVersion) => this.#replaced(feed, objects.map(observe), resourceVersion),
+      replaced: (objects, resourceVersion, isRestored = false) =>
+        this.#replaced(feed, objects.map(observe), resourceVersion, isRestored),
       changed: (object) => {
         const observed = observe(object);
         feed.reported(observed.resourceVersion);
@@ -111,13 +112,20 @@ export class ObservedObjects {
     return known.content.kind === 'unread' && observed.content.kind !== 'unread';
   }
 
-  #changed(observed: Observed): void {
+  /** `listedAt`: the version of the list that has the object. What is known wins only if it is newer than the list. */
+  #changed(observed: Observed, listedAt?: string): void {
     // We deleted this object, but a finalizer keeps it, so we track it again. Without a deletionTimestamp the event is older
     // than our delete.
     if (observed.isTerminating) this.#deleted.delete(observed.uid);
     if (this.#deleted.has(observed.uid)) return;
     const known = this.get(observed.namespace, observed.key);
-    if (known === undefined || isNewerResourceVersion(observed.resourceVersion, known.resourceVersion))
+    if (
+      known === undefined ||
+      isNewerResourceVersion(observed.resourceVersion, known.resourceVersion) ||
+      (listedAt !== undefined &&
+        observed.resourceVersion !== known.resourceVersion &&
+        !isNewerResourceVersion(known.resourceVersion, listedAt))
+    )
       this.#put(observed, 'watch');
   }
 
@@ -139,11 +147,14 @@ export class ObservedObjects {
       this.#drop(known, 'watch');
   }
 
-  #replaced(feed: ObjectFeed, objects: readonly Observed[], resourceVersion: string): void {
+  // oxlint-disable-next-line max-params -- the list as its watch delivers it
+  #replaced(
+    feed: ObjectFeed,
+    objects: readonly Observed[],
+    resourceVersion: string,
+    isRestored: boolean,
+  ): void {
     const isFirst = !feed.isSynced;
-    // A list is never older than the events of its watch, unless etcd was restored from a backup:
-    // https://kubernetes.io/docs/reference/using-api/api-concepts/#semantics-for-get-and-list
-    const isRestored = !isFirst && feed.isPast(resourceVersion);
     if (isRestored) feed.restart();
     feed.listed(resourceVersion);
     const present = new Set(objects.map(({ uid }) => uid));
@@ -160,7 +171,7 @@ export class ObservedObjects {
     for (const observed of objects) {
       // After a restore, the same version can belong to another state.
       if (isRestored) this.#put(observed, 'watch');
-      else this.#changed(observed);
+      else this.#changed(observed, resourceVersion);
     }
     if (isFirst) this.#notifySynced();
   }

@@ -33,8 +33,6 @@ export class Sources {
   readonly #options: SourcesOptions;
   readonly #unsynced: Set<string>;
   readonly #versions = new Map<SourceId, Version>();
-  /** By namespace: the newest version that its watch has reported. */
-  readonly #newest = new Map<string, string>();
   readonly #payloads = new Map<SourceId, Payload>();
   readonly #reading = new Map<SourceId, Promise<void>>();
   readonly #listeners: ((id: SourceId) => void)[] = [];
@@ -61,14 +59,12 @@ export class Sources {
   /** Returns the sink for a watch of the metadata of all Secrets in this namespace. */
   sink(namespace: string): WatchSink {
     return {
-      replaced: (secrets, resourceVersion) => this.#replaced(namespace, secrets, resourceVersion),
-      changed: (secret) => {
-        this.#reported(namespace, versionOf(secret).resourceVersion);
-        this.#changed(secret);
+      replaced: (secrets, resourceVersion, isRestored = false) => {
+        if (isRestored) this.#forget(namespace);
+        this.#replaced(namespace, secrets, resourceVersion);
       },
-      removed: (secret) => {
-        const { metadata } = secret;
-        this.#reported(namespace, versionOf(secret).resourceVersion);
+      changed: (secret) => this.#changed(secret),
+      removed: ({ metadata }) => {
         const id = sourceId(namespace, metadata.name ?? '');
         if (this.#versions.get(id)?.uid === metadata.uid) this.#deleted(id);
       },
@@ -142,24 +138,21 @@ export class Sources {
       .shares.shares.some(({ source }) => sourceId(source.namespace, source.name) === id);
   }
 
-  #reported(namespace: string, resourceVersion: string): void {
-    const heard = this.#newest.get(namespace);
-    if (heard === undefined || isNewerResourceVersion(resourceVersion, heard))
-      this.#newest.set(namespace, resourceVersion);
-  }
-
-  #changed(secret: KubeObject): void {
+  /** `listedAt`: the version of the list that has the Secret. What is known wins only if it is newer than the list. */
+  #changed(secret: KubeObject, listedAt?: string): void {
     const id = sourceId(secret.metadata.namespace ?? '', secret.metadata.name ?? '');
     const version = versionOf(secret);
     const known = this.#versions.get(id);
-    if (known !== undefined && !isNewerResourceVersion(version.resourceVersion, known.resourceVersion))
+    const isOlder =
+      known !== undefined && !isNewerResourceVersion(version.resourceVersion, known.resourceVersion);
+    if (isOlder && (listedAt === undefined || isNewerResourceVersion(known.resourceVersion, listedAt)))
       return;
+    if (known !== undefined && isSame(known, version)) return;
     this.#versions.set(id, version);
     this.#notify(id);
   }
 
   #forget(namespace: string): void {
-    this.#newest.delete(namespace);
     for (const id of this.#versions.keys()) {
       if (!id.startsWith(`${namespace}/`)) continue;
       // Version 0 lets any version replace it, an older one too. Until then the source counts as existing.
@@ -178,14 +171,10 @@ export class Sources {
   }
 
   #replaced(namespace: string, secrets: readonly KubeObject[], resourceVersion: string): void {
-    const heard = this.#newest.get(namespace);
-    // A list is never older than the events of its watch, unless etcd was restored from a backup.
-    if (heard !== undefined && isNewerResourceVersion(heard, resourceVersion)) this.#forget(namespace);
-    this.#reported(namespace, resourceVersion);
     const present = new Set(secrets.map(({ metadata }) => sourceId(namespace, metadata.name ?? '')));
     for (const id of this.#versions.keys())
       if (id.startsWith(`${namespace}/`) && !present.has(id)) this.#deleted(id);
-    for (const secret of secrets) this.#changed(secret);
+    for (const secret of secrets) this.#changed(secret, resourceVersion);
     this.#unsynced.delete(namespace);
   }
 }

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { KubeError } from '../../../src/base/kube-error.ts';
 import type { KubeObject } from '../../../src/base/kube-object.ts';
-import { ServedKinds } from '../../../src/app/served-kinds.ts';
+import { definitionUid, RemovedIntents, ServedKinds } from '../../../src/app/served-kinds.ts';
 import type { Discovery } from '../../../src/kube/discovery.ts';
 import type { IntentAdapter } from '../../../src/policy/intents/adapter.ts';
 import { LiveCluster } from '../../../src/state/live-cluster.ts';
@@ -133,4 +133,49 @@ test('a kind that no offered adapter needs counts as served', async () => {
   const t = await started(new Map(all.map((version) => [version, []])));
   expect(t.cluster.snapshot().isServed({ apiVersion: 'v1', kind: 'ConfigMap' })).toBe(true);
   await t.stop();
+});
+
+test('the kind of intents is asked for at the start, after each removal, and until there is an answer', async () => {
+  const clock = new VirtualClock();
+  const removed = new Set<string>();
+  const given: unknown[] = [];
+  const answers = ['uid-1', undefined, 'uid-1'];
+  const asking = new RemovedIntents({
+    clock,
+    cluster: { removedIntents: removed, setIntentKind: (uid, names) => void given.push([uid, ...names]) },
+    kindUid: () => {
+      const answer = answers.shift();
+      if (answer === undefined)
+        return Promise.reject(new KubeError({ code: 503, reason: 'ServiceUnavailable', retryable: true }));
+      return Promise.resolve(answer);
+    },
+  });
+  const abort = new AbortController();
+  const ended = asking.run(abort.signal);
+  await clock.advance(600_000);
+  expect(given).toEqual([['uid-1']]);
+  removed.add('a');
+  asking.ask();
+  await clock.settle();
+  expect(given).toHaveLength(1);
+  await clock.advance(1000);
+  expect(given).toEqual([['uid-1'], ['uid-1', 'a']]);
+  abort.abort();
+  await ended;
+});
+
+test.for([
+  ['is missing', undefined, undefined],
+  ['is being deleted', { deletionTimestamp: '2026-01-01T00:00:00Z' }, undefined],
+  ['is there', {}, 'uid-1'],
+] as const)('a definition that %s has the uid %o', async ([, metadata, uid]) => {
+  const asked: unknown[] = [];
+  const writer = {
+    read: (ref: unknown) => {
+      asked.push(ref);
+      return Promise.resolve(metadata && { metadata: { uid: 'uid-1', ...metadata } });
+    },
+  };
+  expect(await definitionUid(writer, 'securityintents', new AbortController().signal)).toBe(uid);
+  expect(asked).toMatchObject([{ kind: 'CustomResourceDefinition', name: 'securityintents.reeve.dev' }]);
 });

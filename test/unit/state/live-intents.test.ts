@@ -36,8 +36,9 @@ function binding(name: string, ...intents: readonly string[]): KubeObject {
   return stored('SecurityIntentBinding', name, { intents }, '1', 'shop');
 }
 
-function watched() {
+function watched(options: { readonly intentsRemoved?: () => void } = {}) {
   const cluster = new LiveCluster({
+    ...options,
     excludedNamespaces: [],
     adapters: { adapters, offered: undefined, settings: { tlsScanImage: undefined } },
   });
@@ -164,4 +165,63 @@ test('an adapter that the installation does not offer renders nothing, also when
   cluster.bindings.changed(binding('one', 'e'));
   expect(cluster.neededKinds).toEqual([]);
   expect(cluster.snapshot().policies.policies.map(({ contents }) => contents)).toEqual([[]]);
+});
+
+const one = 'SecurityIntentBinding/shop/one';
+
+/** A binding with one intent, which is then removed. */
+function withRemoved() {
+  const watch = watched({ intentsRemoved: () => undefined });
+  const { cluster } = watch;
+  cluster.intents.replaced([intent('a', dns)], '1');
+  cluster.setIntentKind('kind-1', cluster.removedIntents);
+  cluster.bindings.changed(binding('one', 'a'));
+  watch.news();
+  cluster.intents.removed(intent('a', dns, '2'));
+  return watch;
+}
+
+test('a removed intent stays in force until it is known that its kind is still there', () => {
+  const { cluster, news, provided } = withRemoved();
+  expect([news(), provided()[one]]).toEqual([[], ['a-block']]);
+  cluster.setIntentKind('kind-1', cluster.removedIntents);
+  expect([news(), provided()[one]]).toEqual([[`${one} anew`], []]);
+  expect(cluster.provider(one)).toMatchObject({ standing: 'loaded' });
+});
+
+test.for([
+  ['is missing or being deleted', undefined],
+  ['was deleted and created again', 'kind-2'],
+] as const)('a binding whose intent was removed keeps its objects if the kind %s', ([, uid]) => {
+  const { cluster, provided } = withRemoved();
+  cluster.setIntentKind(uid, cluster.removedIntents);
+  expect(provided()[one]).toEqual(['a-block']);
+  expect(cluster.provider(one)).toMatchObject({
+    standing: 'last-good',
+    problems: [{ found: expect.stringContaining('deleted together with its CustomResourceDefinition') }],
+  });
+  // The kind is created again, and has no intents at first.
+  cluster.intents.replaced([], '9');
+  cluster.setIntentKind('kind-2', cluster.removedIntents);
+  expect(provided()[one]).toEqual(['a-block']);
+  cluster.intents.changed(intent('a', { ...dns, action: 'Warn' }, '10'));
+  expect([provided()[one], cluster.provider(one)?.standing]).toEqual([['a-warn'], 'loaded']);
+  cluster.intents.removed(intent('a', dns, '11'));
+  cluster.setIntentKind('kind-2', cluster.removedIntents);
+  expect(provided()[one]).toEqual([]);
+});
+
+test('an answer says nothing about an intent that was removed after the question', () => {
+  const { cluster, provided } = withRemoved();
+  cluster.setIntentKind('kind-1', new Set());
+  expect([provided()[one], [...cluster.removedIntents]]).toEqual([['a-block'], ['a']]);
+});
+
+test('a binding whose intents have no kind does not load, until the kind is served', () => {
+  const { cluster } = watched();
+  cluster.intents.replaced([], '0');
+  cluster.bindings.changed(binding('one', 'a'));
+  expect(cluster.provider(one)).toMatchObject({ standing: 'refused', state: { isValid: false } });
+  cluster.intents.replaced([], '5');
+  expect(cluster.provider(one)).toMatchObject({ standing: 'loaded' });
 });

@@ -55,3 +55,12 @@ test('an entry that is read again is a change, and the object still counts as kn
   cache.changed(thing('a', 'x', 'one'));
   expect(changes).toEqual([{ name: 'a/x', before: 'one', after: 'ONE' }]);
 });
+
+test('a list after a restore of etcd replaces entries of the same version', () => {
+  const { cache } = cacheOf();
+  cache.replaced([thing('a', 'x', 'lost')]);
+  cache.replaced([thing('a', 'x', 'one')], '1');
+  expect(cache.get('a/x')).toBe('lost');
+  cache.replaced([thing('a', 'x', 'one')], '1', true);
+  expect(cache.get('a/x')).toBe('one');
+});

@@ -55,6 +55,7 @@ test('every event arrives once, sorted by version, and the final state is right,
         const sink = new MirrorSink();
         const { time, health } = run(
           ({ query = {} }) => {
+            if (query['limit'] === '1') return list(history.length, []);
             if (query['watch'] === undefined) return list(0, []);
             const bytes = Buffer.from(history.slice(Number(query['resourceVersion'])).join(''));
             const end = cuts[watches];

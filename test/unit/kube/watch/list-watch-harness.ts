@@ -1,5 +1,5 @@
 // Shared by the tests of a list-watch: lists, watch lines, a recording sink, and a list-watch in virtual time.
-import { onTestFinished } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import type { JsonObject } from '../../../../src/base/json.ts';
 import type { KubeObject } from '../../../../src/base/kube-object.ts';
 import type { WatchSink } from '../../../../src/base/watch-sink.ts';
@@ -43,8 +43,9 @@ function describeObject({ metadata }: KubeObject): string {
 export class RecordingSink implements WatchSink {
   readonly delivered: string[] = [];
 
-  replaced(objects: readonly KubeObject[], resourceVersion: string): void {
-    this.delivered.push(`all at ${resourceVersion}: ${objects.map(describeObject).join(' ')}`.trimEnd());
+  replaced(objects: readonly KubeObject[], resourceVersion: string, isRestored = false): void {
+    const what = isRestored ? 'restored' : 'all';
+    this.delivered.push(`${what} at ${resourceVersion}: ${objects.map(describeObject).join(' ')}`.trimEnd());
   }
 
   changed(object: KubeObject): void {
@@ -59,6 +60,7 @@ export class RecordingSink implements WatchSink {
 function describeRequest({ query = {} }: KubeRequest): string {
   const { watch, resourceVersion, limit, continue: next } = query;
   if (watch !== undefined) return `watch ${resourceVersion ?? '?'}`;
+  if (limit === '1') return 'version';
   return [
     'list',
     ...(limit === undefined ? ['without limit'] : []),
@@ -71,6 +73,8 @@ interface Running {
   readonly server: FakeApiServer;
   readonly health: WatchHealth;
   readonly interruptions: string[];
+  /** How many times the list-watch has noticed a restore of etcd. */
+  readonly restores: () => number;
   readonly asked: () => readonly string[];
 }
 
@@ -83,14 +87,23 @@ export function run(
   const server = new FakeApiServer(time, script);
   const interruptions: string[] = [];
   const { target = { path: '/api/v1/secrets' }, ...options } = more;
+  let restores = 0;
   const health = listWatch(server, target, sink, {
     clock: time,
     onInterruption: ({ phase, error, retryInMs }) =>
       interruptions.push(`${phase} ${error.code} ${error.reason}: ${retryInMs}`),
+    onRestored: () => void (restores += 1),
     ...options,
   });
   onTestFinished(() => health.stop());
-  return { time, server, health, interruptions, asked: () => server.requests.map(describeRequest) };
+  return {
+    time,
+    server,
+    health,
+    interruptions,
+    restores: () => restores,
+    asked: () => server.requests.map(describeRequest),
+  };
 }
 
 /** After the last answer the server never answers. */
@@ -98,4 +111,37 @@ export function answers(...scripted: readonly Answer[]): Script {
   return (_, index) => scripted[index] ?? silence;
 }
 
+/** The answer to a list-watch that asks for the newest version. */
+export const at = (version: number): Answer => list(version, [], 'more');
+
 export const listed = list(10, [item('a', 1)]);
+
+export interface ListWatchCase {
+  readonly name: string;
+  readonly answers: readonly Answer[];
+  readonly asked: readonly string[];
+  readonly delivered: readonly string[];
+  readonly interruptions: readonly string[];
+  /** Default: 0. */
+  readonly restores?: number;
+}
+
+/** Answers one request after the other, and compares all that the list-watch did. */
+export async function checkCase({
+  answers: scripted,
+  asked,
+  delivered,
+  interruptions,
+  restores = 0,
+}: ListWatchCase): Promise<void> {
+  const sink = new RecordingSink();
+  const running = run(answers(...scripted), sink);
+  await running.time.advance(30_000);
+  const { interruptions: told } = running;
+  expect({
+    asked: running.asked(),
+    delivered: sink.delivered,
+    interruptions: told,
+    restores: running.restores(),
+  }).toEqual({ asked, delivered, interruptions, restores });
+}

@@ -13,6 +13,7 @@ import { VirtualClock } from '../../../support/virtual-clock.ts';
 import {
   added,
   answers,
+  at,
   bookmark,
   deleted,
   errorLine,
@@ -36,7 +37,11 @@ function streamed(...scripted: readonly Answer[]) {
 
 function secretsReader(server: FakeApiServer, clock: VirtualClock): CollectionReader {
   const { signal } = new AbortController();
-  return new CollectionReader(server, { path: '/api/v1/secrets' }, { clock, signal, streamsLists: true });
+  return new CollectionReader(
+    server,
+    { path: '/api/v1/secrets' },
+    { clock, signal: () => signal, streamsLists: true },
+  );
 }
 
 test('the first state is the beginning of a watch, which goes on', async () => {
@@ -127,7 +132,8 @@ test('a streamed state that fails is closed before pages are read', async () => 
 
 test('a watch that is cut right after the state does not lengthen the waits for a server that is gone', async () => {
   const gone = refusal(0, 'ECONNREFUSED');
-  const { time, interruptions } = streamed(stream([initialEnd(9)], networkError()), gone, gone, open);
+  const answered = [at(9), stream([initialEnd(9)])];
+  const { time, interruptions } = streamed(stream([initialEnd(9)], networkError()), gone, gone, ...answered);
   await time.advance(10_000);
   const retries = interruptions.map((text) => Number(text.split(': ')[1]));
   const [cut, first = 0, second = 0] = retries;
@@ -206,7 +212,7 @@ test('a reader of objects that takes long is no sign that the end is missing', a
   const { signal } = new AbortController();
   const target = { path: '/api/v1/secrets' };
   const names: (string | undefined)[] = [];
-  const reader = new CollectionReader(server, target, { clock, signal, streamsLists: true });
+  const reader = new CollectionReader(server, target, { clock, signal: () => signal, streamsLists: true });
   for await (const { metadata } of reader.objects()) {
     names.push(metadata.name);
     await clock.advance(60_000);
@@ -231,7 +237,7 @@ test('a reader that is stopped reads no pages', async () => {
   const clock = new VirtualClock();
   const server = new FakeApiServer(clock, answers(stream([added('a', 1)]), listed));
   const abort = new AbortController();
-  const options = { clock, signal: abort.signal, streamsLists: true };
+  const options = { clock, signal: () => abort.signal, streamsLists: true };
   const reader = new CollectionReader(server, { path: '/api/v1/secrets' }, options);
   const reading = (async () => {
     for await (const _ of reader.objects()) abort.abort();

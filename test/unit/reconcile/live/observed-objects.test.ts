@@ -210,14 +210,20 @@ describe('an object that we deleted', () => {
   });
 });
 
-test('after a restore of etcd, a list with older versions replaces everything that is known of objects', () => {
-  const metadata = { annotations: {}, labels: {} };
-  sink.changed(secret(50, metadata));
-  sink.changed(secret(60, { ...metadata, name: 't', uid: 'u2' }));
-  const versions = () => ['s', 't'].map((name) => objects.get('n', `/Secret/${name}`)?.resourceVersion);
-  expect(versions()).toEqual(['50', '60']);
-  sink.replaced([secret(20, metadata)], '30');
-  expect(versions()).toEqual(['20', undefined]);
-  sink.changed(secret(31, metadata));
-  expect(versions()).toEqual(['31', undefined]);
-});
+test.for([
+  ['30', true],
+  ['70', false],
+] as const)(
+  'after a restore of etcd, a list at %s with older objects replaces everything that is known of objects',
+  ([listedAt, isRestored]) => {
+    const metadata = { annotations: {}, labels: {} };
+    sink.changed(secret(50, metadata));
+    sink.changed(secret(60, { ...metadata, name: 't', uid: 'u2' }));
+    const versions = () => ['s', 't'].map((name) => objects.get('n', `/Secret/${name}`)?.resourceVersion);
+    expect(versions()).toEqual(['50', '60']);
+    sink.replaced([secret(20, metadata)], listedAt, isRestored);
+    expect(versions()).toEqual(['20', undefined]);
+    sink.changed(secret(71, metadata));
+    expect(versions()).toEqual(['71', undefined]);
+  },
+);

@@ -53,20 +53,26 @@ test('the payload of a Secret that is never copied is not kept', async () => {
   expect(sources.copyStateOf(share)).toMatchObject({ kind: 'unavailable', reason: 'SourceTypeForbidden' });
 });
 
-test('after a restore of etcd, a list with older versions replaces everything that is known of sources', async () => {
-  let stored = secretOf('Opaque', '50');
-  const changed: string[] = [];
-  const sources = sourcesOf(() => stored, [share]);
-  sources.subscribe((id) => changed.push(id));
-  const sink = sources.sink('n');
-  sink.replaced([], '1');
-  sink.changed(stored);
-  await sources.read(share, signal);
-  expect(sources.copyStateOf(share)).toMatchObject({ payload: { data: { k: btoa('50') } } });
-  stored = secretOf('Opaque', '20');
-  changed.length = 0;
-  sink.replaced([stored], '30');
-  expect([sources.copyStateOf(share).kind, changed]).toEqual(['unread', ['n/s']]);
-  await sources.read(share, signal);
-  expect(sources.copyStateOf(share)).toMatchObject({ payload: { data: { k: btoa('20') } } });
-});
+test.for([
+  ['30', true],
+  ['70', false],
+] as const)(
+  'after a restore of etcd, a list at %s with older Secrets replaces everything that is known of sources',
+  async ([listedAt, isRestored]) => {
+    let stored = secretOf('Opaque', '50');
+    const changed: string[] = [];
+    const sources = sourcesOf(() => stored, [share]);
+    sources.subscribe((id) => changed.push(id));
+    const sink = sources.sink('n');
+    sink.replaced([], '1');
+    sink.changed(stored);
+    await sources.read(share, signal);
+    expect(sources.copyStateOf(share)).toMatchObject({ payload: { data: { k: btoa('50') } } });
+    stored = secretOf('Opaque', '20');
+    changed.length = 0;
+    sink.replaced([stored], listedAt, isRestored);
+    expect([sources.copyStateOf(share).kind, changed]).toEqual(['unread', ['n/s']]);
+    await sources.read(share, signal);
+    expect(sources.copyStateOf(share)).toMatchObject({ payload: { data: { k: btoa('20') } } });
+  },
+);
