@@ -113,8 +113,6 @@ describeControllers('faults', () => {
       await contents.settled();
       await far.refuses('fa-old-rule');
       await expectNoWriteInVain(contents);
-      for (const reeve of [far.reconciler, far.webhook])
-        expect(await interruptions(reeve, 'Expired')).toBeGreaterThan(0);
       expect(await far.health()).toEqual(allWell);
     },
   );

@@ -127,7 +127,7 @@ export interface ListWatchCase {
 }
 
 /** Answers one request after the other, and compares all that the list-watch did. */
-export async function checkCase({
+export async function expectCase({
   answers: scripted,
   asked,
   delivered,

@@ -14,7 +14,7 @@ import {
   answers,
   at,
   bookmark,
-  checkCase,
+  expectCase,
   errorLine,
   item,
   list,
@@ -99,7 +99,7 @@ const cases: readonly ListWatchCase[] = [
   },
 ];
 
-test.for(cases)('$name', checkCase);
+test.for(cases)('$name', expectCase);
 
 describe('a restore that another watch has noticed', () => {
   test('the state is listed again and delivered as restored, and no other watch is told again', async () => {

@@ -9,7 +9,7 @@ import {
   answers,
   at,
   bookmark,
-  checkCase,
+  expectCase,
   deleted,
   errorLine,
   item,
@@ -243,7 +243,7 @@ const cases: readonly ListWatchCase[] = [
   },
 ];
 
-test.for(cases)('$name', checkCase);
+test.for(cases)('$name', expectCase);
 
 test('a server that is down for long is tried every five to ten seconds', async () => {
   const tries = Array.from({ length: 10 }, () => refusal(0, 'ECONNREFUSED'));
