@@ -34,7 +34,7 @@ describeControllers('etcd that is restored from a backup', { timeout: 600_000 },
     await Promise.all(
       namespaces.map(async (namespace) => {
         const found = await scene.stage.get({ kind: 'ConfigMap', name: 'settings', namespace });
-        return String((found?.['data'] as { value?: string } | undefined)?.value ?? 'absent');
+        return (found?.['data'] as { value?: string } | undefined)?.value ?? 'absent';
       }),
     );
   const newestVersion = async (): Promise<number> => {

@@ -137,15 +137,12 @@ class ListWatch implements WatchHealth {
   }
 
   async reread(path: string, version: string): Promise<void> {
-    try {
-      const object = await this.#reader.object(path);
-      if (object === undefined || this.#isStopped() || this.#isOutdated) return;
-      if (!isBefore(String(object.metadata['resourceVersion']), version)) return this.#sink.changed(object);
-      this.#noticeRestore();
-      this.#turn.abort();
-    } catch {
-      // The write is repeated, and its next conflict leads here again.
-    }
+    // Without an answer nothing is lost: the next conflict leads here again.
+    const object = await this.#reader.object(path).catch(() => undefined);
+    if (object === undefined || this.#isStopped() || this.#isOutdated) return;
+    if (!isBefore(String(object.metadata['resourceVersion']), version)) return this.#sink.changed(object);
+    this.#noticeRestore();
+    this.#turn.abort();
   }
 
   #isStopped(): boolean {

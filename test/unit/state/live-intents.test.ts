@@ -198,7 +198,7 @@ test.for([
   expect(provided()[one]).toEqual(['a-block']);
   expect(cluster.provider(one)).toMatchObject({
     standing: 'last-good',
-    problems: [{ found: expect.stringContaining('deleted together with its CustomResourceDefinition') }],
+    problems: [{ found: 'SecurityIntent a, which was deleted together with its CustomResourceDefinition' }],
   });
   // The kind is created again, and has no intents at first.
   cluster.intents.replaced([], '9');

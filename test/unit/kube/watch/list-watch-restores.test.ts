@@ -99,10 +99,12 @@ const cases: readonly ListWatchCase[] = [
   },
 ];
 
-test.for(cases)('$name', expectCase);
+test.for(cases)('$name', async (each) => {
+  await expectCase(each);
+});
 
 describe('a restore that another watch has noticed', () => {
-  test('the state is listed again and delivered as restored, and no other watch is told again', async () => {
+  test('the state is listed again and delivered as restored, and no other watch lists again', async () => {
     const sink = new RecordingSink();
     const script = answers(listed, open, list(5, [item('b', 2)]), open);
     const { time, health, asked, restores, interruptions } = run(script, sink);

@@ -243,7 +243,9 @@ const cases: readonly ListWatchCase[] = [
   },
 ];
 
-test.for(cases)('$name', expectCase);
+test.for(cases)('$name', async (each) => {
+  await expectCase(each);
+});
 
 test('a server that is down for long is tried every five to ten seconds', async () => {
   const tries = Array.from({ length: 10 }, () => refusal(0, 'ECONNREFUSED'));
