@@ -50,6 +50,8 @@ export function statusFields({ provider, where, conditionTypes, conditionMeaning
     confirmationUsed: note(
       'The value of the annotation reeve.dev/confirm-deletions that has already been used.',
     ),
+    held: held(provider),
+    deletions,
     conditions: list({
       description: conditionMeanings,
       items: condition(provider, conditionTypes),
@@ -58,6 +60,41 @@ export function statusFields({ provider, where, conditionTypes, conditionMeaning
     }),
   };
 }
+
+function held(provider: string) {
+  return object({
+    description: `Objects that the ${provider} no longer wants and that stay, because more than maxDeletions would be deleted. Missing while nothing is held.`,
+    fields: {
+      count: count('How many objects are held. The annotation reeve.dev/confirm-deletions must reach it.'),
+      since: time('When the hold began.'),
+    },
+    required: ['count', 'since'],
+  });
+}
+
+const deletions = object({
+  description: 'What Reeve remembers of deletions, to count them over a restart.',
+  fields: {
+    recent: list({
+      description: 'Deletions of the last ten minutes, or of the ten minutes before the hold.',
+      items: object({
+        description: 'Deletions within ten seconds.',
+        fields: {
+          at: time('The end of these ten seconds.'),
+          count: count('How many objects were deleted.'),
+        },
+        required: ['at', 'count'],
+      }),
+      maxItems: 100,
+    }),
+    underway: list({
+      description: 'At most 200 UIDs of objects that may be deleted now.',
+      items: text({ description: 'A UID.', maxLength: 63 }),
+      maxItems: 200,
+    }),
+    allowed: count('How many more objects may be deleted after these.'),
+  },
+});
 
 function generation(description: string) {
   return integer({ description, minimum: 0, maximum: Number.MAX_SAFE_INTEGER });

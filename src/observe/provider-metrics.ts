@@ -12,6 +12,8 @@ export interface ProviderNumbers {
   readonly skipped: number;
   readonly conflicts: number;
   readonly failed: number;
+  /** Objects whose deletion waits for a confirmation. */
+  readonly held: number;
   readonly violations: Readonly<Record<string, number>>;
   /** When each of its exceptions ends, in milliseconds since the epoch. */
   readonly exceptionsEnd: readonly number[];
@@ -28,7 +30,7 @@ interface ProviderGauges {
 
 const providerLabels: ('kind' | 'name')[] = ['kind', 'name'];
 
-/** Each policy and share costs at most thirteen time series, however many namespaces it matches. */
+/** Each policy and share costs at most fourteen time series, however many namespaces it matches. */
 export function measureProviders(registry: MetricsRegistry, gauges: ProviderGauges): void {
   measureCounts(registry, gauges);
   measureViolations(registry, gauges);
@@ -65,6 +67,11 @@ const counts: readonly (readonly [name: string, help: string, valueOf: ValueOf])
     'reeve_provider_failed',
     'Objects of a policy, share or binding that could not be created or changed.',
     ({ failed }) => failed,
+  ],
+  [
+    'reeve_provider_held',
+    'Objects of a policy, share or binding whose deletion waits for a confirmation.',
+    ({ held }) => held,
   ],
 ];
 

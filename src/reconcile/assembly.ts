@@ -55,6 +55,8 @@ export interface AssemblyOptions
   readonly events: YieldingEvents;
   readonly observer: ReconcileObserver;
   readonly clock: Clock;
+  /** How long the fuse waits for further deletions. Default: 3 s, at most 15 s. */
+  readonly times?: FuseOptions['times'];
   /** How many namespaces are reconciled at once. Default: 16. */
   readonly concurrency?: number;
 }
@@ -73,7 +75,7 @@ export function assembleReconciler(options: AssemblyOptions) {
   const state = createState(options, queues);
   const reports = createReports(options, queues);
   const { namespaceQueue, providerQueue } = queues;
-  const { objects, accounts, sources, watches, watchSync, desiredCache, undesired, announcer } = state;
+  const { objects, accounts, sources, watches, watchSync, desiredCache, fuse, announcer } = state;
   const { ledger, conditions } = reports;
 
   // Changes of all state above become keys of the queues.
@@ -106,7 +108,7 @@ export function assembleReconciler(options: AssemblyOptions) {
       ...(reportKeeper === undefined ? [] : [reportKeeper.watch]),
     ],
     watchSync,
-    undesired,
+    fuse,
     ledger,
     initialSync,
     announcer,
@@ -138,7 +140,8 @@ function createState(options: AssemblyOptions, { providerQueue }: Queues) {
     observer.orphaned(provider, why, count);
     announcer.provider(provider, 'Orphaned', orphanedText(why, count, provider));
   };
-  const planning = assemblePlanning({ ...options, orphaned });
+  const changed = (provider: ProviderId): void => providerQueue.add(provider);
+  const planning = assemblePlanning({ ...options, orphaned, changed });
   const watchSync = new WatchSync({ ...planning, cluster, selfReviewer, resourceOf, clock });
   return { ...planning, watchSync, announcer };
 }
@@ -206,10 +209,11 @@ function createProviderWorker(options: AssemblyOptions, parts: Parts): ProviderW
     secretsRbacFailurePolicy,
     whereToAdd,
   });
-  const heldObjects = new HeldObjects({ fuse, ledger, announcer, observer, dispatcher, providerQueue });
+  const heldObjects = new HeldObjects({ fuse, ledger, announcer, observer });
   return new ProviderWorker({
     ...scope,
     heldObjects,
+    dispatcher,
     cluster,
     ledger,
     objects,

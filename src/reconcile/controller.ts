@@ -140,10 +140,10 @@ class Controller implements Reconciler {
   }
 
   #begin(): void {
-    const { ledger, undesired, dispatcher, initialSync, sweeps, reportKeeper } = this.#parts;
+    const { ledger, fuse, dispatcher, initialSync, sweeps, reportKeeper } = this.#parts;
     // Another leader may have changed everything that was reported here before.
     ledger.clear();
-    undesired.recount([...this.#options.cluster.snapshot().namespaces()].map(nameOf));
+    fuse.begin([...this.#options.cluster.snapshot().namespaces()].map(nameOf));
     dispatcher.begin();
     initialSync.begin();
     sweeps.begin();

@@ -98,6 +98,16 @@ export class Dispatcher {
     providerQueue.add(id);
   }
 
+  /** Enqueues namespaces in which objects of the provider are judged otherwise than before. */
+  enqueueIn(id: ProviderId, namespaces: Iterable<string>): void {
+    if (!this.#isLeading) return;
+    const { cluster, ledger, namespaceQueue } = this.#options;
+    const snapshot = cluster.snapshot();
+    const names = [...namespaces].filter((name) => snapshot.namespace(name) !== undefined);
+    ledger.expect(id, names);
+    for (const name of names) namespaceQueue.add(name, names.length > fewNames ? 'bulk' : 'now');
+  }
+
   #namespaceChanged({ name, before, after }: NamespaceChange): void {
     const { cluster, ledger, namespaceQueue, providerQueue } = this.#options;
     const isSame = after !== undefined && changesOnlyReadiness(before, after);

@@ -3,7 +3,7 @@ import type { Clock } from '../base/clock.ts';
 import { providesFields } from '../policy/compile/load-provider.ts';
 import type { LiveCluster } from '../state/live-cluster.ts';
 import { Fuse, type FuseOptions } from './fuse/fuse.ts';
-import { UndesiredCounts } from './fuse/undesired-counts.ts';
+import { UndesiredObjects } from './fuse/undesired-objects.ts';
 import { ObservedAccounts } from './live/observed-accounts.ts';
 import { ObservedObjects } from './live/observed-objects.ts';
 import { Sources } from './live/sources.ts';
@@ -13,7 +13,7 @@ import { DesiredCache } from './namespace/desired-cache.ts';
 import { NamespacePlanner } from './namespace/namespace-planner.ts';
 import type { KindProbe, ObjectWriter } from './ports.ts';
 
-export interface PlanningOptions extends ProvidedScope {
+export interface PlanningOptions extends ProvidedScope, Pick<FuseOptions, 'changed' | 'isPlan' | 'times'> {
   /** Policies, shares and Namespaces. The caller feeds it. */
   readonly cluster: LiveCluster;
   readonly writer: Pick<ObjectWriter, 'read'>;
@@ -26,7 +26,7 @@ export type Planning = ReturnType<typeof assemblePlanning>;
 
 /** `reeve plan` builds the same parts, and feeds them once. */
 export function assemblePlanning(options: PlanningOptions) {
-  const { cluster, writer, kinds, clock, orphaned } = options;
+  const { cluster, writer, clock } = options;
   const { sourceNamespaces, secretNames, allowedKinds } = options;
   const scope = { sourceNamespaces, secretNames, allowedKinds };
   // Observed state: live objects and sources. Policies, shares and Namespaces come with `cluster`.
@@ -39,8 +39,8 @@ export function assemblePlanning(options: PlanningOptions) {
   const watches = wantedWatches(scope, objects, sources);
   // Derived state: desired objects, undesired objects, and the verdict of the deletion fuse.
   const desiredCache = new DesiredCache({ cluster, clock });
-  const undesired = new UndesiredCounts({ cluster, objects, desiredCache });
-  const fuse = new Fuse({ cluster, undesired, kinds, clock, orphaned });
+  const undesired = new UndesiredObjects({ cluster, objects, desiredCache, clock });
+  const fuse = new Fuse({ ...options, objects, undesired });
   const planner = new NamespacePlanner({
     ...scope,
     cluster,

@@ -177,6 +177,7 @@ function stateOf(loaded: LoadedProvider | undefined): unknown {
     resourceVersion: _version,
     generation: _generation,
     hasFinalizer: _finalizer,
+    deletions: _deletions,
     ...rest
   } = loaded.state;
   return rest;

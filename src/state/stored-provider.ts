@@ -6,6 +6,7 @@ import { contents } from '../api/namespace-policy/contents.ts';
 import { cleanupFinalizer, confirmDeletionsAnnotation } from '../api/names.ts';
 import { renderProblem, type Problem } from '../base/problem.ts';
 import { annotationsOf, isTerminating, nameOf, valueOf } from '../base/metadata.ts';
+import { deletionRecordOf } from '../policy/terms/deletion-record.ts';
 import { noIntents, type IntentContext } from '../policy/intents/intent-context.ts';
 import {
   kindOfProvider,
@@ -112,6 +113,7 @@ function stateOf(
     maxDeletions: isCount(maxDeletions) ? maxDeletions : 20,
     confirmation: valueOf(annotationsOf(object), confirmDeletionsAnnotation),
     confirmationUsed: typeof confirmationUsed === 'string' ? confirmationUsed : undefined,
+    deletions: deletionRecordOf(status),
   };
 }
 

@@ -54,7 +54,7 @@ function planProvider(
   // The verdict of the reconciler for a provider that is deleted with this number confirmed.
   const confirmation = String(objects.length);
   const deleted = state === undefined ? undefined : { ...state, isDeleting: true, confirmation };
-  const verdict = judgeFuse(deleted, { outstanding: objects.length, recent: 0 }, false);
+  const verdict = judgeFuse(deleted, objects.length, false);
   if (verdict.kind !== 'delete') return [{ provider, fate: 'release', reason: reasonOf(state), objects }];
   const [own, adopted] = [true, false].map((isOwn) =>
     objects.filter(({ isDeletable }) => isDeletable === isOwn),

@@ -81,6 +81,16 @@ describePrometheus('the alerts', () => {
         },
       ],
       [
+        'a policy whose deletions are held',
+        () => changed(healthy, /^reeve_provider_held.*name="al-excepted"/u, () => 38),
+        {
+          alert: 'ReeveTooManyDeletions',
+          labels: { kind: 'NamespacePolicy', name: 'al-excepted' },
+          summary:
+            'NamespacePolicy al-excepted no longer wants 38 objects, and holds their deletion until a person decides.',
+        },
+      ],
+      [
         'a deleted binding of the guard',
         () => scene.only('reeve_guard_in_force'),
         {

@@ -1,9 +1,11 @@
 // The limit on deletions by one change: Reeve checks it before the change is stored, and again before it deletes anything.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ownMember } from '../../src/base/json.ts';
 import { installReeve } from '../cluster/reeve-install.ts';
 import { kubectl } from '../support/kubectl.ts';
 import { startReeve, type Reeve } from '../support/reeve.ts';
 import { describeControllers, sharedCluster } from '../support/shared-cluster.ts';
+import { runCommand } from './support/command.ts';
 import { inTime } from './support/in-time.ts';
 import { namespaceObject, roleBinding, source, type WrittenObject } from './support/objects.ts';
 import { provider, providerSource, type Provider } from './support/provider.ts';
@@ -181,15 +183,18 @@ describeControllers('the fuse', () => {
     const owners = both('ho-fu-left');
     await stage.apply(...owners.map((it) => it.write(labelled('left'))));
     for (const it of owners) await reaches(it, all);
-    for (const number of ['3', '4']) {
+    for (const [number, earlier] of [
+      ['3', ''],
+      ['03', ', after 3 in the ten minutes before'],
+    ]) {
       await meanwhile(async () => leave(...others));
       for (const it of owners) {
         await isHeld(it);
         expect(await holders(it, all)).toEqual(all);
-        expect(await confirm(it)).toBe('3 objects would be deleted, and maxDeletions is 2');
+        expect(await confirm(it)).toBe(`3 objects would be deleted${earlier}, and maxDeletions is 2`);
         await inTime(() => holders(it, all)).toEqual([first]);
         await inTime(() => stage.condition(it.ref)).toBe('True Synced');
-        // A used confirmation is no longer valid: the next deletion requires another number.
+        // A used confirmation is no longer valid: the next deletion requires another text.
         expect((await stage.mustGet(it.ref)).status?.confirmationUsed).toBe(number);
       }
       await makeNamespaces('left', 4);
@@ -197,7 +202,7 @@ describeControllers('the fuse', () => {
     }
   });
 
-  test('deletions within one minute count together', async () => {
+  test('deletions within ten minutes count together', async () => {
     const all = await makeNamespaces('one-by-one', 4);
     const [first = '', second = '', third = ''] = all;
     const it = provider('NamespacePolicy', 'ho-fu-one-by-one');
@@ -211,9 +216,69 @@ describeControllers('the fuse', () => {
     await isHeld(it);
     expect(await holders(it, all)).toEqual(all.slice(2));
     expect(await confirm(it)).toBe(
-      '1 object would be deleted, after 2 within the last minute, and maxDeletions is 2',
+      '1 object would be deleted, after 2 in the ten minutes before, and maxDeletions is 2',
     );
     await inTime(() => holders(it, all)).toEqual(all.slice(3));
+  });
+
+  describe('one command that takes the label off 38 namespaces', () => {
+    const names = Array.from({ length: 38 }, (_, index) => `ho-fu-fleet-${index + 1}`);
+    const it = provider('NamespacePolicy', 'ho-fu-fleet');
+    const id = 'NamespacePolicy/ho-fu-fleet';
+    const admin = `--kubeconfig=${stage.cluster.kubeconfig}`;
+
+    const leaveAtOnce = async (): Promise<void> => {
+      await stage.kubectl('label', 'namespace', '-l', 'fuse=fleet', 'fuse-');
+    };
+    /** Every place that names the number. */
+    const isHeldEverywhere = async (): Promise<void> => {
+      await isHeld(it);
+      const { status } = await stage.mustGet(it.ref);
+      expect(ownMember(status, 'held')).toEqual({ count: 38, since: expect.any(String) as string });
+      const says = '38 objects would be deleted, and maxDeletions is 20';
+      expect(status?.conditions?.find(({ type }) => type === 'Stalled')?.message).toContain(says);
+      const sample = 'reeve_provider_held{kind="NamespacePolicy",name="ho-fu-fleet"}';
+      await inTime(() => reconciler.metric(sample)).toBe(38);
+      const question = await runCommand(['confirm', 'policy/ho-fu-fleet', admin]);
+      expect(question.stdout).toContain(
+        `${id}: 38 objects in 38 namespaces would be deleted, and maxDeletions is 20\n`,
+      );
+      const report = JSON.parse((await runCommand(['report', '-o', 'json', admin])).stdout) as {
+        readonly entries: readonly { readonly section: string; readonly policy: string }[];
+      };
+      const held = report.entries.filter(({ section, policy }) => section === 'held' && policy === id);
+      expect(held).toHaveLength(38);
+      expect(await holders(it, names)).toEqual(names);
+    };
+
+    test('nothing is deleted when 38 namespaces lose their label at once, and every output says 38, also after a restart', async () => {
+      await makeNamespaces('fleet', names.length);
+      await stage.apply(it.write(labelled('fleet'), { maxDeletions: 20 }));
+      await reaches(it, names);
+      await leaveAtOnce();
+      await isHeldEverywhere();
+      await meanwhile(() => Promise.resolve());
+      await isHeldEverywhere();
+      expect(await holders(it, names)).toEqual(names);
+    });
+
+    test('nothing is deleted when 38 namespaces get their label back', async () => {
+      await makeNamespaces('fleet', names.length);
+      await inTime(() => stage.condition(it.ref)).toBe('True Synced');
+      expect((await stage.mustGet(it.ref)).status).not.toHaveProperty('held');
+      expect(await holders(it, names)).toEqual(names);
+      for (const name of names.slice(0, 2)) expect(await stage.deletionsIn(name)).toEqual([]);
+    });
+
+    test('all 38 objects are deleted once the number is confirmed', async () => {
+      await leaveAtOnce();
+      await isHeld(it);
+      const { code, stderr } = await runCommand(['confirm', 'policy/ho-fu-fleet', '--yes', admin]);
+      expect(code, stderr).toBe(0);
+      await inTime(() => holders(it, names)).toEqual([]);
+      await inTime(() => stage.condition(it.ref)).toBe('True MatchesNothing');
+      expect((await stage.mustGet(it.ref)).status).not.toHaveProperty('held');
+    });
   });
 
   test('a policy that is applied and deleted four times within a minute deletes its objects each time', async () => {

@@ -18,6 +18,7 @@ interface Given {
   readonly spec?: object;
   readonly annotation?: string;
   readonly meta?: object;
+  readonly status?: object;
   readonly isForDeletion?: boolean;
 }
 
@@ -25,6 +26,7 @@ async function confirmation({
   spec,
   annotation,
   meta,
+  status,
   isForDeletion = false,
 }: Given = {}): Promise<ConfirmationOutput> {
   const annotations =
@@ -33,6 +35,7 @@ async function confirmation({
     ...stored,
     spec: { ...(stored?.['spec'] as object), ...spec },
     metadata: { ...metadata, ...annotations, ...meta },
+    ...(status === undefined ? {} : { status }),
   };
   const base = withObjects(state, [policy]);
   const output = await planConfirmation({ base, id, isForDeletion, now: new Date('2026-11-23T08:00:00Z') });
@@ -115,4 +118,24 @@ test('the name of the provider is required', async () => {
   expect(await readCommand(['confirm', 'sib/a'], {})).toMatchObject({
     problems: ['"sib/a" is in a namespace: add -n NAMESPACE'],
   });
+});
+
+test('what is held within the limit needs a confirmation too, because earlier deletions count', async () => {
+  const spec = { maxDeletions: 20 };
+  const recent = [{ at: '2026-11-23T07:59:00Z', count: 19 }];
+  const held = { count: 3, since: '2026-11-23T07:00:00Z' };
+  const waiting = await confirmation({ spec, annotation: '19', status: { deletions: { recent } } });
+  expect(waiting).toMatchObject({ outcome: 'confirmed before', recent: 19 });
+  const output = await confirmation({
+    spec,
+    status: {
+      confirmationUsed: '3',
+      held,
+      deletions: { recent: [{ at: '2026-11-23T06:55:00Z', count: 18 }] },
+    },
+  });
+  expect(output).toMatchObject({ outcome: 'not confirmed', annotation: '03', recent: 18 });
+  expect(confirmationText(output, false)).toMatch(
+    /^NamespacePolicy\/team: 3 objects in 3 namespaces would be deleted or given back, after 18 in the ten minutes before, and maxDeletions is 20\n/,
+  );
 });

@@ -1,4 +1,5 @@
 // The state of an ordinary policy or share: it loads, is not being deleted, and provides objects.
+import { noDeletions } from '../../src/policy/terms/deletion-record.ts';
 import type { ProviderState } from '../../src/policy/terms/provider-id.ts';
 
 export const defaultProviderState: ProviderState = {
@@ -15,4 +16,5 @@ export const defaultProviderState: ProviderState = {
   maxDeletions: 20,
   confirmation: undefined,
   confirmationUsed: undefined,
+  deletions: noDeletions,
 };

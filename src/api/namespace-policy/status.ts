@@ -66,6 +66,8 @@ export function policyStatusFields(words: Omit<StatusWords, 'where'>) {
       maxItems: 20,
     }),
     confirmationUsed: fields.confirmationUsed,
+    held: fields.held,
+    deletions: fields.deletions,
     conditions: fields.conditions,
   };
 }

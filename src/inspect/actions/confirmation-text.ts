@@ -21,7 +21,8 @@ export function confirmationText(output: ConfirmationOutput, isWhole: boolean): 
 }
 
 function headline(output: ConfirmationOutput): string {
-  const { provider, objects, forDeletion, maxDeletions, outcome, reason = '', annotation = '' } = output;
+  const { provider, objects, forDeletion, maxDeletions, outcome } = output;
+  const { reason = '', annotation = '', recent = 0 } = output;
   if (outcome === 'nothing to delete') return `${provider}: nothing would be deleted: ${reason}`;
   const namespaces = counted(new Set(objects.map(({ object }) => object.namespace)).size, 'namespace');
   const isAnyReleased = objects.some(({ action }) => action === 'release');
@@ -32,7 +33,8 @@ function headline(output: ConfirmationOutput): string {
   const what = `${provider}: ${when}${counted(objects.length, 'object')} in ${namespaces}${verb}`;
   if (outcome === 'not needed')
     return `${what}; maxDeletions is ${maxDeletions}, so no confirmation is needed`;
-  const limit = `${what}, and maxDeletions is ${maxDeletions}`;
+  const earlier = recent === 0 ? '' : `, after ${recent} in the ten minutes before`;
+  const limit = `${what}${earlier}, and maxDeletions is ${maxDeletions}`;
   if (outcome === 'confirmed before') return `${limit}; the annotation allows ${Number(annotation)} already`;
   // The webhook does not see the objects, so it may count more than there are.
   return Number(annotation) > objects.length

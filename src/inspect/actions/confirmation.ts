@@ -6,7 +6,8 @@ import { versionsOf, writeContexts } from '../../policy/authors/binding-versions
 import { impactOf, totalOf } from '../../policy/authors/impact.ts';
 import { reportedOn } from '../../policy/authors/provider-write.ts';
 import type { ClusterSnapshot } from '../../policy/compile/snapshot.ts';
-import { confirmedCount } from '../../policy/plan/fuse.ts';
+import { confirmedCount, unusedConfirmation } from '../../policy/plan/fuse.ts';
+import { noDeletions, recentIn } from '../../policy/terms/deletion-record.ts';
 import { unlimitedBudget } from '../../policy/terms/budget.ts';
 import {
   kindOfProvider,
@@ -35,7 +36,7 @@ export interface ConfirmationRequest {
 export async function planConfirmation(
   request: ConfirmationRequest,
 ): Promise<ConfirmationOutput | undefined> {
-  const { base, id, isForDeletion } = request;
+  const { base, id, isForDeletion, now } = request;
   const stored = storedProvider(base, id);
   const snapshot = loadState(base).snapshot();
   const state = snapshot.providers.get(id);
@@ -53,11 +54,24 @@ export async function planConfirmation(
   const objects = await removalsOf(stored, request);
   const count = Math.max(objects.length, isForDeletion ? countOfWebhook(stored, snapshot, request) : 0);
   if (count === 0) return { ...about, outcome: 'nothing to delete', reason: whyNone(isForDeletion), objects };
-  if (count <= maxDeletions) return { ...about, outcome: 'not needed', objects };
+  // The deletion of a provider is judged alone.
+  const deletions = isForDeletion ? noDeletions : state.deletions;
+  const recent = recentIn(deletions, now);
+  if (deletions.held === undefined && count + recent <= maxDeletions)
+    return { ...about, outcome: 'not needed', objects };
+  const found = recent === 0 ? {} : { recent };
+  return { ...about, ...found, ...answerTo(state, count, isForDeletion), objects };
+}
+
+function answerTo(
+  state: ProviderState,
+  count: number,
+  isForDeletion: boolean,
+): Pick<ConfirmationOutput, 'outcome' | 'annotation'> {
   if (confirmedCount({ ...state, isDeleting: isForDeletion }) >= count)
-    return { ...about, outcome: 'confirmed before', annotation: state.confirmation ?? '', objects };
-  const annotation = unusedNumber(count, isForDeletion ? undefined : state.confirmationUsed);
-  return { ...about, outcome: 'not confirmed', annotation, objects };
+    return { outcome: 'confirmed before', annotation: state.confirmation ?? '' };
+  const annotation = unusedConfirmation(count, isForDeletion ? undefined : state.confirmationUsed);
+  return { outcome: 'not confirmed', annotation };
 }
 
 export function storedProvider(base: ClusterState, id: ProviderId): KubeObject | undefined {
@@ -116,11 +130,4 @@ function countOfWebhook(
   const write = { id, ...versions, reported: reportedOn(stored) };
   const circumstances = { now, budget: unlimitedBudget, install: installOf(base.install) };
   return totalOf(ended(impactOf(write, snapshot, circumstances)).dropped);
-}
-
-/** A confirmation counts once, and only as another text than before. A leading zero keeps the number. */
-function unusedNumber(count: number, used: string | undefined): string {
-  let text = String(count);
-  while (text === used) text = `0${text}`;
-  return text;
 }

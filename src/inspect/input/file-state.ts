@@ -100,9 +100,17 @@ export function assumedAccount(namespace: string): KubeObject {
   };
 }
 
+/** What the fuse remembers. */
+const keptStatus = ['confirmationUsed', 'held', 'deletions'] as const;
+
 /** Objects in files were written by hand, or by `kubectl get -o yaml`. */
 function storedForm({ status, ...object }: KubeObject, number: number): KubeObject {
-  const used = ownMember(status, 'confirmationUsed');
+  const kept = Object.fromEntries(
+    keptStatus.flatMap((field) => {
+      const value = ownMember(status, field);
+      return value === undefined ? [] : [[field, value]];
+    }),
+  );
   return {
     ...(isSecret(object) ? withStoredData(object) : object),
     // Reeve compares contents by a hash that depends on the order.
@@ -110,7 +118,7 @@ function storedForm({ status, ...object }: KubeObject, number: number): KubeObje
       ? {}
       : { spec: withSortedMembers(object['spec']) }),
     metadata: { uid: `file:${number}`, resourceVersion: String(number), ...object.metadata },
-    ...(used === undefined ? {} : { status: { confirmationUsed: used } }),
+    ...(Object.keys(kept).length === 0 ? {} : { status: kept }),
   };
 }
 

@@ -22,6 +22,9 @@ export const confirmation = object({
     provider: words('The policy, share or binding: NamespacePolicy/team.'),
     forDeletion: boolean('True if the question was what the deletion of the provider would delete.'),
     maxDeletions: numberOf('How many objects one change may delete without a confirmation.'),
+    recent: numberOf(
+      'How many objects were deleted in the ten minutes before. They count together with the objects.',
+    ),
     outcome: choice('Whether a confirmation is needed, and whether it was set.', [
       'nothing to delete',
       'not needed',

@@ -25,6 +25,7 @@ export function plannedState(state: ClusterState, now: Date): PlannedState {
     kinds: { isKindTerminating: async () => await Promise.resolve(false) },
     clock: { now: () => now, monotonic: () => 0 },
     orphaned: () => undefined,
+    isPlan: true,
     sourceNamespaces: sharedNamespace,
     secretNames,
     allowedKinds,

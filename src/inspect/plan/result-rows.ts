@@ -1,6 +1,6 @@
 // Words what the reconciler would not do as rows: conflicts, missing sources, held deletions, skipped contents.
 import type { Desired } from '../../policy/desired/desired.ts';
-import { heldText, toConfirm } from '../../policy/plan/fuse.ts';
+import { heldText } from '../../policy/plan/fuse.ts';
 import type { ObjectResult } from '../../policy/plan/object-result.ts';
 import { confirmDeletionsAnnotation } from '../../api/names.ts';
 import { nameOf } from '../../base/metadata.ts';
@@ -55,7 +55,7 @@ function messageOf({ provider, reason, message }: ObjectResult, { planning, stat
   if (reason === 'TooManyDeletions') {
     const verdict = planning.fuse.verdictOf(provider);
     if (verdict.kind !== 'hold') return message;
-    return `${heldText(verdict.held)}; the annotation ${confirmDeletionsAnnotation}: "${toConfirm(verdict.held)}" allows that`;
+    return `${heldText(verdict.held)}; the annotation ${confirmDeletionsAnnotation}: "${verdict.held.count}" allows that`;
   }
   const hidden = state.unread.find(({ kind }) => kind.startsWith('Secret '));
   return reason === 'ApiError' && hidden !== undefined

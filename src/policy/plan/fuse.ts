@@ -5,6 +5,8 @@ import { counted } from '../terms/wording.ts';
 
 export type FuseVerdict =
   | { readonly kind: 'delete' }
+  /** The deletion is not counted yet, or not stored in the status yet. */
+  | { readonly kind: 'wait' }
   /** The objects stay without our mark, because the deletion was not confirmed, or cannot be. */
   | { readonly kind: 'release'; readonly why: ReleaseReason }
   | { readonly kind: 'hold'; readonly held: HeldDeletions }
@@ -14,47 +16,67 @@ export type FuseVerdict =
 export type ReleaseReason =
   'OwnerUnknown' | 'DeletionPolicyOrphan' | 'Suspended' | 'Invalid' | 'KindDeleted' | 'TooManyDeletions';
 
-export interface FuseCount {
-  /** Live objects that are no longer wanted. */
-  readonly outstanding: number;
-  /** Deletions that count together with those: see `Fuse`. */
+export interface HeldDeletions {
+  /** Held objects. A confirmation must reach this number. */
+  readonly count: number;
+  /** Deletions in the ten minutes before the hold, which count together with the held objects. */
   readonly recent: number;
-}
-
-export interface HeldDeletions extends FuseCount {
   readonly limit: number;
+  /** Milliseconds since the epoch. */
+  readonly since: number;
 }
 
-/** `provider` is undefined for a provider that this process has never seen: its objects are not deleted. */
+/**
+ * Judges what does not depend on other deletions. `count`: the objects that would be deleted. `wait`: the gate of the provider
+ * decides. `provider` is undefined for a provider that this process has never seen: its objects are not deleted.
+ */
 export function judgeFuse(
   provider: ProviderState | undefined,
-  { outstanding, recent }: FuseCount,
+  count: number,
   isKindTerminating: boolean,
-): FuseVerdict {
+): Extract<FuseVerdict, { kind: 'delete' | 'wait' | 'release' }> {
   if (provider === undefined) return { kind: 'release', why: 'OwnerUnknown' };
   if (provider.deletionPolicy === 'Orphan') return { kind: 'release', why: 'DeletionPolicyOrphan' };
-  if (provider.isDeleting) {
-    // Deleting the CRD deletes all providers of the kind, without a check by the webhook.
-    if (isKindTerminating) return { kind: 'release', why: 'KindDeleted' };
-    if (provider.isSuspended) return { kind: 'release', why: 'Suspended' };
-    if (!provider.isValid) return { kind: 'release', why: 'Invalid' };
-  }
-  const count = outstanding + recent;
-  const limit = provider.maxDeletions;
-  if (count <= limit || confirmedCount(provider) >= count) return { kind: 'delete' };
-  return provider.isDeleting
-    ? { kind: 'release', why: 'TooManyDeletions' }
-    : { kind: 'hold', held: { outstanding, recent, limit } };
+  if (!provider.isDeleting) return { kind: 'wait' };
+  // Deleting the CRD deletes all providers of the kind, without a check by the webhook.
+  if (isKindTerminating) return { kind: 'release', why: 'KindDeleted' };
+  if (provider.isSuspended) return { kind: 'release', why: 'Suspended' };
+  if (!provider.isValid) return { kind: 'release', why: 'Invalid' };
+  const isAllowed = allowsDeletions({ count, earlier: 0, ...termsOf(provider) });
+  return isAllowed ? { kind: 'delete' } : { kind: 'release', why: 'TooManyDeletions' };
 }
 
-/** The number that a confirmation must reach. */
-export function toConfirm({ outstanding, recent }: FuseCount): number {
-  return outstanding + recent;
+/** What a provider allows. */
+export interface DeletionTerms {
+  readonly limit: number;
+  /** The number in the annotation that has not been used; -1 without one. */
+  readonly confirmed: number;
 }
 
-export function heldText({ outstanding, recent, limit }: HeldDeletions): string {
-  const earlier = recent === 0 ? '' : `, after ${recent} within the last minute`;
-  return `${counted(outstanding, 'object')} would be deleted${earlier}, and maxDeletions is ${limit}`;
+export function termsOf(provider: ProviderState): DeletionTerms {
+  return { limit: provider.maxDeletions, confirmed: confirmedCount(provider) };
+}
+
+/** `earlier`: deletions that count together with these `count` for the limit, but that no confirmation is needed for. */
+export function allowsDeletions({
+  count,
+  earlier,
+  limit,
+  confirmed,
+}: DeletionTerms & { readonly count: number; readonly earlier: number }): boolean {
+  return count + earlier <= limit || confirmed >= count;
+}
+
+export function heldText({ count, recent, limit }: HeldDeletions): string {
+  const earlier = recent === 0 ? '' : `, after ${recent} in the ten minutes before`;
+  return `${counted(count, 'object')} would be deleted${earlier}, and maxDeletions is ${limit}`;
+}
+
+/** A confirmation counts once, and only as another text than before. A leading zero keeps the number. */
+export function unusedConfirmation(count: number, used: string | undefined): string {
+  let text = String(count);
+  while (text === used) text = `0${text}`;
+  return text;
 }
 
 /** Holds no count, so that a change in one namespace does not cost a write in every other namespace. */

@@ -25,7 +25,7 @@ export interface PlanInput {
   /** Returns the live object with the key, whether Reeve manages it or not. */
   readonly liveOf: (key: ObjectKey) => Observed | undefined;
   readonly copyStateOf: (share: CompiledShare) => CopyState;
-  readonly fuseOf: (provider: ProviderId) => FuseVerdict;
+  readonly fuseOf: (provider: ProviderId, live: Observed) => FuseVerdict;
   readonly scopeOf: (claim: Claim) => ClaimScope;
   readonly now: Date;
 }

@@ -136,12 +136,15 @@ function planUnclaimed(live: Observed, input: PlanInput): PlanStep | ObjectResul
   return isExpired(live, input.desired) ? deletion(live, true) : planRemoval(live, input);
 }
 
-function planRemoval(live: Owned, { fuseOf, now }: PlanInput): PlanStep | ObjectResult {
+/** Returns nothing while the object waits to be counted: its namespace is planned again then. */
+function planRemoval(live: Owned, { fuseOf, now }: PlanInput): PlanStep | ObjectResult | undefined {
   const { owner, expiresAt } = live;
-  const verdict = fuseOf(owner);
+  const verdict = fuseOf(owner, live);
   switch (verdict.kind) {
     case 'delete':
       return deletion(live, false);
+    case 'wait':
+      return undefined;
     case 'release':
       // A provider that was suspended has kept the object beyond its end. Access must not outlive both.
       return expiresAt !== undefined && expiresAt <= now.getTime()

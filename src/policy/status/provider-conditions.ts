@@ -1,7 +1,7 @@
 // Derives the conditions of a provider: Ready, SourceAvailable, IntentsResolved, Reconciling and Stalled.
 // https://github.com/kubernetes-sigs/cli-utils/blob/master/pkg/kstatus/README.md
 import type { CopyState } from '../plan/copy.ts';
-import { heldText, toConfirm, type HeldDeletions } from '../plan/fuse.ts';
+import { heldText, unusedConfirmation, type HeldDeletions } from '../plan/fuse.ts';
 import { isConflict } from '../plan/object-result.ts';
 import type { MissingRights } from '../authors/own-rights.ts';
 import { confirmDeletionsAnnotation } from '../../api/names.ts';
@@ -179,9 +179,7 @@ function deleting({ counts, failures, unknownKinds = [] }: ProviderFacts): Verdi
 }
 
 function heldMessage({ id, confirmation }: ProviderState, held: HeldDeletions): string {
-  const count = toConfirm(held);
-  // A used confirmation counts again only after the annotation has changed.
-  const number = confirmation === String(count) ? count + 1 : count;
+  const number = unusedConfirmation(held.count, confirmation);
   const command = `kubectl annotate ${kubectlName(kindOfProvider(id).toLowerCase(), id)} ${confirmDeletionsAnnotation}=${number} --overwrite`;
   return `${heldText(held)}; to confirm: ${command}`;
 }

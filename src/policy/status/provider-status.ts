@@ -2,6 +2,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isJsonObject, ownMember, type JsonObject } from '../../base/json.ts';
 import { clipped } from '../../base/text.ts';
+import { deletionFields, deletionRecordOf, type DeletionRecord } from '../terms/deletion-record.ts';
 import { kindOfProvider, type ProviderState } from '../terms/provider-id.ts';
 import { conditionOf, stamped } from './condition.ts';
 import { intentFields } from './intents.ts';
@@ -14,6 +15,8 @@ export interface StatusFacts extends ProviderFacts {
   readonly matchedNamespaces: readonly string[];
   /** True if the fuse holds nothing back that the confirmation could release. */
   readonly isConfirmationSpent: boolean;
+  /** What the status remembers of deletions. Undefined: what it says already. */
+  readonly deletions?: DeletionRecord | undefined;
 }
 
 /** The longest text that the CRD allows in a status. */
@@ -33,6 +36,7 @@ export function providerStatus(facts: StatusFacts, stored: unknown, now: Date): 
     ...(state.isValid ? countedFields(facts) : keptFields(stored)),
     observedGeneration,
     ...(confirmationUsed === undefined ? {} : { confirmationUsed }),
+    ...deletionFields(facts.deletions ?? deletionRecordOf(stored)),
     conditions,
   };
 }
@@ -55,7 +59,7 @@ function countedFields(facts: StatusFacts): JsonObject {
 
 function keptFields(stored: unknown): JsonObject {
   if (!isJsonObject(stored)) return {};
-  const { confirmationUsed: _used, ...kept } = stored;
+  const { confirmationUsed: _used, held: _held, deletions: _deletions, ...kept } = stored;
   return kept;
 }
 

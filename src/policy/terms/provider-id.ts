@@ -2,6 +2,7 @@
 import type { ObjectRef } from '../../base/kube-object.ts';
 import { isLabelValue, isNamespaceName } from '../../api/kubernetes-names.ts';
 import { apiVersion, group, useVerb } from '../../api/names.ts';
+import type { DeletionRecord } from './deletion-record.ts';
 
 /** Ordered by precedence: where two providers want one object, or default one key, the first kind wins. */
 export const providerKinds = [
@@ -125,4 +126,6 @@ export interface ProviderState {
   readonly confirmation: string | undefined;
   /** The stored `status.confirmationUsed`. */
   readonly confirmationUsed: string | undefined;
+  /** What the stored status remembers of deletions. */
+  readonly deletions: DeletionRecord;
 }

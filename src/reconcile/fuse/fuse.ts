@@ -1,48 +1,88 @@
-// The deletion fuse: decides for each provider whether its undesired objects are deleted, released or held.
-import { judgeFuse, type FuseVerdict, type ReleaseReason } from '../../policy/plan/fuse.ts';
+// The deletion fuse: decides for each provider whether its undesired objects are deleted, released, held, or wait to be counted.
+import { isJsonObject, type JsonObject } from '../../base/json.ts';
+import {
+  deletionRecordOf,
+  noDeletions,
+  withDeletions,
+  type DeletionRecord,
+} from '../../policy/terms/deletion-record.ts';
+import {
+  judgeFuse,
+  termsOf,
+  type FuseVerdict,
+  type HeldDeletions,
+  type ReleaseReason,
+} from '../../policy/plan/fuse.ts';
+import type { Observed } from '../../policy/plan/observed.ts';
 import { kindOfProvider, type ProviderId, type ProviderState } from '../../policy/terms/provider-id.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { LiveCluster } from '../../state/live-cluster.ts';
+import type { ObservedObjects } from '../live/observed-objects.ts';
 import type { KindProbe } from '../ports.ts';
-import type { UndesiredCounts } from './undesired-counts.ts';
+import {
+  DeletionGate,
+  gateTimes,
+  noWait,
+  type ObjectFate,
+  type GateTerms,
+  type GateTimes,
+} from './deletion-gate.ts';
+import type { UndesiredObjects } from './undesired-objects.ts';
 
 export interface FuseOptions {
   readonly cluster: Pick<LiveCluster, 'snapshot' | 'subscribe'>;
-  readonly undesired: UndesiredCounts;
+  readonly objects: Pick<ObservedObjects, 'get' | 'ours' | 'countsOf'>;
+  readonly undesired: UndesiredObjects;
   readonly kinds: KindProbe;
-  readonly clock: Pick<Clock, 'monotonic'>;
+  readonly clock: Pick<Clock, 'now' | 'monotonic'>;
   /** Called once for each deleted provider that leaves objects behind, unless its author asked for that. */
   readonly orphaned: (provider: ProviderId, why: ReleaseReason, count: number) => void;
+  /** Called when `dueIn` can have another answer, though the provider itself has not changed. */
+  readonly changed?: ((provider: ProviderId) => void) | undefined;
+  /** True: judges at once and stores nothing, for `reeve plan`. */
+  readonly isPlan?: boolean | undefined;
+  readonly times?: GateTimes | undefined;
 }
 
-/** A deletion that the API server has not answered yet. */
-interface Deletion {
-  readonly tally: string;
-  /** True while the object still counts as undesired. Its watch can report the end before the answer arrives. */
-  readonly isCounted: () => boolean;
+/** Deletions since a provider itself was deleted. */
+interface Ends {
+  deleted: number;
+  /** UIDs of the objects whose DELETE the API server has not answered yet. */
+  readonly sent: Set<string>;
 }
 
 export class Fuse {
   readonly #options: FuseOptions;
-  /** Counted by tally: a provider that is created again must not pay for what its namesake deleted. */
-  readonly #recent: RecentDeletions;
+  /** A provider that is created again must not pay for what its namesake deleted. */
+  readonly #gates = new Map<ProviderId, { readonly uid: string; readonly gate: DeletionGate }>();
+  /** By UID of a provider being deleted. */
+  readonly #ends = new Map<string, Ends>();
   /** By UID of a provider being deleted: whether its CustomResourceDefinition was being deleted at that time. */
   readonly #kindTerminating = new Map<string, boolean>();
   /** UIDs of providers being deleted whose objects are released. The rest of their objects must not be deleted later. */
   readonly #released = new Map<string, FuseVerdict>();
   /** Providers that no longer existed when their objects were released: another client had removed their finalizer. */
   readonly #unknown = new Set<ProviderId>();
-  readonly #deletions = new Set<Deletion>();
 
   constructor(options: FuseOptions) {
     this.#options = options;
-    this.#recent = new RecentDeletions(options.clock);
+    options.undesired.listen({
+      joined: (provider, live, isReviewed) => this.#joined(provider, live, isReviewed),
+      left: (provider, live) => this.#left(provider, live),
+    });
     options.cluster.subscribe((change) => {
       if (change.kind === 'namespace') return;
       this.#unknown.delete(change.id);
+      if (change.after === undefined) this.#gates.delete(change.id);
       if (change.before === undefined) return;
       if (change.before.state.uid !== change.after?.state.uid) this.#forget(change.before.state.uid);
     });
+  }
+
+  /** Forgets what was counted: another leader may have deleted objects since. */
+  begin(namespaces: Iterable<string>): void {
+    this.#gates.clear();
+    this.#options.undesired.begin(namespaces);
   }
 
   /** Returns whether `prepare` has nothing to ask about these providers. */
@@ -64,19 +104,83 @@ export class Fuse {
     for (const each of asked) if (each.status === 'rejected') throw each.reason;
   }
 
-  verdictOf(provider: ProviderId): FuseVerdict {
+  /** Judges one object of the provider, or those that are not allowed yet. */
+  verdictOf(provider: ProviderId, live?: Pick<Observed, 'uid'>): FuseVerdict {
     const state = this.#options.cluster.snapshot().providers.get(provider);
     const known = this.#released.get(state?.uid ?? '');
     if (known !== undefined) return known;
-    const recent = state === undefined ? 0 : this.#recentOf(tallyOf(state));
-    const count = { outstanding: this.outstanding(provider), recent };
+    const outstanding = this.outstanding(provider);
+    const count = outstanding + this.#endedOf(state);
     const verdict = judgeFuse(state, count, this.#kindTerminating.get(state?.uid ?? '') === true);
-    if (state === undefined) this.#reportUnknown(provider, count.outstanding);
+    if (state === undefined) this.#reportUnknown(provider, outstanding);
     if (state?.isDeleting === true && verdict.kind === 'release') {
       this.#released.set(state.uid, verdict);
-      this.#reportRelease(provider, verdict.why, count.outstanding);
+      this.#reportRelease(provider, verdict.why, outstanding);
     }
-    return verdict;
+    return state === undefined || verdict.kind !== 'wait' ? verdict : this.#verdictOfGate(state, live);
+  }
+
+  #verdictOfGate(state: ProviderState, live: Pick<Observed, 'uid'> | undefined): FuseVerdict {
+    const gate = this.#gateOf(state);
+    if (this.#options.isPlan === true) this.#judgeAtOnce(state, gate);
+    if (live !== undefined && gate.isUnderway(live.uid)) return { kind: 'delete' };
+    const held = this.heldBy(state);
+    return held === undefined ? { kind: 'wait' } : { kind: 'hold', held };
+  }
+
+  /** Returns what is held, also before the status is read again after a restart. */
+  heldBy(state: ProviderState): HeldDeletions | undefined {
+    if (state.deletionPolicy === 'Orphan') return undefined;
+    const terms = termsOf(state);
+    const gate = this.#gateOf(state);
+    const stored = state.deletions.held;
+    if (gate.isRestored || stored === undefined) return gate.heldBy(terms);
+    return { ...stored, recent: 0, limit: terms.limit };
+  }
+
+  /** Returns in how many milliseconds `allow` has something to do. Undefined: only after a change. */
+  dueIn(state: ProviderState): number | undefined {
+    const outstanding = this.outstanding(state.id);
+    const gate = this.#gateOf(state);
+    gate.forgetConfirmationExcept(state.confirmation);
+    if (state.deletionPolicy === 'Orphan') this.#giveUp(state, gate);
+    if (!isJudged(state)) return undefined;
+    if (!gate.isRestored && outstanding === 0 && state.deletions === noDeletions) return undefined;
+    return gate.dueIn(this.#gateTermsOf(state, gate));
+  }
+
+  /** Judges what is due. Returns the status to store before anything is deleted: `stored` itself if nothing is allowed. */
+  allow(state: ProviderState, stored: unknown): JsonObject {
+    this.outstanding(state.id);
+    const gate = this.#gateOf(state);
+    gate.restore(deletionRecordOf(stored), (uid) => this.#isThere(state.id, uid));
+    gate.judge(this.#gateTermsOf(state, gate));
+    if (!gate.mustBeStored) return isJsonObject(stored) ? stored : {};
+    const used = gate.usedConfirmation;
+    return {
+      ...withDeletions(stored, gate.record()),
+      ...(used === undefined || used !== state.confirmation ? {} : { confirmationUsed: used }),
+    };
+  }
+
+  /** The status is stored. Returns the namespaces whose objects are judged otherwise now. */
+  stored({ id }: ProviderState): ReadonlySet<string> {
+    return this.#gates.get(id)?.gate.commit() ?? new Set();
+  }
+
+  /** The status could not be stored, so another process may have written it. */
+  notStored({ id }: ProviderState): void {
+    this.#gates.get(id)?.gate.rollBack();
+  }
+
+  /** Returns what the status has to remember; undefined as long as it is not read again after a restart. */
+  recordOf(state: ProviderState): DeletionRecord | undefined {
+    const gate = this.#gateOf(state);
+    return gate.isRestored ? gate.record() : undefined;
+  }
+
+  isConfirmationUsed(state: ProviderState): boolean {
+    return state.confirmation !== undefined && this.#gateOf(state).usedConfirmation === state.confirmation;
   }
 
   /** A policy that only adds fields to ServiceAccounts leaves no object behind. */
@@ -91,37 +195,106 @@ export class Fuse {
   }
 
   outstanding(provider: ProviderId): number {
-    return this.#options.undesired.of(provider);
+    return this.#options.undesired.of(provider).size;
   }
 
-  /** Deletes an object. Until its end is known, the object counts exactly once: as undesired, or as recently deleted. */
-  async deleting(provider: ProviderId, isCounted: () => boolean, remove: () => Promise<void>): Promise<void> {
+  /** Deletes an object. Until its end is known, the object counts exactly once. */
+  async deleting(provider: ProviderId, live: Observed, remove: () => Promise<void>): Promise<void> {
     const state = this.#options.cluster.snapshot().providers.get(provider);
-    const tally = state === undefined ? '' : tallyOf(state);
-    const deletion: Deletion = { tally, isCounted };
-    this.#deletions.add(deletion);
-    try {
+    if (state === undefined) {
       await remove();
-      this.#recent.add(tally);
+      return;
+    }
+    const ended = state.isDeleting ? this.#endsOf(state.uid) : undefined;
+    ended?.sent.add(live.uid);
+    try {
+      await this.#gateOf(state).deleting(live.uid, remove, () => this.#fateOf(provider, live));
+      if (ended !== undefined) ended.deleted += 1;
     } finally {
-      this.#deletions.delete(deletion);
+      ended?.sent.delete(live.uid);
     }
   }
 
-  /** Returns in how many milliseconds a held provider can be judged differently, though nothing changes. */
-  nextLapse(provider: ProviderId): number | undefined {
+  #gateOf({ id, uid }: ProviderState): DeletionGate {
+    const known = this.#gates.get(id);
+    if (known?.uid === uid) return known.gate;
+    const { clock, times = gateTimes, isPlan = false } = this.#options;
+    const gate = new DeletionGate(clock, isPlan ? noWait : times);
+    this.#gates.set(id, { uid, gate });
+    for (const live of this.#options.undesired.known(id)) gate.join(live, false);
+    return gate;
+  }
+
+  #joined(provider: ProviderId, live: Observed, isReviewed: boolean): void {
     const state = this.#options.cluster.snapshot().providers.get(provider);
-    return state === undefined ? undefined : this.#recent.nextLapse(tallyOf(state));
+    if (state === undefined) return;
+    this.#gateOf(state).join(live, isReviewed);
+    if (isJudged(state)) this.#options.changed?.(provider);
+  }
+
+  #left(provider: ProviderId, live: Observed): void {
+    const { gate } = this.#gates.get(provider) ?? {};
+    if (gate === undefined) return;
+    const fate = this.#fateOf(provider, live);
+    if (fate !== 'undesired') gate.leave(live.uid, fate);
+    if (gate.isHolding || gate.hasMore) this.#options.changed?.(provider);
+  }
+
+  #fateOf(provider: ProviderId, { uid, namespace, key }: Observed): ObjectFate {
+    const live = this.#options.objects.get(namespace, key);
+    if (live?.uid !== uid || live.owner !== provider || live.isTerminating) return 'deleted';
+    return this.#options.undesired.of(provider).has(uid) ? 'undesired' : 'wanted';
+  }
+
+  #isThere(provider: ProviderId, uid: string): boolean {
+    const { objects } = this.#options;
+    return [...objects.countsOf(provider).keys()].some((namespace) =>
+      objects
+        .ours(namespace)
+        .some((live) => live.uid === uid && live.owner === provider && !live.isTerminating),
+    );
+  }
+
+  #gateTermsOf(state: ProviderState, gate: DeletionGate): GateTerms {
+    const { confirmation } = state;
+    const terms = { ...termsOf(state), confirmation };
+    return confirmation !== undefined && gate.usedConfirmation === confirmation
+      ? { ...terms, confirmed: -1 }
+      : terms;
+  }
+
+  /** The objects are released, so nothing is held any more. */
+  #giveUp({ id, deletions }: ProviderState, gate: DeletionGate): void {
+    gate.restore(deletions, (uid) => this.#isThere(id, uid));
+    gate.endHold();
+  }
+
+  /** A plan shows what happens when nothing else joins. */
+  #judgeAtOnce(state: ProviderState, gate: DeletionGate): void {
+    if (!isJudged(state)) return;
+    gate.restore(state.deletions, (uid) => this.#isThere(state.id, uid));
+    do {
+      gate.judge(this.#gateTermsOf(state, gate));
+      gate.commit();
+    } while (gate.hasMore);
   }
 
   #forget(uid: string): void {
-    this.#released.delete(uid);
-    this.#kindTerminating.delete(uid);
+    for (const known of [this.#released, this.#kindTerminating, this.#ends]) known.delete(uid);
   }
 
-  #recentOf(tally: string): number {
-    const unanswered = [...this.#deletions].filter((each) => each.tally === tally && !each.isCounted());
-    return this.#recent.count(tally) + unanswered.length;
+  #endsOf(uid: string): Ends {
+    const ends = this.#ends.get(uid) ?? { deleted: 0, sent: new Set<string>() };
+    this.#ends.set(uid, ends);
+    return ends;
+  }
+
+  /** Deletions since the provider itself was deleted. Its watch can report the end of an object before the answer arrives. */
+  #endedOf(state: ProviderState | undefined): number {
+    const ends = state === undefined ? undefined : this.#ends.get(state.uid);
+    if (state === undefined || ends === undefined) return 0;
+    const undesired = this.#options.undesired.of(state.id);
+    return ends.deleted + [...ends.sent].filter((uid) => !undesired.has(uid)).length;
   }
 
   /** A definition is deleted before the objects of its kind, so only an answer from after that counts. */
@@ -133,58 +306,7 @@ export class Fuse {
   }
 }
 
-/**
- * Names the deletions that count together. The webhook judged each change of the spec, and the DELETE, by the objects that it
- * removes alone. So deletions before such a write do not count after it. Every change of a spec raises the generation:
- * https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#status-subresource
- */
-function tallyOf({ uid, generation, isDeleting }: ProviderState): string {
-  return `${uid} ${isDeleting ? 'deleted' : generation}`;
-}
-
-const recentMs = 60_000;
-const maxTallies = 1000;
-
-/** Counts the objects that were deleted within the last minute. */
-export class RecentDeletions {
-  readonly #clock: Pick<Clock, 'monotonic'>;
-  /** Times of deletion, in ascending order. */
-  readonly #times = new Map<string, number[]>();
-
-  constructor(clock: Pick<Clock, 'monotonic'>) {
-    this.#clock = clock;
-  }
-
-  add(tally: string): void {
-    // Times of deleted providers and of earlier generations are never read again, so they are dropped here.
-    if (this.#times.size > maxTallies) for (const known of this.#times.keys()) this.#recent(known);
-    const times = this.#times.get(tally);
-    if (times === undefined) this.#times.set(tally, [this.#clock.monotonic()]);
-    else times.push(this.#clock.monotonic());
-  }
-
-  count(tally: string): number {
-    return this.#recent(tally).length;
-  }
-
-  /** Returns in how many milliseconds the first deletion no longer counts. */
-  nextLapse(tally: string): number | undefined {
-    const [first] = this.#recent(tally);
-    return first === undefined ? undefined : first + recentMs - this.#clock.monotonic();
-  }
-
-  #recent(tally: string): readonly number[] {
-    const times = this.#times.get(tally);
-    if (times === undefined) return [];
-    const since = this.#clock.monotonic() - recentMs;
-    const [first] = times;
-    if (first !== undefined && first > since) return times;
-    const index = times.findIndex((time) => time > since);
-    if (index === -1) {
-      this.#times.delete(tally);
-      return [];
-    }
-    times.splice(0, index);
-    return times;
-  }
+/** Deletions of other providers wait for no count. */
+function isJudged({ isDeleting, isSuspended, isValid, deletionPolicy }: ProviderState): boolean {
+  return !isDeleting && !isSuspended && isValid && deletionPolicy === 'Delete';
 }

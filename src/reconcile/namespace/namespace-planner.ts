@@ -125,7 +125,8 @@ export class NamespacePlanner {
       ours: objects.ours(name),
       liveOf: (key) => objects.get(name, key),
       copyStateOf: (share) => sources.copyStateOf(share),
-      fuseOf: (provider) => (unjudged.has(provider) ? { kind: 'unknown' } : fuse.verdictOf(provider)),
+      fuseOf: (provider, live) =>
+        unjudged.has(provider) ? { kind: 'unknown' } : fuse.verdictOf(provider, live),
       scopeOf: (claim) => scopeOf(claim, this.#options, objects),
       now: clock.now(),
     });

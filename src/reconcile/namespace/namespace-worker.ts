@@ -134,10 +134,10 @@ export class NamespaceWorker {
     return isComplete;
   }
 
-  /** Deletions in other namespaces can trip the fuse after the plan was made. */
+  /** The object can be wanted again, or its provider deleted, after the plan was made. */
   #isStillDue(step: DoneStep): boolean {
     if (step.kind !== 'delete' || step.isExpired) return true;
-    return this.#options.fuse.verdictOf(step.owner).kind === 'delete';
+    return this.#options.fuse.verdictOf(step.owner, step.live).kind === 'delete';
   }
 
   #report(name: string, plan: NamespacePlan, outcomes: readonly ObjectResult[], round: number): void {

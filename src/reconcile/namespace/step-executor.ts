@@ -92,11 +92,7 @@ export class StepExecutor {
         if (live.isHeld) note = { message: 'it waits for its finalizers' };
       }
     };
-    const isCounted = (): boolean => {
-      const now = objects.get(live.namespace, live.key);
-      return now?.uid === live.uid && now.owner === owner;
-    };
-    await (step.isExpired ? remove() : fuse.deleting(owner, isCounted, remove));
+    await (step.isExpired ? remove() : fuse.deleting(owner, live, remove));
     return this.#done(step, step.kind, live.uid, note);
   }
 

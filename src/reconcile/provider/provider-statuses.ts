@@ -35,6 +35,11 @@ export class ProviderStatuses {
     });
   }
 
+  /** Another leader may write the statuses from now on. */
+  clear(): void {
+    this.#known.clear();
+  }
+
   forget(provider: ProviderId): void {
     this.#known.delete(provider);
   }

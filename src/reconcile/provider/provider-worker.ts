@@ -11,6 +11,7 @@ import type { BlockerFacts } from '../../policy/status/provider-conditions.ts';
 import type { LiveCluster } from '../../state/live-cluster.ts';
 import { problemsText, type LoadedProvider } from '../../state/stored-provider.ts';
 import type { ObjectAudit } from '../audit/object-audit.ts';
+import type { Dispatcher } from '../dispatcher.ts';
 import type { EventAnnouncer } from '../events.ts';
 import type { Finalizers } from '../finalizers.ts';
 import type { Fuse } from '../fuse/fuse.ts';
@@ -47,12 +48,15 @@ export interface ProviderWorkerOptions
   readonly clock: Pick<Clock, 'now' | 'monotonic'>;
   readonly initialSync: Pick<InitialSync, 'isDone'>;
   readonly providerQueue: Pick<WorkQueue<ProviderId>, 'addAfter'>;
+  readonly dispatcher: Pick<Dispatcher, 'enqueueIn'>;
 }
 
 /** After a change, the reports of the namespaces are waited for so long before a status is written. */
 const settleMs = 1000;
 /** How long a provider being deleted waits for kinds whose watch has not synced. They may never be served. */
 const maxUnsyncedMs = 60_000;
+/** Minimum time between two batches of deletions of one provider. */
+const minAgainMs = 10;
 /** Minimum time between two writes of one status. */
 const minStatusIntervalMs = 500;
 
@@ -71,6 +75,7 @@ export class ProviderWorker {
   reset(): void {
     this.#options.blockers.clear();
     this.#options.heldObjects.clear();
+    this.#options.statuses.clear();
     for (const known of [this.#writtenAt, this.#numbers, this.#waitingSince]) known.clear();
   }
 
@@ -93,12 +98,35 @@ export class ProviderWorker {
         if (await this.#removeFinalizer(loaded.state, signal)) return done;
       } else if (loaded.state.provides && loaded.state.isValid)
         await this.#options.finalizers.ensure(provider, signal);
-      if (initialSync.isDone && this.#isDue(provider)) await this.#keepStatus(provider, signal);
+      if (!initialSync.isDone) return done;
+      await this.#allowDeletions(provider, signal);
+      if (this.#isDue(provider)) await this.#keepStatus(provider, signal);
       return done;
     } catch (error) {
       if (!(error instanceof KubeError)) throw error;
       return this.#failed(provider, error);
     }
+  }
+
+  /** A deletion that is not in the status would not be counted after a restart. So the status is stored first. */
+  async #allowDeletions(provider: ProviderId, signal: AbortSignal): Promise<void> {
+    const { cluster, fuse, statuses, dispatcher, providerQueue } = this.#options;
+    const state = cluster.provider(provider)?.state;
+    const dueIn = state === undefined ? undefined : fuse.dueIn(state);
+    if (state === undefined || dueIn === undefined) return;
+    if (dueIn > 0) {
+      providerQueue.addAfter(provider, dueIn);
+      return;
+    }
+    try {
+      await statuses.keep(state, (stored) => fuse.allow(state, stored), signal);
+    } catch (error) {
+      fuse.notStored(state);
+      throw error;
+    }
+    dispatcher.enqueueIn(provider, fuse.stored(state));
+    const again = fuse.dueIn(state);
+    if (again !== undefined) providerQueue.addAfter(provider, Math.max(minAgainMs, again));
   }
 
   #forget(provider: ProviderId): void {
@@ -198,7 +226,6 @@ export class ProviderWorker {
     blockerFacts: BlockerFacts,
   ): StatusFacts {
     const { ledger, fuse, heldObjects, objectAudit, cluster, clock } = this.#options;
-    // First, because namespaces are awaited again when the fuse no longer holds.
     const held = heldObjects.of(state);
     const tally = ledger.tallyOf(provider);
     const objects = objectAudit.of(provider);
@@ -229,7 +256,10 @@ export class ProviderWorker {
       matched: tally.matched,
       matchedNamespaces: tally.matchedNamespaces(objects.top.map(({ namespace }) => namespace)),
       violations: allViolations(tally.violations(quota), objects),
-      isConfirmationSpent: waiting === 0 && !state.isDeleting && fuse.outstanding(provider) === 0,
+      isConfirmationSpent:
+        fuse.isConfirmationUsed(state) ||
+        (waiting === 0 && !state.isDeleting && fuse.outstanding(provider) === 0),
+      deletions: fuse.recordOf(state),
     };
   }
 

@@ -31,7 +31,7 @@ function numbersOf(
   definition: ProviderDefinition | undefined,
   nextExpiry: number | undefined,
 ) {
-  const { state, matched, counts, violations } = facts;
+  const { state, matched, counts, held, violations } = facts;
   const policy = definition?.kind === 'NamespacePolicy' ? definition.compiled : undefined;
   return {
     kind: kindOfProvider(state.id),
@@ -39,6 +39,7 @@ function numbersOf(
     isReady: providerConditions(facts).some(({ type, status }) => type === 'Ready' && status === 'True'),
     matched,
     ...counts,
+    held: held?.count ?? 0,
     violations: policy === undefined ? {} : violations.byResource,
     exceptionsEnd: (policy?.exceptions ?? []).flatMap(({ expiresAt }) => expiresAt ?? []),
     grantsEnd: nextExpiry,

@@ -169,6 +169,11 @@ export const dashboardRows: Readonly<Record<string, readonly Panel[]>> = {
       queries: { '{{kind}} {{name}}': 'max by (kind, name) (reeve_provider_conflicts) > 0' },
     },
     {
+      title: 'Held deletions',
+      about: 'Objects whose deletion waits for a confirmation.',
+      queries: { '{{kind}} {{name}}': 'max by (kind, name) (reeve_provider_held) > 0' },
+    },
+    {
       title: 'Violations of existing objects',
       about: 'Rules that existing objects violate.',
       queries: { '{{name}} {{resource}}': 'max by (name, resource) (reeve_provider_violations) > 0' },

@@ -78,7 +78,7 @@ skipIf(!hasGo)('the health of a policy or share', { timeout: 600_000 }, () => {
     ],
     [
       'whose deletions the fuse holds back',
-      { held: { outstanding: 30, recent: 0, limit: 10 } },
+      { held: { count: 30, recent: 0, limit: 10, since: 0 } },
       {},
       { status: 'Degraded', message: expect.stringMatching(/^TooManyDeletions: /u) as string },
     ],

@@ -93,20 +93,6 @@ describe('the fuse', () => {
     expect(h.status('NamespacePolicy', 'p')).not.toHaveProperty('confirmationUsed');
   });
 
-  test('deletions of the last minute count, and held deletions continue after it', async () => {
-    const h = await inNamespaces(6);
-    for (const name of ['n0', 'n1', 'n2']) h.namespace(name, {});
-    await h.settle();
-    expect(left(h)).toBe(3);
-    h.namespace('n3', {});
-    await h.settle();
-    expect(left(h)).toBe(3);
-    expect(h.condition('NamespacePolicy', 'p')).toMatchObject({ reason: 'TooManyDeletions' });
-    await h.settle(61_000);
-    expect(left(h)).toBe(2);
-    expect(h.condition('NamespacePolicy', 'p')).toMatchObject({ reason: 'Synced' });
-  });
-
   test('a change of the spec is judged by its own deletions, as by the webhook', async () => {
     const h = await inNamespaces(3);
     for (let round = 0; round < 3; round += 1) {
@@ -117,25 +103,6 @@ describe('the fuse', () => {
       await h.settle();
       expect([round, left(h)]).toEqual([round, 3]);
     }
-  });
-
-  test('the status counts the deletions of the last minute only during that minute', async () => {
-    const h = await inNamespaces(8);
-    const message = () => h.condition('NamespacePolicy', 'p')?.['message'];
-    for (const name of ['n0', 'n1', 'n2']) h.namespace(name, {});
-    await h.settle();
-    for (const name of ['n3', 'n4', 'n5', 'n6']) h.namespace(name, {});
-    await h.settle();
-    expect(message()).toMatch(/^4 objects would be deleted, after 3 within the last minute, and .*=7 /);
-    expect(h.condition('Namespace', 'n3', 'reeve.dev/Ready')).toMatchObject({
-      reason: 'TooManyDeletions',
-      message:
-        'RoleBinding devs of NamespacePolicy/p: it stays, because more than maxDeletions objects would be deleted; ' +
-        'the status of NamespacePolicy/p says how to confirm that',
-    });
-    await h.settle(61_000);
-    expect(message()).toMatch(/^4 objects would be deleted, and .*=4 /);
-    expect(left(h)).toBe(5);
   });
 
   test('held deletions go on when another policy takes objects over and leaves as many as maxDeletions allows', async () => {

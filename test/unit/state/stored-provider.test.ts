@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../../src/base/kube-object.ts';
 import type { ProviderForm } from '../../../src/policy/compile/load-provider.ts';
+import { noDeletions } from '../../../src/policy/terms/deletion-record.ts';
 import { loadStored, problemsText } from '../../../src/state/stored-provider.ts';
 
 function object(kind: ProviderForm, spec: unknown, more: object = {}, metadata: object = {}): KubeObject {
@@ -46,6 +47,7 @@ describe('the state of a provider', () => {
           maxDeletions: 0,
           confirmation: '30',
           confirmationUsed: '25',
+          deletions: noDeletions,
         },
       }),
     );
@@ -77,6 +79,7 @@ describe('the state of a provider', () => {
       maxDeletions: 20,
       confirmation: undefined,
       confirmationUsed: undefined,
+      deletions: noDeletions,
     });
   });
 

@@ -1,5 +1,6 @@
 // An uninstall takes back the fields that policies added to ServiceAccounts, or leaves them in place.
 import { expect, test } from 'vitest';
+import { noDeletions } from '../../../src/policy/terms/deletion-record.ts';
 import type { KubeObject } from '../../../src/base/kube-object.ts';
 import type { ApplyOptions, ObjectWriter } from '../../../src/kube/object-writer.ts';
 import { managerOf, markOf, observeAccount } from '../../../src/policy/plan/account.ts';
@@ -23,6 +24,7 @@ const state = {
   maxDeletions: 0,
   confirmation: undefined,
   confirmationUsed: undefined,
+  deletions: noDeletions,
 } as const;
 
 const metadata = { name: 'default', namespace: 'n' };

@@ -108,6 +108,8 @@ function orphanOf(provider: string, name?: string): object {
   return { labels, annotations: { [orphanedFromKey]: provider } };
 }
 
+const holding: FuseVerdict = { kind: 'hold', held: { count: 7, recent: 2, limit: 5, since: 0 } };
+
 describe('an object that a provider wants', () => {
   test.each<readonly [string, Situation, readonly string[]]>([
     ['a missing object is created', { policies: p }, ['create for NamespacePolicy/p']],
@@ -359,7 +361,7 @@ describe('an object that no provider wants', () => {
     ['an object that expires later is released', released('12:00:01'), ['release for NamespacePolicy/q']],
     [
       'an unwanted object stays while the fuse holds',
-      { policies: elsewhere, live, fuse: { kind: 'hold', held: { outstanding: 7, recent: 2, limit: 5 } } },
+      { policies: elsewhere, live, fuse: holding },
       ['undesired TooManyDeletions for NamespacePolicy/q'],
     ],
     [
@@ -380,17 +382,13 @@ describe('an object that no provider wants', () => {
       },
       ['undesired Terminating for NamespacePolicy/q'],
     ],
-    [
-      'an object that Reeve does not manage needs no step',
-      { policies: elsewhere, live: binding(undefined) },
-      [],
-    ],
+    ['an unmanaged object needs no step', { policies: elsewhere, live: binding(undefined) }, []],
     [
       'an expired object is deleted even while the fuse holds',
       {
         policies: { q: bindingPolicy({}, { expiresAt: '2026-11-21T12:00:00Z' }) },
         live,
-        fuse: { kind: 'hold', held: { outstanding: 7, recent: 2, limit: 5 } },
+        fuse: holding,
       },
       ['delete for NamespacePolicy/q'],
     ],

@@ -67,13 +67,13 @@ describe('the conditions of a provider', () => {
     ],
     [
       'a provider whose deletions the fuse holds back is stalled',
-      { held: { outstanding: 30, recent: 0, limit: 10 } },
+      { held: { count: 30, recent: 0, limit: 10, since: 0 } },
       {},
       { Ready: 'False TooManyDeletions', Stalled: 'True TooManyDeletions' },
     ],
     [
       'the fuse counts for more than namespaces left to reconcile',
-      { held: { outstanding: 30, recent: 0, limit: 10 }, waiting: 2 },
+      { held: { count: 30, recent: 0, limit: 10, since: 0 }, waiting: 2 },
       {},
       { Ready: 'False TooManyDeletions', Stalled: 'True TooManyDeletions' },
     ],

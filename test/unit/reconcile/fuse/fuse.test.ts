@@ -87,7 +87,7 @@ test('the status does not ask for a confirmation that has been used up', async (
   h.policy('p', bindingPolicy({ maxDeletions: 2, match: { names: ['none'] } }), confirm('3'));
   await h.settle();
   expect(left(h)).toBe(3);
-  const message = 'kubectl annotate namespacepolicy p reeve.dev/confirm-deletions=4 --overwrite';
+  const message = 'kubectl annotate namespacepolicy p reeve.dev/confirm-deletions=03 --overwrite';
   expect(h.condition('NamespacePolicy', 'p', 'Stalled')).toMatchObject({
     message: expect.stringContaining(message) as string,
   });

@@ -1,0 +1,296 @@
+// Lets the undesired objects of one provider through to their deletion: counted together, stored in the status, then deleted.
+import { allowsDeletions, type DeletionTerms, type HeldDeletions } from '../../policy/plan/fuse.ts';
+import { windowStart, type DeletionRecord } from '../../policy/terms/deletion-record.ts';
+import type { Observed } from '../../policy/plan/observed.ts';
+import type { Clock } from '../../base/clock.ts';
+import { RecentDeletions } from './recent-deletions.ts';
+
+export interface GateTimes {
+  /** Deletions are counted when no further one has joined for so long. */
+  readonly quietMs: number;
+  /** But after so long at the latest. */
+  readonly maxMs: number;
+}
+
+export const gateTimes: GateTimes = { quietMs: 3000, maxMs: 15_000 };
+export const noWait: GateTimes = { quietMs: 0, maxMs: 0 };
+
+/** So many UIDs are in a status at most. */
+const maxUnderway = 200;
+
+type ByUid = Map<string, Observed>;
+
+export type ObjectFate = 'undesired' | 'wanted' | 'deleted';
+
+export interface GateTerms extends DeletionTerms {
+  /** The annotation that holds the confirmed number. */
+  readonly confirmation: string | undefined;
+}
+
+export class DeletionGate {
+  readonly #clock: Pick<Clock, 'now' | 'monotonic'>;
+  readonly #times: GateTimes;
+  /** No review has counted them. They wait for others to join. */
+  readonly #waiting: ByUid = new Map();
+  /** A change of the spec dropped them, and its review has counted them. */
+  readonly #reviewed: ByUid = new Map();
+  readonly #held: ByUid = new Map();
+  /** Counted and allowed. */
+  readonly #allowed: ByUid = new Map();
+  /** Being stored in the status as underway. */
+  readonly #next: ByUid = new Map();
+  /** Stored in the status, so they may be deleted. */
+  readonly #underway: ByUid = new Map();
+  /** UIDs whose DELETE the API server has not answered yet. */
+  readonly #sent = new Set<string>();
+  readonly #recent = new RecentDeletions();
+  /** Namespaces whose objects are judged otherwise than before. */
+  readonly #news = new Set<string>();
+  /** When the first and the last of the waiting objects joined. */
+  #firstAt = 0;
+  #lastAt = 0;
+  /** When a held object last joined or left. */
+  #changedAt = 0;
+  #hold: { readonly since: number; count: number } | undefined;
+  /** Allowed by a former leader. Any of the objects can be meant. */
+  #allowance = 0;
+  #usedConfirmation: string | undefined;
+  #isRestored = false;
+
+  constructor(clock: Pick<Clock, 'now' | 'monotonic'>, times: GateTimes) {
+    this.#clock = clock;
+    this.#times = times;
+  }
+
+  get isRestored(): boolean {
+    return this.#isRestored;
+  }
+
+  /** A confirmation allows one batch of deletions. The status reports later that it is used. */
+  get usedConfirmation(): string | undefined {
+    return this.#usedConfirmation;
+  }
+
+  /** The annotation was changed or removed, so the same text confirms again. */
+  forgetConfirmationExcept(confirmation: string | undefined): void {
+    if (this.#usedConfirmation !== confirmation) this.#usedConfirmation = undefined;
+  }
+
+  /** Lets the held objects wait again: they are counted again if they are to be deleted after all. */
+  endHold(): void {
+    this.#hold = undefined;
+    for (const live of this.#held.values()) this.join(live, false);
+    this.#held.clear();
+  }
+
+  join(live: Observed, isReviewed: boolean): void {
+    // A failed deletion, or one whose answer is on its way.
+    if (this.#underway.has(live.uid) || this.#next.has(live.uid)) return;
+    const now = this.#clock.monotonic();
+    if (this.#hold !== undefined) this.#changedAt = now;
+    if (isReviewed) {
+      this.#waiting.delete(live.uid);
+      this.#reviewed.set(live.uid, live);
+      return;
+    }
+    if (this.#waiting.size === 0) this.#firstAt = now;
+    this.#lastAt = now;
+    this.#waiting.set(live.uid, live);
+  }
+
+  leave(uid: string, fate: 'wanted' | 'deleted'): void {
+    if (this.#held.delete(uid)) this.#changedAt = this.#clock.monotonic();
+    for (const known of [this.#waiting, this.#reviewed, this.#allowed]) known.delete(uid);
+    // The answer to the DELETE decides.
+    if (this.#sent.has(uid)) return;
+    const wasAllowed = this.#next.delete(uid) || this.#underway.delete(uid);
+    if (wasAllowed && fate === 'deleted') this.#recent.add(this.#now());
+  }
+
+  isUnderway(uid: string): boolean {
+    return this.#underway.has(uid);
+  }
+
+  /** Sends a DELETE. Until its end is known, the object counts exactly once: as underway, or as deleted. */
+  async deleting(uid: string, remove: () => Promise<void>, fateNow: () => ObjectFate): Promise<void> {
+    this.#sent.add(uid);
+    let isDeleted = false;
+    try {
+      await remove();
+      isDeleted = true;
+    } finally {
+      this.#sent.delete(uid);
+      const fate = isDeleted ? 'deleted' : fateNow();
+      if (fate !== 'undesired') this.leave(uid, fate);
+    }
+  }
+
+  /** Takes over what the status says: from a former leader, or from the process before a restart. */
+  restore({ held, recent, underway, allowed }: DeletionRecord, isThere: (uid: string) => boolean): void {
+    if (this.#isRestored) return;
+    this.#isRestored = true;
+    this.#recent.restore(recent);
+    this.#allowance = allowed;
+    for (const uid of underway) {
+      const live = this.#waiting.get(uid);
+      if (live !== undefined) {
+        this.#waiting.delete(uid);
+        this.#underway.set(uid, live);
+        this.#news.add(live.namespace);
+      } else if (!isThere(uid)) this.#recent.add(this.#now());
+    }
+    if (held !== undefined) this.#beginHold(held.since);
+  }
+
+  /** Returns the held deletions; undefined while nothing is held. */
+  heldBy({ limit }: DeletionTerms): HeldDeletions | undefined {
+    if (this.#hold === undefined) return undefined;
+    const { since, count } = this.#hold;
+    return { count, recent: this.#earlier(), limit, since };
+  }
+
+  /** Returns in how many milliseconds `judge` has something to do. Undefined: only after a change. */
+  dueIn({ limit, confirmed }: GateTerms): number | undefined {
+    const now = this.#clock.monotonic();
+    if (!this.#isRestored || this.#next.size + this.#reviewed.size > 0) return 0;
+    if (this.#allowed.size > 0 && this.#hasRoom()) return 0;
+    if (this.#hold !== undefined) {
+      const count = this.#held.size;
+      if (this.#waiting.size > 0 || count === 0 || confirmed >= count || this.#hold.count !== count) return 0;
+      return count + this.#earlier() <= limit ? Math.max(0, this.#quietAt(this.#changedAt) - now) : undefined;
+    }
+    return this.#waiting.size === 0 ? undefined : Math.max(0, this.#waitEnd() - now);
+  }
+
+  judge(terms: GateTerms): void {
+    if (this.#hold === undefined) {
+      if (this.#reviewed.size > 0) this.#judgeReviewed(terms);
+      if (this.#waiting.size > 0 && this.#clock.monotonic() >= this.#waitEnd()) this.#judgeWaiting(terms);
+    }
+    if (this.#hold !== undefined) this.#judgeHeld(terms);
+    if (this.#next.size === 0 && this.#hasRoom()) this.#fill();
+  }
+
+  get isHolding(): boolean {
+    return this.#hold !== undefined;
+  }
+
+  /** Allowed objects that are not underway yet. */
+  get hasMore(): boolean {
+    return this.#allowed.size > 0;
+  }
+
+  /** True if the status must store something before objects may be deleted. */
+  get mustBeStored(): boolean {
+    return this.#next.size > 0;
+  }
+
+  /** What the status has to store. */
+  record(): DeletionRecord {
+    const since = this.#windowStart();
+    return {
+      held: this.#hold,
+      recent: this.#recent.entries(since, this.#now()),
+      underway: [...this.#underway.keys(), ...this.#next.keys()],
+      allowed: this.#allowed.size + this.#allowance,
+    };
+  }
+
+  /** The status is stored. Returns the namespaces to reconcile. */
+  commit(): ReadonlySet<string> {
+    for (const [uid, live] of this.#next) {
+      this.#underway.set(uid, live);
+      this.#news.add(live.namespace);
+    }
+    this.#next.clear();
+    const news = new Set(this.#news);
+    this.#news.clear();
+    return news;
+  }
+
+  /** The status could not be stored: it may differ from what we know. */
+  rollBack(): void {
+    move(this.#next, this.#allowed);
+  }
+
+  /** As the webhook did: by the objects that the change of the spec drops alone. */
+  #judgeReviewed(terms: GateTerms): void {
+    const count = this.#reviewed.size;
+    if (!allowsDeletions({ count, earlier: 0, ...terms })) this.#beginHold(this.#now());
+    else this.#allow(this.#reviewed, count > terms.limit, terms);
+  }
+
+  #judgeWaiting(terms: GateTerms): void {
+    const count = this.#waiting.size;
+    const isAllowedBefore = count <= this.#allowance;
+    this.#allowance = 0;
+    const isWithinLimit = count + this.#earlier() <= terms.limit;
+    if (isAllowedBefore || isWithinLimit) this.#allow(this.#waiting, false, terms);
+    else if (terms.confirmed >= count) this.#allow(this.#waiting, true, terms);
+    else this.#beginHold(this.#now());
+  }
+
+  #beginHold(since: number): void {
+    this.#hold = { since, count: 0 };
+    this.#changedAt = this.#clock.monotonic();
+  }
+
+  #judgeHeld(terms: GateTerms): void {
+    for (const joined of [this.#reviewed, this.#waiting]) {
+      for (const { namespace } of joined.values()) this.#news.add(namespace);
+      move(joined, this.#held);
+    }
+    const count = this.#held.size;
+    if (this.#hold !== undefined) this.#hold.count = count;
+    const isWithinLimit = count + this.#earlier() <= terms.limit;
+    const isQuiet = this.#clock.monotonic() >= this.#quietAt(this.#changedAt);
+    if (count > 0 && terms.confirmed < count && !(isWithinLimit && isQuiet)) return;
+    const isConfirmed = terms.confirmed >= count && !isWithinLimit;
+    this.#allow(this.#held, isConfirmed, terms);
+    this.#hold = undefined;
+  }
+
+  #allow(objects: ByUid, isConfirmed: boolean, { confirmation }: GateTerms): void {
+    move(objects, this.#allowed);
+    if (isConfirmed) this.#usedConfirmation = confirmation;
+  }
+
+  #hasRoom(): boolean {
+    return this.#underway.size <= maxUnderway / 2;
+  }
+
+  #fill(): void {
+    for (const [uid, live] of this.#allowed) {
+      if (this.#underway.size + this.#next.size >= maxUnderway) return;
+      this.#allowed.delete(uid);
+      this.#next.set(uid, live);
+    }
+  }
+
+  /** Deletions that count together with those being judged. */
+  #earlier(): number {
+    const open = this.#allowed.size + this.#next.size + this.#underway.size;
+    return open + this.#recent.count(this.#windowStart());
+  }
+
+  #windowStart(): number {
+    return windowStart(this.#hold, this.#now());
+  }
+
+  #waitEnd(): number {
+    return Math.min(this.#quietAt(this.#lastAt), this.#firstAt + this.#times.maxMs);
+  }
+
+  #quietAt(since: number): number {
+    return since + this.#times.quietMs;
+  }
+
+  #now(): number {
+    return this.#clock.now().getTime();
+  }
+}
+
+function move(from: ByUid, to: ByUid): void {
+  for (const [uid, live] of from) to.set(uid, live);
+  from.clear();
+}

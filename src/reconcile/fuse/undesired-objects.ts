@@ -1,0 +1,142 @@
+// Finds the undesired objects of each provider: live objects that the provider owns but no longer wants.
+import { activeProvider } from '../../policy/authors/lost-objects.ts';
+import type { ProviderDefinition } from '../../policy/compile/load-provider.ts';
+import { desiredByProvider, isManaged } from '../../policy/desired/desired.ts';
+import type { Observed } from '../../policy/plan/observed.ts';
+import { isUnwanted } from '../../policy/plan/plan.ts';
+import { unlimitedBudget } from '../../policy/terms/budget.ts';
+import { namespaceOfProvider, type ProviderId } from '../../policy/terms/provider-id.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { LiveCluster } from '../../state/live-cluster.ts';
+import type { ProviderChange } from '../../state/live-providers.ts';
+import type { ObservedObjects } from '../live/observed-objects.ts';
+import type { DesiredCache } from '../namespace/desired-cache.ts';
+
+export interface UndesiredObjectsOptions {
+  readonly cluster: Pick<LiveCluster, 'snapshot' | 'subscribe'>;
+  readonly objects: ObservedObjects;
+  readonly desiredCache: DesiredCache;
+  readonly clock: Pick<Clock, 'now'>;
+}
+
+export interface UndesiredListener {
+  /** `isReviewed`: a change of the spec dropped the object, so a review has counted it. */
+  readonly joined: (provider: ProviderId, live: Observed, isReviewed: boolean) => void;
+  /** The object is wanted again, deleted, or kept for another reason. */
+  readonly left: (provider: ProviderId, live: Observed) => void;
+}
+
+type ByUid = Map<string, Observed & { readonly owner: ProviderId }>;
+
+/** More versions of one spec than this between two searches belong to a process that does not lead. */
+const maxVersions = 8;
+
+/** Searches again lazily, and only in the namespaces with a change. */
+export class UndesiredObjects {
+  readonly #options: UndesiredObjectsOptions;
+  readonly #found = new Map<string, ByUid>();
+  readonly #byProvider = new Map<ProviderId, ByUid>();
+  readonly #stale = new Set<string>();
+  /** The versions of each provider that were in force since the last search, and that a change of the spec ended. */
+  readonly #replaced = new Map<ProviderId, ProviderDefinition[]>();
+  #listener: UndesiredListener | undefined;
+
+  constructor(options: UndesiredObjectsOptions) {
+    this.#options = options;
+    const { cluster, objects } = options;
+    objects.subscribe({ changed: ({ namespace }) => this.#stale.add(namespace) });
+    cluster.subscribe((change) => {
+      if (change.kind === 'namespace') this.#stale.add(change.name);
+      else if (change.affectsNamespaces) this.#providerChanged(change);
+    });
+  }
+
+  /** The listener is called during `of`. */
+  listen(listener: UndesiredListener): void {
+    this.#listener = listener;
+  }
+
+  /** Forgets everything, and takes no object in these namespaces for reviewed. */
+  begin(namespaces: Iterable<string>): void {
+    for (const known of [this.#found, this.#byProvider, this.#replaced]) known.clear();
+    for (const namespace of namespaces) this.#stale.add(namespace);
+  }
+
+  /** Objects of the provider that would be deleted if the fuse allowed it, by UID. */
+  of(provider: ProviderId): ReadonlyMap<string, Observed> {
+    const replaced = new Map(this.#replaced);
+    this.#replaced.clear();
+    const stale = [...this.#stale];
+    this.#stale.clear();
+    for (const namespace of stale) this.#searchAgain(namespace, replaced);
+    return this.#byProvider.get(provider) ?? new Map();
+  }
+
+  /** Returns the objects of the last search. */
+  known(provider: ProviderId): Iterable<Observed> {
+    return this.#byProvider.get(provider)?.values() ?? [];
+  }
+
+  /** Another provider can take an object over, so a change of one provider can change the objects of others. */
+  #providerChanged({ id, before, after }: ProviderChange): void {
+    const namespace = namespaceOfProvider(id);
+    for (const each of namespace === undefined ? this.#options.objects.namespaces() : [namespace])
+      this.#stale.add(each);
+    if (before?.standing !== 'loaded' || before.definition === undefined) return;
+    if (before.state.uid !== after?.state.uid || before.state.generation === after.state.generation) return;
+    const versions = this.#replaced.get(id) ?? [];
+    this.#replaced.set(id, [...versions, before.definition].slice(-maxVersions));
+  }
+
+  #searchAgain(namespace: string, replaced: ReadonlyMap<ProviderId, readonly ProviderDefinition[]>): void {
+    const before: ByUid = this.#found.get(namespace) ?? new Map();
+    const found = this.#searchIn(namespace);
+    if (found.size === 0) this.#found.delete(namespace);
+    else this.#found.set(namespace, found);
+    for (const [uid, live] of before) {
+      if (found.get(uid)?.owner === live.owner) continue;
+      this.#ofProvider(live.owner).delete(uid);
+      this.#listener?.left(live.owner, live);
+    }
+    for (const [uid, live] of found) {
+      this.#ofProvider(live.owner).set(uid, live);
+      if (before.get(uid)?.owner === live.owner) continue;
+      this.#listener?.joined(live.owner, live, this.#isReviewed(live, replaced.get(live.owner) ?? []));
+    }
+  }
+
+  #searchIn(namespace: string): ByUid {
+    const { cluster, objects, desiredCache } = this.#options;
+    const ours = objects.ours(namespace);
+    const snapshot = cluster.snapshot();
+    const namespaceObject = ours.length === 0 ? undefined : snapshot.namespace(namespace);
+    if (namespaceObject === undefined || !isManaged(namespaceObject, snapshot)) return new Map();
+    const desired = desiredCache.of(namespaceObject);
+    const found: ByUid = new Map();
+    for (const live of ours) if (isUnwanted(live, { desired, snapshot })) found.set(live.uid, live);
+    return found;
+  }
+
+  /**
+   * The review of a write counts what the older version wants and the newer one does not. An object in a namespace that the
+   * older version does not match either was not counted: for example, the namespace has lost its label.
+   */
+  #isReviewed({ namespace, key }: Observed, versions: readonly ProviderDefinition[]): boolean {
+    const { cluster, clock } = this.#options;
+    const namespaceObject = cluster.snapshot().namespace(namespace);
+    if (namespaceObject === undefined) return false;
+    return versions.some((version) =>
+      desiredByProvider(activeProvider(version), namespaceObject, clock.now(), unlimitedBudget).claims.has(
+        key,
+      ),
+    );
+  }
+
+  #ofProvider(provider: ProviderId): ByUid {
+    const known = this.#byProvider.get(provider);
+    if (known !== undefined) return known;
+    const created: ByUid = new Map();
+    this.#byProvider.set(provider, created);
+    return created;
+  }
+}
