@@ -1,25 +1,11 @@
 // What `reeve plan` prints, in each format, for files that change, conflict, are held and are refused.
 import { describe, expect, test } from 'vitest';
-import { runPlan } from '../../src/cli/commands/plan.ts';
+import { parseYaml } from '../../src/base/yaml.ts';
 import { readCommand } from '../../src/cli/command-line.ts';
+import { assumed, plan } from '../support/plan-command.ts';
 
 const policies = 'test/fixtures/plan/policies';
 const cluster = 'test/fixtures/plan/cluster.yaml';
-const assumed = 'the files have no Deployment of Reeve, so its default flags count\n';
-
-async function plan(args: readonly string[], { stdin = '', isColored = false } = {}) {
-  const command = await readCommand(['plan', ...args], {});
-  if (command.kind !== 'plan') throw new Error(JSON.stringify(command));
-  const printed = { stdout: '', stderr: '' };
-  const code = await runPlan(command.settings, command.environment, {
-    stdout: (text) => (printed.stdout += text),
-    stderr: (text) => (printed.stderr += text),
-    stdin: () => Promise.resolve(stdin),
-    clock: { now: () => new Date('2026-11-23T08:00:00Z') },
-    isColored,
-  });
-  return { code, ...printed };
-}
 
 const onFiles = (...args: readonly string[]) => ['-f', policies, '--state', cluster, ...args];
 
@@ -100,7 +86,7 @@ describe('the exit code', () => {
 
   test('is 1 if more objects would be deleted or re-created than allowed', async () => {
     expect(await plan([...files, '--max-deletions', '3'])).toMatchObject({ code: 0 });
-    expect(await plan([...files, '--max-deletions', '0', '--exit-code'])).toEqual({
+    expect(await plan([...files, '--max-deletions', '0', '--exit-code', '--all'])).toEqual({
       code: 1,
       stdout: expect.stringContaining('1 delete') as string,
       stderr: `${assumed}3 objects would be deleted or re-created (2 of them after a confirmation), and --max-deletions is 0\n`,
@@ -108,7 +94,7 @@ describe('the exit code', () => {
   });
 
   test('counts deletions that wait for a confirmation', async () => {
-    const args = onFiles('--only', 'policy/limits', '--max-deletions');
+    const args = onFiles('--all', '--only', 'policy/limits', '--max-deletions');
     expect(await plan([...args, '10'])).toMatchObject({
       code: 1,
       stderr: expect.stringContaining(
@@ -116,6 +102,22 @@ describe('the exit code', () => {
       ) as string,
     });
     expect(await plan([...args, '11'])).toMatchObject({ code: 0 });
+  });
+
+  test('does not count deletions of today that are not shown', async () => {
+    expect(await plan([...files, '--max-deletions', '1'])).toMatchObject({ code: 0 });
+    expect(await plan([...files, '--max-deletions', '1', '--all'])).toMatchObject({ code: 1 });
+  });
+
+  test('is 0 if only what is not shown would change, and 2 with --all', async () => {
+    const other = 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: other, namespace: team-a}';
+    const args = ['-f', '-', '--state', cluster, '--exit-code'];
+    const { code, stdout } = await plan(args, { stdin: other });
+    expect(code).toBe(0);
+    expect(stdout).toMatch(
+      /^Plan of 1 document .*\n {2}nothing to change\n {2}4 known problems and \d+ known changes, unchanged \(--all shows them\)\n$/,
+    );
+    expect(await plan([...args, '--all'], { stdin: other })).toMatchObject({ code: 2 });
   });
 
   test('for wrong flags is 3 with --exit-code, because 2 means changes', async () => {
@@ -149,15 +151,16 @@ test('a problem in the files stops the plan, and says where it is', async () => 
 });
 
 test.each(['text', 'json', 'markdown'])(
-  'a stored policy that does not load is named, as %s',
+  'a stored policy that does not load is named with --all, as %s',
   async (format) => {
     const invalid =
       'apiVersion: reeve.dev/v1alpha1\nkind: NamespacePolicy\nmetadata: {name: old}\nspec: {mach: {}}';
     const args = ['-f', 'test/fixtures/plan/quiet.yaml', '--state', '-', '-o', format];
-    const { code, stdout } = await plan(args, { stdin: invalid });
+    expect((await plan(args, { stdin: invalid })).stdout).not.toContain('NamespacePolicy/old');
+    const { code, stdout } = await plan([...args, '--all'], { stdin: invalid });
     expect(code).toBe(0);
     expect(stdout).toMatch(/NamespacePolicy\/old[^]*spec\.mach: found an unknown field/);
-    const other = await plan([...args, '--only', 'policy/p'], { stdin: invalid });
+    const other = await plan([...args, '--all', '--only', 'policy/p'], { stdin: invalid });
     expect(other.stdout).not.toContain('NamespacePolicy/old');
   },
 );
@@ -231,4 +234,15 @@ describe('no value of a Secret is printed', () => {
     expect(stdout).toContain('data[');
     for (const value of hidden) expect(stdout + stderr).not.toContain(value);
   });
+});
+
+test('YAML has the fields of JSON', async () => {
+  const [yaml, json] = [await plan(onFiles('-o', 'yaml')), await plan(onFiles('-o', 'json'))];
+  expect(yaml.stdout).toMatch(/^apiVersion: cli\.reeve\.dev\/v1\nkind: Plan\n/);
+  const [document] = parseYaml(yaml.stdout).documents;
+  expect(document?.kind === 'data' && document.value).toEqual(JSON.parse(json.stdout));
+});
+
+test('a path without a flag is a path of -f', async () => {
+  expect(await plan([policies, '--state', cluster])).toEqual(await plan(onFiles()));
 });

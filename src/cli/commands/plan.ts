@@ -1,15 +1,24 @@
 // The command `reeve plan`: prints what applying files would change. It writes nothing.
+import type { ClusterConnection } from '../../app/cluster-connection.ts';
 import type { Clock } from '../../base/clock.ts';
+import type { KubeObject } from '../../base/kube-object.ts';
+import { nameOf } from '../../base/metadata.ts';
 import type { ClusterState } from '../../inspect/input/cluster-state.ts';
 import { kubeObjectsOf } from '../../inspect/input/file-state.ts';
 import { loadState, namespaceType, setupOf } from '../../inspect/input/loaded-state.ts';
 import { readObjectFiles, type ObjectFiles } from '../../inspect/input/object-files.ts';
 import type { PlanOutput } from '../../inspect/output-schemas/plan-output.ts';
-import { missingOf } from '../../inspect/plan/missing-names.ts';
-import { planCluster } from '../../inspect/plan/plan-cluster.ts';
+import { missingOf, storedObjects } from '../../inspect/plan/missing-names.ts';
+import { planCluster, type PlanRequest } from '../../inspect/plan/plan-cluster.ts';
 import { planMarkdown } from '../../inspect/plan/plan-markdown.ts';
-import { changesAnything, deletionsIn, isRefused, narrowed } from '../../inspect/plan/plan-summary.ts';
-import { planScopeOf } from '../../inspect/plan/plan-scope.ts';
+import {
+  changesAnything,
+  deletionsIn,
+  isRefused,
+  narrowed,
+  withoutKnown,
+} from '../../inspect/plan/plan-summary.ts';
+import { deletedRefs, planScopeOf } from '../../inspect/plan/plan-scope.ts';
 import { textOfPlan } from '../../inspect/plan/plan-text.ts';
 import type { ApiServerChoice } from '../../kube/auth/find-api-server.ts';
 import { counted } from '../../policy/terms/wording.ts';
@@ -19,7 +28,7 @@ import { inOrder } from '../../state/located.ts';
 import { exitCodes } from '../exit-codes.ts';
 import type { PlanFlags } from '../flags/plan-settings.ts';
 import { withState, type StateIo } from '../input/chosen-state.ts';
-import { jsonText } from '../output/data-text.ts';
+import { dataText } from '../output/data-text.ts';
 import { styleFor } from '../output/style.ts';
 
 export interface PlanIo extends StateIo {
@@ -44,13 +53,14 @@ export async function runPlan(
   environment: ApiServerChoice['environment'],
   io: PlanIo,
 ): Promise<number> {
-  const scope = planScopeOf(flags.only);
-  if (typeof scope === 'string') throw new Error('the command line has checked the names');
-  const read = await readApplied(flags.filename, io);
+  const [scope, refs] = [planScopeOf(flags.only), deletedRefs(flags.delete)];
+  if (typeof scope === 'string' || typeof refs === 'string')
+    throw new Error('the command line has checked the names');
+  const read = flags.filename.length === 0 ? noFiles : await readApplied(flags.filename, io);
   if (typeof read === 'string') return failed(read, io);
   const stateFlags = { ...flags, filename: flags.state, cluster: false };
   const { objects } = kubeObjectsOf(read.located);
-  return await withState(stateFlags, environment, { needs, added: objects }, io, async (base) => {
+  return await withState(stateFlags, environment, { needs, added: objects }, io, async (base, connection) => {
     const problems = problemsIn(read, base);
     for (const problem of problems) io.stderr(`${renderFileProblem(problem)}\n`);
     if (problems.length > 0) return exitCodes.unknown;
@@ -58,10 +68,42 @@ export async function runPlan(
       return failed('without the namespaces, nothing can be planned', io);
     const missing = base.unread.length === 0 ? missingOf(scope, base, objects) : undefined;
     if (missing !== undefined) return failed(missing, io);
-    const plan = await planCluster({ base, objects, now: io.clock.now() });
+    const deleted = storedObjects(refs, base);
+    if (typeof deleted === 'string') return failed(deleted, io);
+    const both = objects.find((object) => deleted.some((each) => isSameObject(each, object)));
+    if (both !== undefined) return failed(`--delete: ${both.kind} ${nameOf(both)} is also in the files`, io);
+    const existing = connection === undefined ? {} : await existingOn(connection, flags);
+    const plan = await planCluster({ base, objects, deleted, existing, now: io.clock.now() });
     if (plan.planned === 0) io.stderr('the state has no namespaces, so nothing can be planned\n');
-    return printed(plan, narrowed(plan, scope), flags, io);
+    const inScope = narrowed(plan, scope);
+    return flags.all
+      ? printed(plan, inScope, flags, io)
+      : printed(withoutKnown(plan), withoutKnown(inScope), flags, io);
   });
+}
+
+/** Reads nothing before a policy has rules for it. */
+async function existingOn(
+  connection: ClusterConnection,
+  { secrets }: PlanFlags,
+): Promise<PlanRequest['existing']> {
+  const { auditReaderOf } = await import('../../app/object-readers.ts');
+  const reader = auditReaderOf(connection);
+  const of = (resource: 'roles' | 'secrets') => ({
+    objects: reader.listExisting(resource, undefined, new AbortController().signal),
+  });
+  return { roles: of('roles'), secrets: secrets ? of('secrets') : { unread: '--secrets judges them' } };
+}
+
+const noFiles: ObjectFiles = { files: 0, located: [], problems: [] };
+
+function isSameObject(a: KubeObject, b: KubeObject): boolean {
+  return (
+    a.apiVersion === b.apiVersion &&
+    a.kind === b.kind &&
+    a.metadata.namespace === b.metadata.namespace &&
+    nameOf(a) === nameOf(b)
+  );
 }
 
 function failed(problem: string, { stderr }: StateIo): number {
@@ -87,8 +129,9 @@ function problemsIn(read: ObjectFiles, base: ClusterState) {
 function printed(plan: PlanOutput, shown: PlanOutput, flags: PlanFlags, io: PlanIo): number {
   const writers = {
     text: () => textOfPlan(shown, { paint: styleFor(io.isColored), isWhole: flags.all }),
-    json: () => jsonText(shown),
-    markdown: () => planMarkdown(shown),
+    json: () => dataText('json', shown),
+    yaml: () => dataText('yaml', shown),
+    markdown: () => planMarkdown(shown, flags.all),
   };
   io.stdout(writers[flags.output]());
   // A limit on deletions and a refusal are about all that would be applied, whatever is shown.

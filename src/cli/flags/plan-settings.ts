@@ -1,7 +1,7 @@
 // Defines the flags of `reeve plan`.
-import { planScopeOf } from '../../inspect/plan/plan-scope.ts';
+import { deletedRefs, planScopeOf } from '../../inspect/plan/plan-scope.ts';
 import { exitCodes } from '../exit-codes.ts';
-import { fileOrFolder, filesSetting, outputSetting } from './common-settings.ts';
+import { fileOrFolder, filesSetting, outputSetting, pathArguments } from './common-settings.ts';
 import { clusterSettings, installOverrides } from './state-settings.ts';
 import { listSetting, pathsSetting, switchSetting } from './setting-kinds.ts';
 import { commandForm, type Setting, type Settings, type Values } from './settings.ts';
@@ -12,6 +12,14 @@ export const planSettings = {
   filename: filesSetting(
     'The file or folder that would be applied; - is standard input. May be given several times.',
   ),
+  delete: {
+    ...listSetting((text) => text.includes('/'), {
+      placeholder: 'KIND/NAME',
+      help: 'What deleting this policy, share, binding or intent would change: policy/team, share/regcred, binding/shop/no-egress. May be given several times.',
+      accepted: 'names such as policy/team, share/regcred, binding/no-egress or intent/no-egress',
+    }),
+    hasVariable: false,
+  },
   state: pathsSetting({
     ...fileOrFolder,
     help: 'The state that the files would be applied to, as kubectl get -o yaml writes it. Without it: the cluster. May be given several times.',
@@ -27,7 +35,9 @@ export const planSettings = {
     hasVariable: false,
   },
   all: {
-    ...switchSetting('Write every namespace by itself, also those with equal changes.'),
+    ...switchSetting(
+      'Show everything: problems and changes that there are without the files too, each new violation, and each namespace by itself.',
+    ),
     hasVariable: false,
   },
   maxDeletions: {
@@ -47,10 +57,16 @@ export const planSettings = {
     ),
     hasVariable: false,
   },
+  secrets: {
+    ...switchSetting(
+      'Also judge existing Secrets by the rules of policies. On a cluster, this reads all Secrets, page by page.',
+    ),
+    hasVariable: false,
+  },
   ...installOverrides,
   output: outputSetting(
-    ['text', 'json', 'markdown'],
-    'Lines for people, JSON for programs, or the comment of a pull request.',
+    ['text', 'json', 'yaml', 'markdown'],
+    'Lines for people, JSON or YAML for programs, or the comment of a pull request.',
   ),
 } satisfies Settings;
 
@@ -58,9 +74,10 @@ export type PlanFlags = Values<typeof planSettings>;
 
 export const planForm = commandForm({
   settings: planSettings,
-  check: ({ filename, state, kubeconfig, context, only }) => [
-    ...[planScopeOf(only)].filter((scope) => typeof scope === 'string'),
-    ...(filename.length === 0 ? ['-f is missing; accepted: a file or folder, or -'] : []),
+  positionals: pathArguments,
+  check: ({ filename, state, kubeconfig, context, only, delete: deleted }) => [
+    ...[planScopeOf(only), deletedRefs(deleted)].filter((scope) => typeof scope === 'string'),
+    ...(filename.length + deleted.length === 0 ? ['-f is missing; accepted: a file or folder, or -'] : []),
     ...(filename.includes('-') && state.includes('-')
       ? ['only one of -f and --state can be standard input']
       : []),
@@ -70,11 +87,12 @@ export const planForm = commandForm({
   ],
   wrongCode: (args) => (args.includes('--exit-code') ? exitCodes.unknown : exitCodes.wrongArguments),
   details:
-    'Nothing is written. Policies of the state that the files do not have stay, as with kubectl apply. What the API server would refuse is left out of the plan.',
+    'Nothing is written. Policies of the state that the files do not have stay, as with kubectl apply. What the API server would refuse is left out of the plan. Problems and changes that there are without the files too are counted in one line.',
   examples: [
-    ['reeve plan -f policies/', 'what applying these files would change on the cluster'],
+    ['reeve plan policies/', 'what applying these files would change on the cluster'],
     ['reeve plan -f policies/ --state cluster.yaml', 'the same, for a saved state'],
     ['reeve plan -f policies/ --only ns/team-a', 'one namespace'],
+    ['reeve plan --delete policy/team', 'what deleting this policy would change'],
     ['reeve plan -f policies/ --exit-code --max-deletions 5 -o markdown', 'in the check of a pull request'],
   ],
   exitCodes: [

@@ -10,8 +10,8 @@ import type { ProviderId } from '../../policy/terms/provider-id.ts';
 import { withObjects, type ClusterState } from '../input/cluster-state.ts';
 import type { AdoptionOutput } from '../output-schemas/adoption.ts';
 import type { PlanChange, PlannedNamespace } from '../output-schemas/plan-output.ts';
-import { planCluster } from '../plan/plan-cluster.ts';
-import { narrowed } from '../plan/plan-summary.ts';
+import { planToday } from '../plan/plan-cluster.ts';
+import { inScope } from '../plan/plan-summary.ts';
 
 export interface AdoptionRequest {
   readonly base: ClusterState;
@@ -70,8 +70,8 @@ async function rowsOf(
   base: ClusterState,
   { id, namespaces, now }: AdoptionRequest,
 ): Promise<readonly PlannedNamespace[]> {
-  const plan = await planCluster({ base, objects: [], now });
-  return narrowed(plan, { namespaces: new Set(namespaces), providers: new Set([id]) }).namespaces;
+  const all = await planToday(base, now);
+  return inScope(all, { namespaces: new Set(namespaces), providers: new Set([id]) });
 }
 
 /** Another provider, or another client at the moment, is no reason to offer an object. */

@@ -22,7 +22,7 @@ import { loadState } from '../input/loaded-state.ts';
 import type { ConfirmationOutput, ConfirmedRemoval } from '../output-schemas/confirmation.ts';
 import type { PlanChange } from '../output-schemas/plan-output.ts';
 import { ended } from '../plan/admission-preview.ts';
-import { planCluster } from '../plan/plan-cluster.ts';
+import { planToday } from '../plan/plan-cluster.ts';
 
 export interface ConfirmationRequest {
   readonly base: ClusterState;
@@ -104,7 +104,7 @@ async function removalsOf(
   const annotations = { ...annotationsOf(stored), [confirmDeletionsAnnotation]: allowsAll };
   const end = isForDeletion ? { deletionTimestamp: now.toISOString() } : {};
   const confirmed = { ...stored, status: {}, metadata: { ...metadata, annotations, ...end } };
-  const { namespaces } = await planCluster({ base: withObjects(base, [confirmed]), objects: [], now });
+  const namespaces = await planToday(withObjects(base, [confirmed]), now);
   return namespaces
     .flatMap(({ changes }) => changes)
     .filter((change) => change.provider === id && change.reason !== 'Expired')

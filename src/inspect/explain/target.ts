@@ -12,7 +12,7 @@ import {
 import type { ProviderId } from '../../policy/terms/provider-id.ts';
 import { quoted } from '../../policy/terms/wording.ts';
 import { namespaceType } from '../input/loaded-state.ts';
-import { providerNamed, providerWords } from '../input/object-names.ts';
+import { intentWords, providerNamed, providerWords } from '../input/object-names.ts';
 
 export interface ObjectTarget {
   readonly kind: 'object';
@@ -85,8 +85,6 @@ function aloneTarget(
 function noTarget(text: string): string {
   return `${quoted(text)} is neither a file nor KIND/NAME, such as namespace/team-a`;
 }
-
-const intentWords: ReadonlySet<string> = new Set(['intent', 'sint', 'securityintent', 'securityintents']);
 
 function isProviderWord(word: string): boolean {
   const lower = word.toLowerCase();

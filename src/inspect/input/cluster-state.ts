@@ -92,8 +92,12 @@ export function clusterState(facts: StateFacts, objects: Iterable<KubeObject>): 
   };
 }
 
-/** Returns the base with these objects in place of those of the same names. */
-export function withObjects(base: ClusterState, objects: readonly KubeObject[]): ClusterState {
+/** Returns the base with these objects in place of those of the same names, and without those that are gone. */
+export function withObjects(
+  base: ClusterState,
+  objects: readonly KubeObject[],
+  isGone: (object: KubeObject) => boolean = () => false,
+): ClusterState {
   const overlay = clusterState(base, objects);
   const replaced = new Map<string, readonly KubeObject[]>();
   return {
@@ -107,11 +111,16 @@ export function withObjects(base: ClusterState, objects: readonly KubeObject[]):
         .filter(
           (object) => overlay.find(type, object.metadata.namespace ?? '', nameOf(object)) === undefined,
         );
-      const all = added.length === 0 ? base.objects(type) : [...kept, ...added];
+      const all =
+        added.length === 0 ? base.objects(type) : [...kept, ...added.filter((object) => !isGone(object))];
       replaced.set(typeKey(type), all);
       return all;
     },
-    find: (type, namespace, name) => overlay.find(type, namespace, name) ?? base.find(type, namespace, name),
+    find: (type, namespace, name) => {
+      const found = overlay.find(type, namespace, name);
+      if (found === undefined) return base.find(type, namespace, name);
+      return isGone(found) ? undefined : found;
+    },
   };
 }
 

@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { apiVersion, systemNamespaces } from '../../api/names.ts';
 import type { KubeObject } from '../../base/kube-object.ts';
-import { annotationsOf, labelsOf, nameOf } from '../../base/metadata.ts';
+import { annotationsOf, isTerminating, labelsOf, nameOf } from '../../base/metadata.ts';
 import type { Problem } from '../../base/problem.ts';
 import { clipped } from '../../base/text.ts';
 import type { WatchSink } from '../../base/watch-sink.ts';
@@ -59,7 +59,15 @@ export function applied(base: ClusterState, objects: readonly KubeObject[]): Clu
   return withObjects(
     base,
     objects.map((object) => applyTo(base, object).object),
+    isGone,
   );
+}
+
+/** The API server removes an object of Reeve that is deleted without finalizers. A Namespace has other ones, in its spec. */
+function isGone(object: KubeObject): boolean {
+  const { finalizers } = object.metadata;
+  const isHeld = Array.isArray(finalizers) && finalizers.length > 0;
+  return object.apiVersion === apiVersion && isTerminating(object) && !isHeld;
 }
 
 /** One object, before and after `kubectl apply`. */

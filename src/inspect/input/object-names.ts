@@ -1,5 +1,6 @@
 // Reads the names of policies, shares and bindings as people write them: policy/team, sib/no-egress, NamespacePolicy/team.
 import { kindDefinitions } from '../../api/crd.ts';
+import { securityIntentKind } from '../../api/intents/security-intent.ts';
 import { nearest } from '../../base/nearest.ts';
 import { describeValue } from '../../base/text.ts';
 import {
@@ -44,6 +45,14 @@ export function providerNamed(text: string, namespace: string | undefined): Read
   const isPlaced = id === undefined || namespaceOfProvider(id) !== undefined || rest.length < 2;
   return id === undefined || !isPlaced ? { ok: false, problem: notAName(text) } : { ok: true, id };
 }
+
+const intentDefinition = kindDefinitions.find(({ kind }) => kind === securityIntentKind);
+/** The words that stand for an intent, in lower case. */
+export const intentWords: ReadonlySet<string> = new Set([
+  'intent',
+  securityIntentKind.toLowerCase(),
+  ...(intentDefinition === undefined ? [] : [intentDefinition.plural, intentDefinition.shortName]),
+]);
 
 function kindOfWord(word: string, namespace: string | undefined): ProviderKind | undefined {
   if (word !== 'binding' && word !== 'bindings') return providerWords.get(word);

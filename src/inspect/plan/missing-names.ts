@@ -1,7 +1,7 @@
-// Finds a name of --only that neither the state nor the files have. Otherwise, a misspelled name would look like a plan
-// without changes.
+// Finds a name of --only or --delete that neither the state nor the files have. Otherwise, a misspelled name would look like a
+// plan without changes.
 import { apiVersion } from '../../api/names.ts';
-import type { KubeObject } from '../../base/kube-object.ts';
+import type { KubeObject, ObjectRef } from '../../base/kube-object.ts';
 import { nameOf } from '../../base/metadata.ts';
 import { nearestWord } from '../../base/nearest.ts';
 import type { ObjectType } from '../../policy/terms/object-key.ts';
@@ -20,8 +20,8 @@ export function missingOf(
     ...files.filter((object) => object.apiVersion === version && object.kind === type),
   ];
   return (
-    missing('namespace ', namespaces, () => found(namespaceType).map(nameOf)) ??
-    missing('', providers, () =>
+    missing('--only', 'namespace ', namespaces, () => found(namespaceType).map(nameOf)) ??
+    missing('--only', '', providers, () =>
       providerKinds.flatMap((kind) =>
         found({ apiVersion, kind }).map((each) => providerId(kind, nameOf(each), each.metadata.namespace)),
       ),
@@ -29,11 +29,41 @@ export function missingOf(
   );
 }
 
-function missing(word: string, named: ReadonlySet<string>, all: () => readonly string[]): string | undefined {
+/** Returns the stored objects with these names, or the problem. */
+export function storedObjects(
+  refs: readonly ObjectRef[],
+  base: ClusterState,
+): readonly KubeObject[] | string {
+  const found: KubeObject[] = [];
+  for (const ref of refs) {
+    const { namespace = '', name } = ref;
+    const stored = base.find(ref, namespace, name);
+    if (stored === undefined) {
+      const unread = base.unread.find(({ kind }) => kind === ref.kind);
+      if (unread !== undefined) return `--delete: ${unread.kind} could not be read: ${unread.reason}`;
+      const known = () =>
+        base.objects(ref).map((each) => textOf(ref.kind, nameOf(each), each.metadata.namespace));
+      return missing('--delete', '', new Set([textOf(ref.kind, name, ref.namespace)]), known) ?? '';
+    }
+    found.push(stored);
+  }
+  return found;
+}
+
+function textOf(kind: string, name: string, namespace: string | undefined): string {
+  return [kind, ...(namespace === undefined ? [] : [namespace]), name].join('/');
+}
+
+function missing(
+  flag: string,
+  word: string,
+  named: ReadonlySet<string>,
+  all: () => readonly string[],
+): string | undefined {
   if (named.size === 0) return undefined;
   const known = new Set(all());
   const unknown = [...named].find((name) => !known.has(name));
   if (unknown === undefined) return undefined;
   const near = nearestWord(unknown, known);
-  return `--only: there is no ${word}${unknown}${near === undefined ? '' : `; did you mean ${near}?`}`;
+  return `${flag}: there is no ${word}${unknown}${near === undefined ? '' : `; did you mean ${near}?`}`;
 }

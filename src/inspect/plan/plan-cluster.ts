@@ -1,23 +1,34 @@
-// Plans a state after files are applied: the reconciler's own parts, fed once, say what they would write.
+// Plans a state after files are applied, and compares it with the plan of today: the reconciler's own parts say what they would write.
 import { cliApiVersion } from '../../api/names.ts';
 import type { KubeObject } from '../../base/kube-object.ts';
 import { nameOf } from '../../base/metadata.ts';
+import { rfc3339 } from '../../base/time.ts';
 import { isManaged } from '../../policy/desired/desired.ts';
-import { objectKey, serviceAccountType } from '../../policy/terms/object-key.ts';
+import type { CompiledPolicy } from '../../policy/compile/compile-policy.ts';
+import type { ClusterSnapshot } from '../../policy/compile/snapshot.ts';
+import { differingDefaults } from '../../policy/decide/differing-defaults.ts';
+import { unlimitedBudget } from '../../policy/terms/budget.ts';
+import {
+  objectKey,
+  roleBindingType,
+  roleType,
+  secretObjectType,
+  serviceAccountType,
+  type ObjectType,
+} from '../../policy/terms/object-key.ts';
 import type { ClusterState } from '../input/cluster-state.ts';
 import { assumedAccount } from '../input/file-state.ts';
-import {
-  applied,
-  applyTo,
-  loadState,
-  namespaceType,
-  shownProblems,
-  type AppliedObject,
-} from '../input/loaded-state.ts';
-import type { PlanChange, PlannedProvider, PlanOutput } from '../output-schemas/plan-output.ts';
+import { applied, applyTo, namespaceType, shownProblems, type AppliedObject } from '../input/loaded-state.ts';
+import type {
+  PlanChange,
+  PlannedNamespace,
+  PlannedProvider,
+  PlanOutput,
+} from '../output-schemas/plan-output.ts';
 import { isProviderOrIntent, previewNamespace, previewProvider } from './admission-preview.ts';
 import { namespaceRows, repairRows } from './plan-namespace.ts';
-import { countsOf, orderedRows } from './plan-summary.ts';
+import { countsOf, knownIn, orderedRows } from './plan-summary.ts';
+import { plannedViolations, type JudgedObjects } from './planned-violations.ts';
 import { plannedState, type PlannedState } from './planned-state.ts';
 import { Refusals } from './refused-if-recreated.ts';
 import { plannedObject } from './step-rows.ts';
@@ -27,50 +38,147 @@ export interface PlanRequest {
   readonly base: ClusterState;
   /** What would be applied. */
   readonly objects: readonly KubeObject[];
+  /** Stored objects that would be deleted. */
+  readonly deleted?: readonly KubeObject[];
+  /** The objects that rules of policies judge. Default: those of the base. */
+  readonly existing?: Partial<JudgedObjects> | undefined;
   readonly now: Date;
 }
 
 type Rows = Map<string, readonly PlanChange[]>;
 
 /** Leaves out what is refused: everything else is planned as if it had not been sent. */
-export async function planCluster({ base, objects, now }: PlanRequest): Promise<PlanOutput> {
-  const before = loadState(base).snapshot();
-  const providers: PlannedProvider[] = [];
-  const accepted = objects.filter((object) => {
-    if (!isProviderOrIntent(object)) return !isNamespace(object);
-    const provider = previewProvider(applyTo(base, object), before, base.install, now);
-    providers.push(provider);
-    return provider.refused === undefined;
-  });
+export async function planCluster(request: PlanRequest): Promise<PlanOutput> {
+  const { base, objects, deleted = [], now } = request;
+  const today = plannedState(base, now);
+  const before = today.cluster.snapshot();
+  const { providers, accepted } = previews(request, before);
   const planned = plannedState(applied(base, accepted), now);
   const rows: Rows = new Map();
   for (const object of objects.filter(isNamespace))
     rows.set(nameOf(object), admit(planned, applyTo(base, object), now));
+  const knownRows: Rows = new Map();
+  await planAll(today, knownRows);
   const { leftOut, count } = await planAll(planned, rows);
   const changed = new Set(providers.filter(({ change }) => change !== 'unchanged').map(({ id }) => id));
   addRefusals(planned, rows, new Refusals(before, now), changed);
-  const namespaces = orderedRows(rows);
+  const namespaces = orderedRows(withKnown(rows, knownRows));
+  const found = {
+    invalid: invalidIn(planned, today),
+    violations: await plannedViolations({
+      today,
+      planned,
+      existing: { ...existingIn(base), ...request.existing },
+      applied: accepted.map((object) => applyTo(base, object).object),
+      isDeleted: deletionsOf(rows),
+      now,
+    }),
+    namespaces,
+  };
   return {
     apiVersion: cliApiVersion,
     kind: 'Plan',
     documents: objects.length,
+    deletions: deleted.length,
     origin: base.origin,
     planned: count,
     state: base.isCluster ? 'cluster' : 'files',
     complete: base.unread.length === 0,
     counts: countsOf(namespaces),
+    known: knownIn(found),
     leftOut,
     unread: base.unread,
-    providers,
-    invalid: invalidIn(planned),
-    namespaces,
+    providers: withLaterWarnings(providers, planned.cluster.snapshot()),
+    ...found,
   };
 }
 
-function invalidIn({ cluster }: PlannedState): PlanOutput['invalid'] {
+/** Returns what Reeve would write in the state as it is. */
+export async function planToday(base: ClusterState, now: Date): Promise<readonly PlannedNamespace[]> {
+  const rows: Rows = new Map();
+  await planAll(plannedState(base, now), rows);
+  return orderedRows(rows);
+}
+
+/** Asks about each policy, share, binding and intent. Everything that is not refused is accepted, apart from Namespaces. */
+function previews({ base, objects, deleted = [], now }: PlanRequest, before: ClusterSnapshot) {
+  const providers: PlannedProvider[] = [];
+  const accepted = [...objects, ...deleted.map((object) => terminating(object, now))].filter((object) => {
+    if (!isProviderOrIntent(object)) return !isNamespace(object);
+    const provider = previewProvider(applyTo(base, object), before, base.install, now);
+    providers.push(provider);
+    return provider.refused === undefined;
+  });
+  return { providers, accepted };
+}
+
+function terminating(object: KubeObject, now: Date): KubeObject {
+  return { ...object, metadata: { ...object.metadata, deletionTimestamp: rfc3339(now) } };
+}
+
+/** The API server would warn of a difference between two policies of the files when it gets the later one. */
+function withLaterWarnings(
+  providers: readonly PlannedProvider[],
+  snapshot: ClusterSnapshot,
+): readonly PlannedProvider[] {
+  const policies = new Map<string, CompiledPolicy>(
+    snapshot.policies.policies.map((policy) => [policy.id, policy]),
+  );
+  const earlier = new Set<string>();
+  return providers.map((provider) => {
+    const { id, change, warnings } = provider;
+    const policy = policies.get(id);
+    if (policy === undefined || change === 'unchanged' || provider.refused !== undefined) return provider;
+    const more = differingDefaults(policy, snapshot, unlimitedBudget)
+      .filter(({ others }) => others.some((other) => earlier.has(other)))
+      .map(({ message }) => `${id}: ${message}`)
+      .filter((text) => !warnings.includes(text));
+    earlier.add(id);
+    return { ...provider, warnings: [...warnings, ...more] };
+  });
+}
+
+/** Marks what the plan of today's objects has, too. */
+function withKnown(rows: Rows, known: Rows): Rows {
+  return new Map(
+    [...rows].map(([name, changes]) => {
+      const old = new Set(known.get(name)?.map((change) => JSON.stringify(change)));
+      return [
+        name,
+        changes.map((change) => (old.has(JSON.stringify(change)) ? { ...change, known: true } : change)),
+      ];
+    }),
+  );
+}
+
+/** A state of a cluster has no Roles, and only the metadata of Secrets. */
+function existingIn(base: ClusterState): JudgedObjects {
+  const of = (type: ObjectType): JudgedObjects['roles'] => {
+    const unread = base.unread.find(({ kind }) => kind === type.kind);
+    return unread === undefined ? { objects: base.objects(type) } : { unread: unread.reason };
+  };
+  const more = (type: ObjectType) => (base.isCluster ? { unread: 'not read' } : of(type));
+  return { roles: more(roleType), rolebindings: of(roleBindingType), secrets: more(secretObjectType) };
+}
+
+function deletionsOf(rows: Rows): (object: KubeObject) => boolean {
+  const deleted = new Set(
+    [...rows.values()]
+      .flat()
+      .flatMap(({ action, object }) => (action === 'delete' ? [JSON.stringify(object)] : [])),
+  );
+  return ({ apiVersion = '', kind = '', metadata: { namespace, name = '' } }) =>
+    deleted.has(JSON.stringify(plannedObject({ type: { apiVersion, kind }, name }, namespace)));
+}
+
+function invalidIn({ cluster }: PlannedState, today: PlannedState): PlanOutput['invalid'] {
   return [...cluster.providers()]
     .filter(({ definition }) => definition === undefined)
-    .map(({ state, problems }) => ({ id: state.id, message: shownProblems(problems) }));
+    .map(({ state: { id }, problems }) => {
+      const stored = today.cluster.provider(id);
+      const isKnown = stored !== undefined && stored.definition === undefined;
+      return { id, message: shownProblems(problems), ...(isKnown ? { known: true } : {}) };
+    });
 }
 
 function isNamespace({ apiVersion, kind }: KubeObject): boolean {

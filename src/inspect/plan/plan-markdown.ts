@@ -1,25 +1,29 @@
 // Writes a plan as the comment of a pull request: counts, warnings, and a table with the diffs below it.
 import { unreadText } from '../input/unread-text.ts';
-import type { PlanChange, PlannedProvider, PlanOutput } from '../output-schemas/plan-output.ts';
+import type { PlanChange, PlanOutput } from '../output-schemas/plan-output.ts';
 import {
   actionText,
   countsText,
   differenceLines,
   groupsOf,
   headingOf,
-  isWorthALine,
+  knownLines,
   namespacesText,
+  providersOf,
   rowObject,
   subjectText,
+  violationLines,
+  violationsText,
   type NamespaceGroup,
+  type ShownProvider,
 } from './plan-text.ts';
 
 /** A comment on GitHub takes 65,536 characters. */
 const maxLength = 60_000;
 
-export function planMarkdown(plan: PlanOutput): string {
+export function planMarkdown(plan: PlanOutput, isWhole = false): string {
   const providers = [
-    ...plan.providers.filter(isWorthALine).flatMap(providerLines),
+    ...providersOf(plan).flatMap((each) => providerLines(each, isWhole)),
     ...plan.invalid.map(
       ({ id, message }) =>
         `- ${code(id)} **does not load**, so its objects stay as they are: ${escaped(message)}`,
@@ -29,6 +33,7 @@ export function planMarkdown(plan: PlanOutput): string {
     `### Reeve plan: ${countsText(plan)}`,
     '',
     `${escaped(subjectText(plan))}, ${namespacesText(plan)}.`,
+    ...knownLines(plan, isWhole).flatMap((line) => ['', `${escaped(line)}.`]),
     ...(plan.complete ? [] : ['', `**${escaped(unreadText(plan.unread))}**`]),
     ...(providers.length === 0 ? [] : ['', ...providers]),
   ];
@@ -42,9 +47,16 @@ export function planMarkdown(plan: PlanOutput): string {
   return text;
 }
 
-function providerLines({ id, change, warnings, refused }: PlannedProvider): readonly string[] {
+function providerLines(
+  { id, change, warnings, refused, violations }: ShownProvider,
+  isWhole: boolean,
+): readonly string[] {
   return [
-    `- ${code(id)}: ${change}`,
+    change === undefined ? `- ${code(id)}` : `- ${code(id)}: ${change}`,
+    ...(violations === undefined ? [] : [`  - ${escaped(violationsText(violations))}`]),
+    ...(violations === undefined || !isWhole
+      ? []
+      : violationLines(violations).map((line) => `    - ${escaped(line)}`)),
     ...warnings.map((text) => `  - the API server would warn: ${escaped(text)}`),
     ...(refused === undefined
       ? []
@@ -72,8 +84,13 @@ function groupText({ names, changes }: NamespaceGroup): string {
 }
 
 function rowOf(change: PlanChange): string {
-  const { certain, provider, message = '' } = change;
-  const note = certain ? message : 'only the API server knows whether the stored form differs';
+  const { certain, provider, message = '', known } = change;
+  const note = [
+    ...(known === true ? ['known'] : []),
+    ...(certain ? [message] : ['only the API server knows whether the stored form differs']),
+  ]
+    .filter((text) => text !== '')
+    .join('; ');
   const object = rowObject(change);
   const cells = [
     actionText(change),

@@ -1,6 +1,10 @@
-// Reads the names of --only: namespaces and providers.
-import { isNamespaceName } from '../../api/kubernetes-names.ts';
-import { providerNamed } from '../input/object-names.ts';
+// Reads the names of --only and --delete: namespaces, providers and intents.
+import { isNamespaceName, isSubdomain } from '../../api/kubernetes-names.ts';
+import { apiVersion } from '../../api/names.ts';
+import { securityIntentKind } from '../../api/intents/security-intent.ts';
+import type { ObjectRef } from '../../base/kube-object.ts';
+import { providerRef } from '../../policy/terms/provider-id.ts';
+import { intentWords, providerNamed } from '../input/object-names.ts';
 
 export interface PlanScope {
   /** Names of namespaces. Empty: all. */
@@ -23,4 +27,18 @@ export function planScopeOf(only: readonly string[]): PlanScope | string {
     }
   }
   return { namespaces, providers };
+}
+
+/** Returns the problem if a name cannot be read. */
+export function deletedRefs(names: readonly string[]): readonly ObjectRef[] | string {
+  const refs: ObjectRef[] = [];
+  for (const text of names) {
+    const [word = '', name = '', ...rest] = text.split('/');
+    const provider = providerNamed(text, undefined);
+    if (intentWords.has(word.toLowerCase()) && isSubdomain(name) && rest.length === 0)
+      refs.push({ apiVersion, kind: securityIntentKind, name });
+    else if (provider.ok) refs.push(providerRef(provider.id));
+    else return `--delete: ${provider.problem}`;
+  }
+  return refs;
 }

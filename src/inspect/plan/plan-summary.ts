@@ -1,5 +1,10 @@
-// Counts a plan, puts it in order, and narrows it to some namespaces and providers.
-import type { PlanChange, PlannedNamespace, PlanOutput } from '../output-schemas/plan-output.ts';
+// Counts a plan, puts it in order, and narrows it to what the files change and to some namespaces and providers.
+import type {
+  PlanChange,
+  PlannedNamespace,
+  PlanOutput,
+  PolicyViolations,
+} from '../output-schemas/plan-output.ts';
 import type { PlanScope } from './plan-scope.ts';
 
 /** What Reeve would write. */
@@ -53,25 +58,68 @@ export function countsOf(namespaces: readonly PlannedNamespace[]): Readonly<Reco
   return Object.fromEntries(counts.filter(([, count]) => count > 0));
 }
 
+type Known = Pick<PlanOutput, 'invalid' | 'violations' | 'namespaces'>;
+
+/** Counts what the files change nothing about. Violations that were there before count where the policy has no line of its own. */
+export function knownIn({ invalid, violations, namespaces }: Known): PlanOutput['known'] {
+  const rows = namespaces.flatMap(({ changes }) => changes.filter((change) => change.known === true));
+  const violated = violations.filter(isKnownAlone).reduce((sum, { count }) => sum + count, 0);
+  const broken = invalid.filter((each) => each.known === true).length;
+  const changes = rows.filter(isWritten).length;
+  return { problems: rows.length - changes + violated + broken, changes };
+}
+
+/** True if the files change nothing about the violations of the policy. */
+export function isKnownAlone({ count, known, ended, unjudged }: PolicyViolations): boolean {
+  return count === known && ended === 0 && unjudged.length === 0;
+}
+
+/** Leaves out what the files change nothing about. */
+export function withoutKnown(plan: PlanOutput): PlanOutput {
+  return keeping(plan, {
+    invalid: plan.invalid.filter(({ known }) => known !== true),
+    violations: plan.violations.filter((each) => !isKnownAlone(each)),
+    namespaces: withChanges(plan.namespaces, ({ known }) => known !== true),
+  });
+}
+
 /** Narrows a plan after the deletion fuse has counted all of it. Keeps the providers of the rows that stay. */
 export function narrowed(plan: PlanOutput, { namespaces, providers }: PlanScope): PlanOutput {
   if (namespaces.size + providers.size === 0) return plan;
-  const kept = plan.namespaces
-    .filter(({ name }) => namespaces.size === 0 || namespaces.has(name))
-    .map(({ name, changes }) => ({
-      name,
-      changes: changes.filter(({ provider = '' }) => providers.size === 0 || providers.has(provider)),
-    }))
-    .filter(({ changes }) => changes.length > 0);
+  const kept = inScope(plan.namespaces, { namespaces, providers });
   const involved = new Set(kept.flatMap(({ changes }) => changes.map(({ provider }) => provider)));
   const shown = providers.size === 0 ? involved : providers;
-  return {
-    ...plan,
-    counts: countsOf(kept),
-    providers: plan.providers.filter(({ id }) => shown.has(id)),
+  const known = {
     invalid: plan.invalid.filter(({ id }) => providers.size === 0 || providers.has(id)),
+    violations: plan.violations.filter(({ policy }) => shown.has(policy)),
     namespaces: kept,
   };
+  return {
+    ...keeping(plan, known),
+    known: knownIn(known),
+    providers: plan.providers.filter(({ id }) => shown.has(id)),
+  };
+}
+
+export function inScope(
+  all: readonly PlannedNamespace[],
+  { namespaces, providers }: PlanScope,
+): readonly PlannedNamespace[] {
+  const named = all.filter(({ name }) => namespaces.size === 0 || namespaces.has(name));
+  return withChanges(named, ({ provider = '' }) => providers.size === 0 || providers.has(provider));
+}
+
+function withChanges(
+  namespaces: readonly PlannedNamespace[],
+  isKept: (change: PlanChange) => boolean,
+): readonly PlannedNamespace[] {
+  return namespaces
+    .map(({ name, changes }) => ({ name, changes: changes.filter(isKept) }))
+    .filter(({ changes }) => changes.length > 0);
+}
+
+function keeping(plan: PlanOutput, kept: Known): PlanOutput {
+  return { ...plan, ...kept, counts: countsOf(kept.namespaces) };
 }
 
 /** Returns whether applying the files would change anything: the providers, or objects in namespaces. */

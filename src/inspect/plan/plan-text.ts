@@ -8,6 +8,7 @@ import type {
   PlannedNamespace,
   PlannedProvider,
   PlanOutput,
+  PolicyViolations,
 } from '../output-schemas/plan-output.ts';
 
 /** How added, removed and important texts are printed. */
@@ -33,8 +34,9 @@ export function textOfPlan(plan: PlanOutput, { paint, isWhole }: PlanTextOptions
   const lines = [
     `${subjectText(plan)}, ${namespacesText(plan)}`,
     `  ${countsText(plan)}`,
+    ...knownLines(plan, isWhole).map((line) => `  ${paint.faint(line)}`),
     ...(plan.complete ? [] : [`  ${paint.strong(unreadText(plan.unread))}`]),
-    ...plan.providers.filter(isWorthALine).flatMap((each) => ['', ...providerLines(each, paint)]),
+    ...providersOf(plan).flatMap((each) => ['', ...providerLines(each, { paint, isWhole })]),
     ...plan.invalid.flatMap(({ id, message }) => [
       '',
       `${paint.strong(id)}  ${paint.removed('does not load')}, so its objects stay as they are`,
@@ -55,9 +57,12 @@ export function namespaceLines(
   return groups.flatMap((each) => ['', ...groupLines(each, paint)]);
 }
 
-export function subjectText({ documents, state, origin }: PlanOutput): string {
-  const count = documents === 1 ? '1 document' : `${documents} documents`;
-  return `Plan of ${count} on ${state === 'files' ? 'a state in files' : clipped(origin, 200)}`;
+export function subjectText({ documents, deletions, state, origin }: PlanOutput): string {
+  const parts = [
+    ...(documents === 0 && deletions > 0 ? [] : [amountText(documents, 'document')]),
+    ...(deletions === 0 ? [] : [amountText(deletions, 'deletion')]),
+  ];
+  return `Plan of ${parts.join(' and ')} on ${state === 'files' ? 'a state in files' : clipped(origin, 200)}`;
 }
 
 export function namespacesText({ planned, leftOut }: PlanOutput): string {
@@ -87,17 +92,82 @@ function wordOf(action: string): string {
   return action === 'refused-if-recreated' ? 'refused if re-created' : action;
 }
 
-export function isWorthALine({ change, warnings, refused }: PlannedProvider): boolean {
-  return change !== 'unchanged' || warnings.length > 0 || refused !== undefined;
+function isWorthALine({ change, warnings, refused, violations }: ShownProvider): boolean {
+  return change !== 'unchanged' || warnings.length > 0 || (refused ?? violations) !== undefined;
+}
+
+export interface ShownProvider extends Omit<PlannedProvider, 'change'> {
+  readonly change?: PlannedProvider['change'];
+  readonly violations: PolicyViolations | undefined;
+}
+
+/** Returns what would be applied, and the policies whose violations change although they stay as they are. */
+export function providersOf({ providers, violations }: PlanOutput): readonly ShownProvider[] {
+  const byPolicy = new Map(violations.map((each) => [each.policy, each]));
+  const ids = new Set(providers.map(({ id }) => id));
+  return [
+    ...providers.map((each) => ({ ...each, violations: byPolicy.get(each.id) })),
+    ...violations
+      .filter(({ policy }) => !ids.has(policy))
+      .map((each) => ({ id: each.policy, warnings: [], violations: each })),
+  ].filter(isWorthALine);
+}
+
+/** `62 known problems and 1 known change, unchanged` */
+export function knownLines(
+  { known: { problems, changes } }: PlanOutput,
+  isWhole: boolean,
+): readonly string[] {
+  const parts = [amountText(problems, 'known problem'), amountText(changes, 'known change')].filter(
+    (part) => !part.startsWith('0 '),
+  );
+  const how = isWhole ? '' : ' (--all shows them)';
+  return parts.length === 0 ? [] : [`${parts.join(' and ')}, unchanged${how}`];
+}
+
+/** `31 open violations: 9 of Namespaces, 22 of RoleBindings; 3 were there before` */
+export function violationsText({ count, known, ended, byKind, unjudged }: PolicyViolations): string {
+  const kinds = Object.entries(byKind).map(([kind, each]) => `${each} of ${kind}s`);
+  const before = known === count ? 'all were there before' : `${known} ${wereOf(known)} there before`;
+  const unread = unjudged.map(({ kind, reason }) => `${kind}s (${reason})`);
+  return [
+    ...(count === 0 ? [] : [`${amountText(count, 'open violation')}: ${kinds.join(', ')}`]),
+    ...(count === 0 || known === 0 ? [] : [before]),
+    ...(ended === 0 ? [] : [`${amountText(ended, 'violation')} would end`]),
+    ...(unread.length === 0 ? [] : [`not judged: ${unread.join(', ')}`]),
+  ].join('; ');
+}
+
+function wereOf(count: number): string {
+  return count === 1 ? 'was' : 'were';
+}
+
+function amountText(count: number, thing: string): string {
+  return `${count} ${thing}${count === 1 ? '' : 's'}`;
+}
+
+/** JSON has all of them. */
+const maxViolations = 100;
+
+/** Each new violation with its object. */
+export function violationLines({ new: found }: PolicyViolations): readonly string[] {
+  const lines = found.slice(0, maxViolations).map(({ object: { kind, namespace, name }, message }) => {
+    const place = namespace === undefined ? '' : ` in namespace ${clipped(namespace)}`;
+    return `${kind}/${clipped(name)}${place}: ${clipped(message, maxLine)}`;
+  });
+  const more = found.length - lines.length;
+  return more > 0 ? [...lines, `and ${more} more`] : lines;
 }
 
 function providerLines(
-  { id, change, warnings, refused }: PlannedProvider,
-  paint: PlanPaint,
+  { id, change, warnings, refused, violations }: ShownProvider,
+  { paint, isWhole }: PlanTextOptions,
 ): readonly string[] {
   const refusal = refused?.split('\n').map((line) => clipped(line, maxLine)) ?? [];
   return [
-    `${paint.strong(id)}  ${change}`,
+    change === undefined ? paint.strong(id) : `${paint.strong(id)}  ${change}`,
+    ...(violations === undefined ? [] : [`  ${violationsText(violations)}`]),
+    ...(violations === undefined || !isWhole ? [] : violationLines(violations).map((line) => `    ${line}`)),
     ...(warnings.length === 0 ? [] : ['  the API server would warn:']),
     ...warnings.map((text) => `    ${text}`),
     ...refusal.map((line, index) =>
@@ -184,6 +254,7 @@ function changeLines(
   const details = [
     ...(certain ? [] : ['only the API server knows whether the stored form differs']),
     ...(message === undefined ? [] : message.split('\n')),
+    ...(change.known === true ? ['known: the files change nothing about this'] : []),
   ];
   return [
     line.trimEnd(),

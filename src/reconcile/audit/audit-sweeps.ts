@@ -133,7 +133,7 @@ function selectedParts({ metadata: { uid, labels, annotations } }: KubeObject): 
 }
 
 /** Returns the parts of a policy that decide which existing objects violate it. Undefined: none can. */
-function judgingParts(loaded: LoadedProvider | undefined, resource: AuditedResource): unknown {
+export function judgingParts(loaded: LoadedProvider | undefined, resource: AuditedResource): unknown {
   const definition = loaded?.definition;
   if (definition?.kind !== 'NamespacePolicy' || !hasAuditableRules(definition.compiled, resource))
     return undefined;

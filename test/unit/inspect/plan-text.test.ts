@@ -9,6 +9,7 @@ const plan: PlanOutput = {
   apiVersion: 'cli.reeve.dev/v1',
   kind: 'Plan',
   documents: 1,
+  deletions: 0,
   origin: 'https://127.0.0.1',
   planned: 2,
   state: 'cluster',
@@ -21,6 +22,8 @@ const plan: PlanOutput = {
   ],
   providers: [],
   invalid: [],
+  violations: [],
+  known: { problems: 0, changes: 0 },
   namespaces: [],
 };
 const same = (text: string) => text;
