@@ -45,11 +45,11 @@ const staticLabelValue: SchemaRule<string> = {
 
 /** A label value that may be a template. */
 export function labelTemplate(description: string): TextSchema {
-  return text({ description, maxLength: 8192, rules: [staticLabelValue] });
+  return text({ description, maxLength: 8192, braces: 'template', rules: [staticLabelValue] });
 }
 
 export function annotationTemplate(description: string): TextSchema {
-  return text({ description, maxLength: 8192 });
+  return text({ description, maxLength: 8192, braces: 'template' });
 }
 
 /** A key that Reeve writes itself. Its syntax is left to the API server, which may accept more in a later version. */
@@ -106,11 +106,27 @@ export function itemName(description: string): TextSchema {
 }
 
 export function expression(description: string): TextSchema {
-  return text({ description, minLength: 1, maxLength: 4096, accepted: 'a CEL expression' });
+  return text({ description, minLength: 1, maxLength: 4096, braces: 'plain', accepted: 'a CEL expression' });
 }
 
+/** Characters that a regular expression escapes or lists in a class. */
+const quotedParts = /\\[^]|\[(?:\^?\])?(?:\\[^]|\[:\^?[a-z]+:\]|[^\]\\])*\]/g;
+
+/** `$` is the end of the text, and no `{` follows it: such a pattern never matches. CEL cannot set the classes aside. */
+const noTemplateInPattern: SchemaRule<string> = {
+  accepted: 'a regular expression; this field reads no template, so ${ is refused unless it is written as [$]{',
+  offender: (value) => (value.replaceAll(quotedParts, ' ').includes('${') ? [] : undefined),
+};
+
 export function pattern(description: string): TextSchema {
-  return text({ description, minLength: 1, maxLength: 1024, accepted: 'a regular expression (RE2)' });
+  return text({
+    description,
+    minLength: 1,
+    maxLength: 1024,
+    braces: 'plain',
+    accepted: 'a regular expression (RE2)',
+    rules: [noTemplateInPattern],
+  });
 }
 
 export function duration(description: string): TextSchema {

@@ -3,14 +3,14 @@ import type { Problem } from '../../base/problem.ts';
 import { apiVersion } from '../names.ts';
 import { matchOf } from '../namespace-policy/match.ts';
 import { objectMetadata, providerName } from '../provider-fields.ts';
-import { choice, object } from '../schema/build.ts';
+import { choice, object, specification } from '../schema/build.ts';
 import type { Infer } from '../schema/schema.ts';
 import { validate } from '../schema/validate.ts';
 import { readStatus, splitStatus } from '../status-fields.ts';
 import { bindingFields, workloadProblems, type IntentBindingStatus } from './intent-binding.ts';
 import { bindingStatus } from './status.ts';
 
-const spec = object({
+const spec = specification({
   description: 'Which intents must hold, in which namespaces, and for which Pods.',
   fields: { match: matchOf('binding'), ...bindingFields },
   required: ['intents'],

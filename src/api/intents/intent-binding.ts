@@ -2,7 +2,7 @@
 import type { Problem } from '../../base/problem.ts';
 import { apiVersion } from '../names.ts';
 import { namespacedMetadata, providerFields, providerName } from '../provider-fields.ts';
-import { choice, list, object } from '../schema/build.ts';
+import { choice, list, object, specification } from '../schema/build.ts';
 import type { Infer } from '../schema/schema.ts';
 import { validate } from '../schema/validate.ts';
 import { readStatus, splitStatus } from '../status-fields.ts';
@@ -25,7 +25,7 @@ export const bindingFields = {
   }),
 } as const;
 
-const spec = object({
+const spec = specification({
   description: 'Which intents must hold in the namespace of the binding, and for which Pods.',
   fields: bindingFields,
   required: ['intents'],

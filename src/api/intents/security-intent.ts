@@ -4,7 +4,7 @@ import type { Problem } from '../../base/problem.ts';
 import { clipped } from '../../base/text.ts';
 import { apiVersion } from '../names.ts';
 import { objectMetadata, providerName } from '../provider-fields.ts';
-import { choice, list, object, openObject, text, withDefault } from '../schema/build.ts';
+import { choice, list, object, openObject, specification, text, withDefault } from '../schema/build.ts';
 import { describeFields } from '../schema/report.ts';
 import type { Infer, ObjectSchema, TextSchema } from '../schema/schema.ts';
 import { validate } from '../schema/validate.ts';
@@ -28,7 +28,7 @@ const id: TextSchema<IntentId> = {
 };
 
 function specOf(params: ObjectSchema<IntentParams>) {
-  return object({
+  return specification({
     description: 'What must hold, and how strictly. Bindings say where.',
     fields: {
       id,
@@ -48,7 +48,11 @@ function specOf(params: ObjectSchema<IntentParams>) {
         ]),
         'Low',
       ),
-      description: text({ description: 'What the intent is for, in your words.', maxLength: 1024 }),
+      description: text({
+        description: 'What the intent is for, in your words.',
+        maxLength: 1024,
+        braces: 'plain',
+      }),
       tags: list({
         description:
           'Words to find the intent by, such as the controls of a standard. Example: [NIST, PCI-DSS].',

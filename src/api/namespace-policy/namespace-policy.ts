@@ -24,14 +24,14 @@ import { type dockerConfigSchema, type tlsSchema, secretRules } from './secrets.
 import { policyStatus } from './status.ts';
 import type { Problem } from '../../base/problem.ts';
 import { providerFields, providerName, objectMetadata } from '../provider-fields.ts';
-import { choice, list, object } from '../schema/build.ts';
+import { choice, list, object, specification } from '../schema/build.ts';
 import type { Infer } from '../schema/schema.ts';
 import { validate } from '../schema/validate.ts';
 import { readStatus, splitStatus } from '../status-fields.ts';
 
 const match = matchOf('policy');
 
-const spec = object({
+const spec = specification({
   description:
     'What the matched namespaces must look like and contain. Rules (namespaces, secrets, rbac, validations) are checked before an object is stored. Contents are created afterwards and kept.',
   fields: {

@@ -61,6 +61,7 @@ const metadata = openObject({
         'The name of the object. Text, or a template: CEL in ${ } sees namespaceObject, the Namespace; $${ is a literal ${. Example: team.',
       minLength: 1,
       maxLength: 4096,
+      braces: 'template',
     }),
     namespace: text({
       description: 'Not allowed: the object is created in each matched namespace.',
@@ -156,13 +157,13 @@ export const resourceContent = openObject({
       description: 'The group and version of the object, never a template. Example: networking.k8s.io/v1.',
       maxLength: 317,
       pattern: '^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?v[a-z0-9]+$',
-      accepted: 'group/version such as networking.k8s.io/v1, or v1; not a template',
+      accepted: 'group/version such as networking.k8s.io/v1, or v1',
     }),
     kind: text({
       description: 'The kind of the object, never a template. Example: ResourceQuota.',
       maxLength: 63,
       pattern: '^[A-Z][A-Za-z0-9]*$',
-      accepted: 'a kind such as ResourceQuota; not a template',
+      accepted: 'a kind such as ResourceQuota',
     }),
     metadata,
   },

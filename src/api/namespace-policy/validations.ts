@@ -67,6 +67,7 @@ export const policyException = object({
     ),
     reason: text({
       description: 'Why the exception exists: a ticket or a sentence. Example: SEC-1234.',
+      braces: 'plain',
       maxLength: 1024,
     }),
   },
@@ -87,6 +88,7 @@ export const validationRule = object({
         'The text that the user gets when the rule is violated. Without it the expression is shown.',
       minLength: 1,
       maxLength: 1024,
+      braces: 'plain',
     }),
     messageExpression: expression(
       "CEL that returns this text. It sees what expression sees. When it returns an error, message is shown. Example: 'name too long: ' + object.metadata.name.",

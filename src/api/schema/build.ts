@@ -60,6 +60,31 @@ export function object<const F extends Fields, R extends keyof F & string = neve
 
 type OpenObject<F extends Fields, R extends keyof F> = ObjectOf<F, R> & { readonly [field: string]: unknown };
 
+/** A spec of our own: a text in it that says nothing about `${` and `{{` refuses both, because it reads no template. */
+export function specification<const F extends Fields, R extends keyof F & string = never>(
+  options: ObjectOptions<F, R, ObjectOf<F, R>>,
+): ObjectSchema<ObjectOf<F, R>> {
+  return withoutTemplates(object(options));
+}
+
+function withoutTemplates<S extends Schema>(schema: S): S {
+  switch (schema.kind) {
+    case 'text':
+      return { ...schema, braces: schema.braces ?? 'refused' };
+    case 'list':
+      return { ...schema, items: withoutTemplates(schema.items) };
+    case 'map':
+      return { ...schema, keys: withoutTemplates(schema.keys), values: withoutTemplates(schema.values) };
+    case 'object': {
+      const fields = Object.entries(schema.fields).map(([name, field]) => [name, withoutTemplates(field)]);
+      return { ...schema, fields: Object.fromEntries(fields) };
+    }
+    case 'integer':
+    case 'boolean':
+      return schema;
+  }
+}
+
 /** An object of a kind that Reeve does not define: the listed fields are checked, all others are kept. */
 export function openObject<const F extends Fields, R extends keyof F & string = never>(
   options: ObjectOptions<F, R, OpenObject<F, R>>,

@@ -1,7 +1,7 @@
 // Writes a schema as the structural OpenAPI v3 of a CustomResourceDefinition.
 // https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#specifying-a-structural-schema
 import type { IntegerSchema, ListSchema, MapSchema, ObjectSchema, Schema, TextSchema } from './schema.ts';
-import { ruleMessage } from './report.ts';
+import { ruleMessage, templateMarks, withoutTemplate } from './report.ts';
 
 export type OpenApi = Readonly<Record<string, unknown>>;
 
@@ -82,7 +82,20 @@ function celRules(schema: Schema): readonly CelRule[] {
   const own = (schema.rules ?? []).flatMap((rule) =>
     rule.cel === undefined ? [] : [{ rule: rule.cel, message: ruleMessage(rule) }],
   );
+  if (schema.kind === 'text' && refusesBraces(schema)) return [...own, noTemplate(schema)];
   return schema.kind === 'map' ? [noNulls, ...keyRules(schema), ...own] : own;
+}
+
+/** Most patterns refuse braces already. A part that lets them through is a class, such as [^/], or a dot. */
+function refusesBraces({ braces, values, pattern }: TextSchema): boolean {
+  if (braces !== 'refused' || values !== undefined) return false;
+  const parts = pattern?.match(/\[(?:\\.|[^\]\\])+\]|\\S|(?<!\\)\./g) ?? ['.'];
+  return parts.some((part) => new RegExp(`^${part}$`, 'u').test('{'));
+}
+
+function noTemplate(schema: TextSchema): CelRule {
+  const rule = templateMarks.map((mark) => `!self.contains(${celText(mark)})`).join(' && ');
+  return { rule, message: `must be ${withoutTemplate(schema)}` };
 }
 
 /**
@@ -96,11 +109,11 @@ const noNulls: CelRule = {
 
 /** OpenAPI in a CRD has no `propertyNames`, so the syntax of the keys is a rule on the map. */
 function keyRules({ keys }: MapSchema): readonly CelRule[] {
-  const { pattern, maxLength, rules = [] } = keys;
+  const { pattern, maxLength } = keys;
   const terms = [
     `key.size() <= ${maxLength}`,
     ...(pattern === undefined ? [] : [`key.matches(${celText(pattern)})`]),
-    ...rules.flatMap(({ cel }) => (cel === undefined ? [] : [cel.replaceAll(/\bself\b/g, 'key')])),
+    ...celRules(keys).map(({ rule }) => rule.replaceAll(/\bself\b/g, 'key')),
   ];
   const message = `must have valid keys: each ${keys.accepted ?? `a text of at most ${maxLength} characters`}`;
   return [{ rule: `self.all(key, ${terms.join(' && ')})`, message }];

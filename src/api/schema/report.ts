@@ -53,6 +53,14 @@ function describeSchema(schema: Schema): string {
   }
 }
 
+/** The begin of a template of Reeve, or of a tool that should have rendered it before. */
+export const templateMarks = ['${', '{{'] as const;
+
+/** Completes "accepted: " and "must be ", for a text with the begin of a template where none is read. */
+export function withoutTemplate(schema: TextSchema): string {
+  return `${describeText(schema)}; this field reads no template, so ${templateMarks.join(' and ')} are refused`;
+}
+
 function describeText(schema: TextSchema): string {
   if (schema.values !== undefined) return alternatives(schema.values, schema.values.length);
   if (schema.accepted !== undefined) return schema.accepted;

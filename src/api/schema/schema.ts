@@ -40,6 +40,8 @@ export interface TextSchema<T extends string = string> extends Common<T> {
   readonly format?: 'date-time';
   /** The meaning of the pattern, for people. */
   readonly accepted?: string;
+  /** What `${` and `{{` are: the begin of a template, plain characters, or a mistake, because no template is read here. */
+  readonly braces?: 'template' | 'plain' | 'refused';
 }
 
 export interface IntegerSchema extends Common<number> {

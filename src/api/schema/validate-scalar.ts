@@ -2,7 +2,14 @@
 import type { Path } from '../../base/problem.ts';
 import { describeValue } from '../../base/text.ts';
 import { isDateTime } from '../../base/time.ts';
-import { invalidValue, refuse, type Report, assembleObject } from './report.ts';
+import {
+  invalidValue,
+  refuse,
+  type Report,
+  assembleObject,
+  templateMarks,
+  withoutTemplate,
+} from './report.ts';
 import type { TextSchema } from './schema.ts';
 import { isJsonObject } from '../../base/json.ts';
 
@@ -15,6 +22,10 @@ export function checkText(schema: TextSchema, input: unknown, path: Path, report
   const length = countCharacters(input, schema.maxLength);
   if (length > schema.maxLength) {
     report({ path, found: `${length} characters`, accepted: `at most ${schema.maxLength} characters` });
+    return invalidValue;
+  }
+  if (schema.braces === 'refused' && templateMarks.some((mark) => input.includes(mark))) {
+    report({ path, found: describeValue(input), accepted: withoutTemplate(schema) });
     return invalidValue;
   }
   if (length < (schema.minLength ?? 0)) return refuse(schema, input, path, report);

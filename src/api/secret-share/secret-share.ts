@@ -2,7 +2,7 @@
 import { apiVersion } from '../names.ts';
 import type { Problem } from '../../base/problem.ts';
 import { providerFields, providerName, objectMetadata } from '../provider-fields.ts';
-import { choice, object, list } from '../schema/build.ts';
+import { choice, list, object, specification } from '../schema/build.ts';
 import type { Infer } from '../schema/schema.ts';
 import { validate } from '../schema/validate.ts';
 import { shareStatus } from './status.ts';
@@ -53,7 +53,7 @@ const targets = object({
   ],
 });
 
-const spec = object({
+const spec = specification({
   description: 'Which Secret is shared, which namespaces get a copy of it, and what the copies look like.',
   fields: {
     source,
