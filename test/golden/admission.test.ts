@@ -14,6 +14,11 @@ import { mastersGroup, systemNamespaces } from '../../src/api/names.ts';
 import { ruleIds } from '../../src/api/namespace-policy/rule-ids.ts';
 import { stringifyYaml } from '../../src/base/yaml.ts';
 import { type ClusterSnapshot, PolicySet, ShareSet } from '../../src/policy/compile/snapshot.ts';
+import { auditNamespace, auditObject } from '../../src/policy/decide/audit.ts';
+import { decide } from '../../src/policy/decide/decide.ts';
+import { unlimitedBudget } from '../../src/policy/terms/budget.ts';
+import { isProviderReview, type Review } from '../../src/policy/terms/review.ts';
+import type { Violation } from '../../src/policy/terms/verdict.ts';
 import { loadNamespaceFiles } from '../../src/state/namespace-files.ts';
 import { loadPolicyFiles } from '../../src/state/policy-files.ts';
 import { testInstall } from '../support/engine.ts';
@@ -148,6 +153,18 @@ describe.each(folders)('$name', (folder) => {
     );
   });
 
+  test('topViolations would give found and accepted of the refusal, if the object were stored', async () => {
+    const snapshot = await load(folder);
+    for (const [name, request] of folder.requests) {
+      const decoded = decodeReview(reviewBody(request), 'validate');
+      if (decoded.kind !== 'review' || isProviderReview(decoded.review)) continue;
+      const refused = decide(decoded.review, snapshot, { now, budget: unlimitedBudget });
+      const words = new Map(refused.violations.map(({ violation }) => [placeOf(violation), violation]));
+      for (const stored of auditOf(decoded.review, snapshot))
+        expect(stored, name).toEqual(words.get(placeOf(stored)) ?? stored);
+    }
+  });
+
   test('at least one request is allowed and one is refused', () => {
     const names = [...folder.requests.keys()];
     expect(names.some((name) => name.startsWith('allow'))).toBe(true);
@@ -181,3 +198,18 @@ test('every rule has a folder, and each further folder is listed here', () => {
     'steering-by-share',
   ]);
 });
+
+function placeOf({ policy, rule, path }: Violation): string {
+  return `${policy} ${rule} ${path}`;
+}
+
+function auditOf({ resource, object, namespace }: Review, snapshot: ClusterSnapshot): readonly Violation[] {
+  const circumstances = { now, budget: unlimitedBudget };
+  const owner = resource === 'namespaces' ? object : snapshot.namespace(namespace);
+  if (object === undefined || owner === undefined || snapshot.policies.isExcluded(namespace)) return [];
+  return snapshot.policies.policies.flatMap((policy) =>
+    resource === 'namespaces'
+      ? auditNamespace(policy, object, circumstances).violations
+      : auditObject(policy, resource, object, owner, circumstances),
+  );
+}

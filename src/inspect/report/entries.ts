@@ -52,8 +52,8 @@ export function inReportOrder(entries: readonly ReportEntry[]): readonly ReportE
       compareTexts(a.until ?? 'never', b.until ?? 'never') ||
       compareProviders(idOf(a.policy), idOf(b.policy)) ||
       compareTexts(a.namespace ?? '', b.namespace ?? '') ||
-      compareTexts(objectText(a), objectText(b)) ||
-      compareTexts(a.path ?? '', b.path ?? ''),
+      // Violations of one object keep their order: causes come before consequences.
+      compareTexts(objectText(a), objectText(b)),
   );
 }
 

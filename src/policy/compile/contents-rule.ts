@@ -56,6 +56,7 @@ function clash(kind: string, name: string): RuleViolation {
     accepted: 'labels and annotations that give each content a name of its own',
     message: `two contents of the policy give a different ${object} here`,
     identity: `clash ${object}`,
+    isConsequence: true,
   };
 }
 
@@ -83,6 +84,7 @@ function violationOf(
     accepted,
     message: `${effect}: ${field} ${verb} ${found}; accepted: ${accepted}`,
     identity: JSON.stringify([index, field, found, values]),
+    isConsequence: true,
   };
 }
 

@@ -8,7 +8,7 @@ import { matchNamespace, type MatchError } from '../terms/match.ts';
 import { nameOf } from '../../base/metadata.ts';
 import type { Review, ReviewedResource } from '../terms/review.ts';
 import type { Rule } from '../rules/rule.ts';
-import type { JudgedViolation, Violation } from '../terms/verdict.ts';
+import { causesFirst, type JudgedViolation, type Violation } from '../terms/verdict.ts';
 
 /** The result for one policy and one existing Namespace. */
 export interface Audit {
@@ -77,7 +77,7 @@ function violationsOf(
     trace,
   };
   judge(policy, rulesFor(policy, review).filter(isAuditable), context, violations);
-  return withoutConsequences(violations).map(({ violation }) => violation);
+  return causesFirst(withoutConsequences(violations)).map(({ violation }) => violation);
 }
 
 /**

@@ -116,6 +116,7 @@ export function matchErrorViolation(
       accepted: 'an object for which the condition is true or false',
       message: `match condition ${error.condition} failed: ${error.message}`,
       identity: undefined,
+      isConsequence: true,
     },
     policy.actions,
   );
@@ -176,7 +177,7 @@ function bounded(violations: readonly RuleViolation[]): readonly RuleViolation[]
 function judgedViolation(
   policy: CompiledPolicy,
   rule: string,
-  { path, found, accepted, message, dueTo }: RuleViolation,
+  { path, found, accepted, message, dueTo, isConsequence }: RuleViolation,
   actions: readonly ValidationAction[],
 ): JudgedViolation {
   const { name, contact } = policy;
@@ -192,5 +193,6 @@ function judgedViolation(
     },
     actions,
     ...(dueTo === undefined ? {} : { dueTo }),
+    ...(isConsequence && { isConsequence }),
   };
 }

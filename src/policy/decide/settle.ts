@@ -3,6 +3,7 @@ import { group } from '../../api/names.ts';
 import { quoted } from '../terms/wording.ts';
 import { isProviderReview, type AnyReview } from '../terms/review.ts';
 import {
+  causesFirst,
   rightKey,
   type AccessAnswer,
   type Decision,
@@ -17,8 +18,9 @@ export function settle(
   answers: ReadonlyMap<RightKey, AccessAnswer>,
   review: AnyReview,
 ): Verdict {
+  const ordered = causesFirst(decision.violations);
   const having = (action: 'Deny' | 'Warn' | 'Audit'): readonly Violation[] =>
-    decision.violations.filter(({ actions }) => actions.includes(action)).map(({ violation }) => violation);
+    ordered.filter(({ actions }) => actions.includes(action)).map(({ violation }) => violation);
   const answerTo = (right: Right): AccessAnswer => answers.get(rightKey(right)) ?? 'unknown';
   const denied = having('Deny');
   const deniedPaths = new Set(denied.map(({ path }) => path));

@@ -89,7 +89,8 @@ function missing(key: DefaultKey, { namespaceObject, review }: StepContext): Rul
     ? `${quoted(rendered.value)}, the default${key.readsRequest ? '' : ', or another value'}`
     : `a value; its default cannot be computed: ${rendered.message}`;
   const violation = { path: keyPath(key.field, key.key), found: 'nothing', accepted, identity: undefined };
-  if (rendered.ok || rendered.reason !== 'missing') return violation;
+  if (rendered.ok) return violation;
+  if (rendered.reason !== 'missing') return { ...violation, isConsequence: true };
   const lacking = key.template.lookups.filter(
     (lookup) => valueOf(metadataMap(namespaceObject, lookup.field), lookup.key) === undefined,
   );

@@ -16,9 +16,7 @@ export function namespaceQuotaRule(spec: QuotaSpec): Rule {
       if (context.countOthers(spec.label, value, spec.max) < spec.max) return [];
       return [
         {
-          path: keyPath('labels', spec.label),
-          found: `${spec.max} other namespaces with ${quoted(value)}`,
-          accepted: `at most ${spec.max} namespaces with one value`,
+          ...quotaExcess(spec, value, spec.max + 1),
           message: `${spec.label} ${clipped(value)} already has ${spec.max} of ${spec.max} namespaces`,
           identity: undefined,
         },
@@ -54,6 +52,19 @@ export function exceededBy(
 export function overQuotaText({ label, max }: QuotaSpec, over: readonly OverQuota[]): string {
   const values = over.map(({ value, names }) => `${clipped(value)} (${names.length})`);
   return `allows ${counted(max, 'namespace')} for each value of label ${clipped(label)}, and more exist, which stay: ${listed(values)}`;
+}
+
+/** The same words for a write that would exceed the quota, and for a status. */
+export function quotaExcess(
+  { label, max }: QuotaSpec,
+  value: string,
+  count: number,
+): { readonly path: string; readonly found: string; readonly accepted: string } {
+  return {
+    path: keyPath('labels', label),
+    found: `${count} namespaces with ${quoted(value)}`,
+    accepted: `at most ${max} namespaces with one value`,
+  };
 }
 
 /** Returns the label value for which this write adds the namespace to the count; undefined when it adds none. */

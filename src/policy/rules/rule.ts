@@ -20,6 +20,8 @@ export interface RuleViolation {
   readonly isExact?: true;
   /** See `JudgedViolation`. */
   readonly dueTo?: readonly string[];
+  /** See `JudgedViolation`. */
+  readonly isConsequence?: true;
 }
 
 export interface RuleContext {

@@ -37,7 +37,8 @@ function validationRule(rule: ValidationRule, expression: Expression, message: E
       const accepted = `an object for which ${source} is true`;
       if (!result.ok) {
         const text = `expression failed with "${result.message}": ${source}`;
-        return [{ ...violation(`an error: ${result.message}`, accepted, undefined), message: text }];
+        const failed = violation(`an error: ${result.message}`, accepted, undefined);
+        return [{ ...failed, message: text, isConsequence: true }];
       }
       const text = messageOf(rule, message, bindings);
       // Without a message, the words are those of a ValidatingAdmissionPolicy.

@@ -1,9 +1,7 @@
 // Adds up the reports of all namespaces on one provider; each namespace can replace its report.
 import type { QuotaSpec } from '../../api/namespace-policy/namespace-policy.ts';
-import { keyPath } from '../../base/metadata.ts';
-import { exceededBy } from '../rules/namespace-quota.ts';
 import type { Violation } from '../terms/verdict.ts';
-import { quoted } from '../terms/wording.ts';
+import { exceededBy, quotaExcess } from '../rules/namespace-quota.ts';
 import type { ProviderReport, SkippedObject, UnsyncedObject } from './provider-report.ts';
 
 const countedFields = ['desired', 'synced', 'conflicts', 'failed', 'stuck', 'held'] as const;
@@ -125,9 +123,7 @@ export class ProviderTally {
         namespace: names[0] ?? '',
         policy: '',
         rule: 'namespaces.quota',
-        path: keyPath('labels', quota.label),
-        found: `${names.length} namespaces with ${quoted(value)}`,
-        accepted: `at most ${quota.max} namespaces with one value`,
+        ...quotaExcess(quota, value, names.length),
       }))
       .sort((a, b) => compare(a.namespace, b.namespace));
   }

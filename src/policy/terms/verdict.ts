@@ -25,6 +25,17 @@ export interface JudgedViolation {
   readonly actions: readonly ValidationAction[];
   /** Paths of keys whose lack causes this violation. Where other violations demand all of them, this one says nothing new. */
   readonly dueTo?: readonly string[];
+  /** True for a template or condition that fails with the values of the object: another violation may be the cause. */
+  readonly isConsequence?: true;
+}
+
+/** People mend the first violation of a list, so causes come before their consequences. */
+export function causesFirst(violations: readonly JudgedViolation[]): readonly JudgedViolation[] {
+  if (!violations.some(({ isConsequence }) => isConsequence)) return violations;
+  const { causes = [], consequences = [] } = Object.groupBy(violations, ({ isConsequence }) =>
+    isConsequence === true ? 'consequences' : 'causes',
+  );
+  return [...causes, ...consequences];
 }
 
 /** An RBAC right that the requester must have, cluster-wide without a namespace. */

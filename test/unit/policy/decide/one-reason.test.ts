@@ -271,3 +271,63 @@ describe('beside the right to use a provider', () => {
     expect(verdict.allowed).toBe(false);
   });
 });
+
+describe('a wrong value that makes templates fail', () => {
+  const pods = "${{'small': '10', 'large': '20'}[namespaceObject.metadata.labels['size']]}";
+  const quotaOf = (name: string) => ({
+    contents: { resources: [{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name }, data: { pods } }] },
+  });
+  const sizes = { required: { labels: { size: { values: ['small', 'large'] } } } };
+  const policies = [
+    aPolicy('apps', quotaOf('limits')),
+    aPolicy('conditions', {
+      match: {
+        matchConditions: [
+          { name: 'size', expression: "{'small': true}[namespaceObject.metadata.labels['size']]" },
+        ],
+      },
+    }),
+    aPolicy('texts', { namespaces: { defaults: { annotations: { pods } } } }),
+    aPolicy('zones', { namespaces: sizes }),
+  ];
+  const snapshot = aSnapshot(policies);
+
+  test('the refusal leads with the accepted values, and lists the failures of other policies after them', () => {
+    const { verdict } = verdictOn([undefined, { size: 'Small' }], snapshot);
+    const reasons = verdict.denials.map(({ policy, rule, found, accepted }) => [
+      policy,
+      rule,
+      found,
+      accepted,
+    ]);
+    expect(reasons[0]).toEqual(['zones', 'namespaces.required', '"Small"', '"small" or "large"']);
+    expect(reasons.slice(1).map(([policy, rule]) => [policy, rule])).toEqual([
+      ['apps', 'contents'],
+      ['conditions', 'match'],
+      ['texts', 'namespaces.defaults'],
+    ]);
+  });
+
+  test('a warning leads with the accepted values, too', () => {
+    const warning = policies.map(({ actions: _, ...policy }) => ({ ...policy, actions: ['Warn' as const] }));
+    const { verdict } = verdictOn([undefined, { size: 'Small' }], aSnapshot(warning));
+    expect(verdict.warnings[0]).toMatchObject({ rule: 'namespaces.required', found: '"Small"' });
+  });
+
+  test('the status lists the accepted values before the default that fails', () => {
+    const both = aPolicy('both', {
+      namespaces: { ...sizes, name: { pattern: '^n$' }, defaults: { annotations: { pods } } },
+      validations: [{ name: 'size', expression: "{'small': true}[object.metadata.labels['size']]" }],
+    });
+    const { violations } = auditNamespace(
+      both,
+      aNamespace({ name: 'n', labels: { size: 'Small' } }),
+      circumstances,
+    );
+    expect(violations.map(({ rule }) => rule)).toEqual([
+      'namespaces.required',
+      'namespaces.defaults',
+      'validations/size',
+    ]);
+  });
+});
