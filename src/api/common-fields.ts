@@ -114,7 +114,8 @@ const quotedParts = /\\[^]|\[(?:\^?\])?(?:\\[^]|\[:\^?[a-z]+:\]|[^\]\\])*\]/g;
 
 /** `$` is the end of the text, and no `{` follows it: such a pattern never matches. CEL cannot set the classes aside. */
 const noTemplateInPattern: SchemaRule<string> = {
-  accepted: 'a regular expression; this field reads no template, so ${ is refused unless it is written as [$]{',
+  accepted:
+    'a regular expression; this field reads no template, so ${ is refused unless it is written as [$]{',
   offender: (value) => (value.replaceAll(quotedParts, ' ').includes('${') ? [] : undefined),
 };
 

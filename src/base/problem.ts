@@ -28,6 +28,17 @@ export function renderPath(path: Path): string {
   return path.map(renderStep).join('');
 }
 
+/** Reads what `renderPath` writes. The rest after a word that is no step is left out. */
+export function readPath(text: string): Path {
+  const steps: PathStep[] = [];
+  const step = /\.?([A-Za-z_][A-Za-z0-9_-]*)|\[(\d+)\]|\[("(?:[^"\\]|\\.)*")\]/y;
+  for (let match = step.exec(text); match !== null; match = step.exec(text)) {
+    const [, word, index, key] = match;
+    steps.push(word ?? (index === undefined ? String(JSON.parse(key ?? '""')) : Number(index)));
+  }
+  return steps;
+}
+
 function renderStep(step: PathStep, index: number): string {
   if (typeof step === 'number') return `[${step}]`;
   const key = clipped(step);

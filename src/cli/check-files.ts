@@ -1,13 +1,18 @@
 // The command `reeve check -f`: prints what is wrong with files. Loads the cluster client only if a cluster is named.
 import { cliApiVersion } from '../api/names.ts';
 import type { Clock } from '../base/clock.ts';
-import { checkDefinitions } from '../inspect/checks/file-checks.ts';
+import { checkDefinitions, inPlace } from '../inspect/checks/file-checks.ts';
+import { checkWrittenObjects } from '../inspect/checks/written-objects.ts';
 import { findingsForGithub, findingsText } from '../inspect/checks/check-text.ts';
 import type { ClusterState } from '../inspect/input/cluster-state.ts';
 import { kubeObjectsOf, stateOfFiles } from '../inspect/input/file-state.ts';
 import { applied, loadState, setupOf } from '../inspect/input/loaded-state.ts';
 import { readObjectFiles, type ObjectFiles } from '../inspect/input/object-files.ts';
-import type { CheckFinding, CheckResults } from '../inspect/output-schemas/check-results.ts';
+import type {
+  CheckFinding,
+  CheckResults,
+  UncheckedObjects,
+} from '../inspect/output-schemas/check-results.ts';
 import { loadDefinitions } from '../state/definitions.ts';
 import { UnreadablePathError } from '../state/file-problem.ts';
 import type { ApiServerChoice } from '../kube/auth/find-api-server.ts';
@@ -38,8 +43,9 @@ export async function runCheckFiles(
   const { onCluster } = await import('./input/on-cluster.ts');
   return await onCluster(flags, environment, io.stderr, async (connection) => {
     const { readCluster } = await import('./input/cluster-input.ts');
-    const needs = ['providers', 'namespaces', 'install', 'roles'] as const;
-    const base = await readCluster(connection, { needs }, flags, io.progress);
+    const needs = ['providers', 'namespaces', 'install', 'roles', 'sources', 'written'] as const;
+    const added = kubeObjectsOf(read.located).objects;
+    const base = await readCluster(connection, { needs, added }, flags, io.progress);
     return printed(flags, read, base, io);
   });
 }
@@ -64,24 +70,31 @@ function printed(
   const withBase = base ?? stateOfFiles([], installFacts(objects, flags));
   const state = base === undefined ? stateOfFiles(objects, withBase.install) : applied(base, objects);
   const definitions = loadDefinitions(read.located, setupOf(withBase, loadState(withBase)));
-  const findings = checkDefinitions({
+  const now = io.clock.now();
+  const definitionFindings = checkDefinitions({
     providers: definitions.providers,
     partial: definitions.partial,
     // Our own kinds are checked by their schemas.
     problems: [...read.problems, ...kubeObjectsOf(definitions.rest).problems, ...definitions.problems],
     state,
     snapshot: loadState(state).snapshot(),
-    now: io.clock.now(),
+    now,
   });
+  const written = checkWrittenObjects({ located: definitions.rest, base: withBase, state, now });
+  const findings = [...definitionFindings, ...written.findings].toSorted(inPlace);
   for (const { kind, reason } of state.unread) io.stderr(`${kind} could not be read: ${reason}\n`);
-  const results = resultsOf(findings, read);
+  const results = resultsOf(findings, written.unchecked, read);
   io.stdout(writers[flags.output](results));
   return (results.problems ?? 0) > 0 || (flags.strict && findings.length > 0) ? 1 : 0;
 }
 
 const writers = { text: findingsText, json: jsonText, yaml: yamlText, github: findingsForGithub };
 
-function resultsOf(findings: readonly CheckFinding[], { files, located }: ObjectFiles): CheckResults {
+function resultsOf(
+  findings: readonly CheckFinding[],
+  unchecked: readonly UncheckedObjects[],
+  { files, located }: ObjectFiles,
+): CheckResults {
   const problems = findings.filter(({ severity }) => severity === 'problem').length;
   return {
     apiVersion: cliApiVersion,
@@ -91,5 +104,6 @@ function resultsOf(findings: readonly CheckFinding[], { files, located }: Object
     problems,
     warnings: findings.length - problems,
     findings,
+    unchecked,
   };
 }

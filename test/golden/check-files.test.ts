@@ -154,3 +154,90 @@ describe('no value of a Secret is printed', () => {
     },
   );
 });
+
+describe('objects that policies have rules on', () => {
+  const guard = `apiVersion: reeve.dev/v1alpha1
+kind: NamespacePolicy
+metadata: { name: guard }
+spec:
+  match: { names: ['shop-*'] }
+  namespaces:
+    required: { labels: { size: { values: [small, large] } } }
+    requesters: { groups: [platform] }
+    defaults: { annotations: { created-by: '\${request.userInfo.username}' } }
+  secrets: { forbiddenTypes: [bootstrap.kubernetes.io/token] }
+  rbac: { allowedRoleRefs: [ClusterRole/view], forbidWildcardRules: true }
+`;
+  const namespace = (name: string, size: string) =>
+    `---\napiVersion: v1\nkind: Namespace\nmetadata:\n  name: ${name}\n  labels: { size: ${size} }\n`;
+  const rbac = 'apiVersion: rbac.authorization.k8s.io/v1';
+  const binding = `---
+${rbac}
+kind: RoleBinding
+metadata: { name: dev, namespace: shop-a }
+roleRef: { apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: edit }
+`;
+  const role = `---
+${rbac}
+kind: Role
+metadata: { name: all, namespace: shop-a }
+rules: [{ apiGroups: [''], resources: ['*'], verbs: [get] }]
+`;
+  const secret = (place: string) => `---
+apiVersion: v1
+kind: Secret
+metadata: { name: token, namespace: ${place} }
+type: bootstrap.kubernetes.io/token
+stringData: { token: do-not-print }
+`;
+  const other = '---\napiVersion: apps/v1\nkind: Deployment\nmetadata: { name: app, namespace: shop-a }\n';
+
+  test('a Namespace, a Secret, a Role and a RoleBinding that a policy refuses are problems at the field', async () => {
+    const files = guard + namespace('shop-a', 'Small') + binding + role + secret('shop-a');
+    const { code, stdout } = await check(['-f', '-'], files);
+    expect(code).toBe(1);
+    expect(stdout.split('\n')).toEqual([
+      'stdin:17:19: problem: Namespace shop-a: policy guard, namespaces.required: metadata.labels["size"]: found "Small"; accepted: "small" or "large"',
+      'stdin:22:10: problem: RoleBinding shop-a/dev: policy guard, rbac.allowedRoleRefs: roleRef: found ClusterRole/edit; accepted: ClusterRole/view',
+      'stdin:27:39: problem: Role shop-a/all: policy guard, rbac.forbidWildcardRules: rules[0].resources: found "*"; accepted: resources named one by one',
+      'stdin:32:7: problem: Secret shop-a/token: policy guard, secrets.forbiddenTypes: type: found "bootstrap.kubernetes.io/token"; accepted: a type other than "bootstrap.kubernetes.io/token"',
+      '1 file, 5 documents: 4 problems',
+      '',
+    ]);
+  });
+
+  test('a Namespace that follows the rules has no problem, because files do not name the user', async () => {
+    const { code, stdout } = await check(['-f', '-'], guard + namespace('shop-a', 'small'));
+    expect({ code, stdout }).toEqual({ code: 0, stdout: '1 file, 2 documents: no problems\n' });
+  });
+
+  test('objects that no policy judges are counted by kind and reason', async () => {
+    const files =
+      guard + namespace('shop-a', 'small') + other + other.replace('app,', 'api,') + secret('nowhere');
+    expect((await check(['-f', '-'], files)).stdout).toBe(
+      [
+        'not checked: 2 Deployments: no policy has rules on this kind',
+        'not checked: 1 Secret: their Namespace is neither in the files nor in the cluster',
+        '1 file, 5 documents: no problems',
+        '',
+      ].join('\n'),
+    );
+    expect((await check(['-f', '-', '-o', 'github'], files)).stdout).toMatch(
+      '::notice::not checked: 2 Deployments: no policy has rules on this kind\n',
+    );
+  });
+
+  test('without any policy, the last lines say that the Namespaces were not judged', async () => {
+    const { stdout } = await check(['-f', '-'], namespace('shop-a', 'Small') + namespace('shop-b', 'Small'));
+    expect(stdout).toMatch(
+      /^not checked: 2 Namespaces: there is no policy to judge them by: add one with -f/,
+    );
+  });
+
+  test('a list in place of a map is a problem, and not an error of the program', async () => {
+    const broken = binding.replace(/roleRef: .*/, 'roleRef: []');
+    const { code, stdout } = await check(['-f', '-'], guard + namespace('shop-a', 'small') + broken);
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/^stdin:22:10: problem: RoleBinding shop-a\/dev: /);
+  });
+});

@@ -76,7 +76,9 @@ function withoutTemplates<S extends Schema>(schema: S): S {
     case 'map':
       return { ...schema, keys: withoutTemplates(schema.keys), values: withoutTemplates(schema.values) };
     case 'object': {
-      const fields = Object.entries(schema.fields).map(([name, field]) => [name, withoutTemplates(field)]);
+      const fields = Object.entries(schema.fields).map(
+        ([name, field]) => [name, withoutTemplates(field)] as const,
+      );
       return { ...schema, fields: Object.fromEntries(fields) };
     }
     case 'integer':

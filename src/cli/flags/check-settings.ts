@@ -47,7 +47,7 @@ export const checkForm = commandForm({
   examples: [
     ['reeve check', 'what of an install does not work'],
     ['reeve check policies/', 'what is wrong with these files'],
-    ['reeve check -f policies/ --context prod', 'the same, with the namespaces of that cluster'],
+    ['reeve check -f policies/ --context prod', 'the same, with the namespaces and policies of that cluster'],
     ['cat team.yaml | reeve check -f -', 'standard input'],
   ],
   exitCodes: [

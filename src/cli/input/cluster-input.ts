@@ -23,9 +23,11 @@ import {
   roleType,
   secretObjectType,
   serviceAccountType,
+  isSameObjectType,
   type ObjectType,
 } from '../../policy/terms/object-key.ts';
 import { providerKinds } from '../../policy/terms/provider-id.ts';
+import { guessedPlural } from '../../base/plural.ts';
 import { noProgress } from '../output/progress.ts';
 import { deploymentSelector, deploymentType, installFacts, type InstallOverrides } from './install-facts.ts';
 
@@ -56,6 +58,7 @@ export async function readCluster(
   const sources = needs.includes('sources')
     ? await readSources(connection, [...objects, ...added], unread)
     : [];
+  const written = needs.includes('written') ? await readWritten(connection, added, unread) : [];
   const all = [...install, ...lists];
   const absent = new Set(
     all.filter(({ outcome }) => outcome === 'absent').map(({ target }) => keyOf(target)),
@@ -81,7 +84,7 @@ export async function readCluster(
       hasManagers: true,
     },
     // Content replaces metadata.
-    [...install.flatMap(objectsOfCollection), ...objects, ...sources],
+    [...install.flatMap(objectsOfCollection), ...objects, ...sources, ...written],
   );
 }
 
@@ -90,6 +93,7 @@ function wantedLists(needs: readonly Need[], { allowedKinds }: InstallFacts): re
   const kinds: Readonly<Record<Need, readonly WantedList[]>> = {
     install: [],
     sources: [],
+    written: [],
     namespaces: [namespaceType],
     providers: [...providerKinds, 'SecurityIntent'].map((kind) => ({ apiVersion, kind })),
     roles: [clusterRoleType],
@@ -157,21 +161,49 @@ async function readSources(
   return await readSecrets(connection, [...named.values()], unread);
 }
 
-/** One request for each, because few are needed. */
+/** The stored form of the Secrets, Roles and RoleBindings of files. */
+async function readWritten(
+  connection: ClusterConnection,
+  added: readonly KubeObject[],
+  unread: UnreadKind[],
+): Promise<readonly KubeObject[]> {
+  const found: KubeObject[] = [];
+  for (const type of [secretObjectType, roleType, roleBindingType]) {
+    const names = added.flatMap(({ metadata: { namespace, name }, ...object }) =>
+      isSameObjectType(type, { apiVersion: '', kind: '', ...object }) && namespace && name
+        ? [[namespace, name] as const]
+        : [],
+    );
+    found.push(...(await readNamed(connection, type, names, unread)));
+  }
+  return found;
+}
+
 export async function readSecrets(
+  connection: ClusterConnection,
+  names: readonly (readonly [namespace: string, name: string])[],
+  unread: UnreadKind[],
+): Promise<readonly KubeObject[]> {
+  return await readNamed(connection, secretObjectType, names, unread);
+}
+
+/** One request for each, because few are needed. */
+async function readNamed(
   { client }: ClusterConnection,
+  type: ObjectType,
   names: readonly (readonly [namespace: string, name: string])[],
   unread: UnreadKind[],
 ): Promise<readonly KubeObject[]> {
   const found: KubeObject[] = [];
   for (const [namespace, name] of names) {
-    const path = resourcePath({ apiVersion: 'v1', plural: 'secrets', namespace, name });
+    const { apiVersion: version, kind } = type;
+    const path = resourcePath({ apiVersion: version, plural: guessedPlural(kind), namespace, name });
     try {
-      const secret = await unlessNotFound(() => client.request({ method: 'GET', path }));
-      const object = secret && watchedObject(secret, {}, secretObjectType);
-      if (object !== undefined) found.push({ ...object, ...secretObjectType });
+      const answer = await unlessNotFound(() => client.request({ method: 'GET', path }));
+      const object = answer && watchedObject(answer, {}, type);
+      if (object !== undefined) found.push({ ...object, ...type });
     } catch (error) {
-      unread.push({ kind: `Secret ${namespace}/${name}`, reason: unreadReason(error) });
+      unread.push({ kind: `${kind} ${namespace}/${name}`, reason: unreadReason(error) });
     }
   }
   return found;

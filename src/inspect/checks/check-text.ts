@@ -1,10 +1,18 @@
 // Writes the findings about files: lines for people, and annotations of a pull request.
 import { clipped } from '../../base/text.ts';
-import type { CheckFinding, CheckResults } from '../output-schemas/check-results.ts';
+import type { CheckFinding, CheckResults, UncheckedObjects } from '../output-schemas/check-results.ts';
 
 /** One line for each finding, in the form that editors and terminals can jump to, and the counts. */
-export function findingsText({ findings = [], ...counts }: CheckResults): string {
-  return [...findings.map(lineOf), countsText(counts), ''].join('\n');
+export function findingsText({ findings = [], unchecked = [], ...counts }: CheckResults): string {
+  return [...findings.map(lineOf), ...uncheckedLines(unchecked), countsText(counts), ''].join('\n');
+}
+
+/** `not checked: 2 Deployments, 1 Service: no policy has rules on this kind`, one line for each reason. */
+function uncheckedLines(unchecked: readonly UncheckedObjects[]): readonly string[] {
+  return [...Map.groupBy(unchecked, ({ reason }) => reason)].map(([reason, kinds]) => {
+    const amounts = kinds.map(({ kind, count }) => amountOf(count, clipped(kind)));
+    return `not checked: ${amounts.join(', ')}: ${reason}`;
+  });
 }
 
 function lineOf({ severity, file, line, column, about, message }: CheckFinding): string {
@@ -28,8 +36,9 @@ export function amountOf(count: number, thing: string): string {
 }
 
 /** https://docs.github.com/en/actions/reference/workflows-and-actions/workflow-commands#setting-an-error-message */
-export function findingsForGithub({ findings = [] }: CheckResults): string {
-  return findings.map(githubAnnotation).join('');
+export function findingsForGithub({ findings = [], unchecked = [] }: CheckResults): string {
+  const notices = uncheckedLines(unchecked).map((line) => `::notice::${data(line)}\n`);
+  return [...findings.map(githubAnnotation), ...notices].join('');
 }
 
 /** One line. `about` becomes its title. */

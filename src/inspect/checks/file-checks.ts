@@ -21,7 +21,7 @@ import { exceededBy, overQuotaText } from '../../policy/rules/namespace-quota.ts
 import { unlimitedBudget } from '../../policy/terms/budget.ts';
 import { matchNamespace } from '../../policy/terms/match.ts';
 import { alternatives } from '../../base/text.ts';
-import { isSameObjectType } from '../../policy/terms/object-key.ts';
+import { isSameObjectType, secretObjectType } from '../../policy/terms/object-key.ts';
 import { kindOfProvider, namespaceOfProvider, type ProviderId } from '../../policy/terms/provider-id.ts';
 import { quoted } from '../../policy/terms/wording.ts';
 import { aboutOf, type LocatedDefinition } from '../../state/definitions.ts';
@@ -47,7 +47,7 @@ export interface CheckInput {
 
 export function checkDefinitions(input: CheckInput): readonly CheckFinding[] {
   const { providers, problems, snapshot, now } = input;
-  const findings = [
+  return [
     ...problems.map((problem) => finding('problem', 'spec', problem)),
     ...providers.flatMap((provider) => [
       ...notAllowed(provider, input.state.install),
@@ -56,6 +56,7 @@ export function checkDefinitions(input: CheckInput): readonly CheckFinding[] {
       ...withoutEffect(provider, snapshot, now),
       ...quotaFindings(provider, snapshot),
       ...defaultFindings(provider, input),
+      ...missingSource(provider, input.state),
     ]),
     ...input.partial.flatMap((provider) => [
       ...notAllowed(provider, input.state.install),
@@ -72,7 +73,6 @@ export function checkDefinitions(input: CheckInput): readonly CheckFinding[] {
       located('warning', 'refused', provider, { path, message }),
     ),
   ];
-  return findings.toSorted(inPlace);
 }
 
 /** A default of the install is no fact, so what it does not allow is only a warning. */
@@ -164,6 +164,17 @@ function rolePath({ definition }: LocatedDefinition, name: string): Path {
   return ['spec', 'contents', 'roleBindings', Math.max(0, index), 'roleRef', 'name'];
 }
 
+/** Files alone seldom hold the Secret. A Secret that could not be read may be there. */
+function missingSource(provider: LocatedDefinition, state: ClusterState): readonly CheckFinding[] {
+  const { definition } = provider;
+  if (definition.kind !== 'SecretShare' || !state.isCluster) return [];
+  const { namespace, name } = definition.object.spec.source;
+  const isUnread = state.unread.some(({ kind }) => kind === `Secret ${namespace}/${name}`);
+  if (isUnread || state.find(secretObjectType, namespace, name) !== undefined) return [];
+  const message = `Secret ${namespace}/${name} does not exist; the share copies nothing until it does`;
+  return [located('warning', 'source', provider, { path: ['spec', 'source'], message })];
+}
+
 function withoutEffect(
   provider: LocatedDefinition,
   snapshot: ClusterSnapshot,
@@ -251,7 +262,8 @@ function withoutId(message: string, { id }: LocatedDefinition): string {
   return message.startsWith(`${id} `) ? message.slice(id.length + 1) : message;
 }
 
-function inPlace(a: CheckFinding, b: CheckFinding): number {
+/** By file, line and column. */
+export function inPlace(a: CheckFinding, b: CheckFinding): number {
   if (a.file !== b.file) return a.file < b.file ? -1 : 1;
   return a.line - b.line || a.column - b.column || (a.message < b.message ? -1 : 1);
 }

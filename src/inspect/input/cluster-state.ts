@@ -71,7 +71,8 @@ export type Need =
   | 'namespaced-roles'
   | 'rbac'
   | 'secrets'
-  | 'install';
+  | 'install'
+  | 'written';
 
 /** All but the origin of the objects. */
 export type StateFacts = Omit<ClusterState, 'objects' | 'find'>;

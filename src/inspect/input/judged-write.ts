@@ -1,6 +1,7 @@
 // Judges a write as the two webhooks do, one after the other, without a server.
 import { allowed, malformed, type Answer } from '../../admission/answer.ts';
 import { decodeReview } from '../../admission/decode/decode-review.ts';
+import type { JudgedResource } from '../../admission/decode/decode-target.ts';
 import { Deadline } from '../../admission/http/deadline.ts';
 import { judgeReview, type Judging } from '../../admission/judge-review.ts';
 import { LongDecisions } from '../../admission/long-decisions.ts';
@@ -10,7 +11,7 @@ import type { KubeObject } from '../../base/kube-object.ts';
 import { guessedPlural } from '../../base/plural.ts';
 import type { ClusterSnapshot } from '../../policy/compile/snapshot.ts';
 import { patchedBy } from '../../policy/terms/patch.ts';
-import type { AnyReview } from '../../policy/terms/review.ts';
+import type { AnyReview, Operation, Requester } from '../../policy/terms/review.ts';
 import type { Trace } from '../../policy/terms/trace.ts';
 import type { InstallFacts } from './cluster-state.ts';
 
@@ -42,6 +43,41 @@ export async function judgeWrite(request: JsonObject, setup: WriteSetup): Promis
   const mutated = sent === undefined ? request : { ...request, object: patchedBy(sent, patch) };
   const { answer, review } = await answerTo('validate', mutated, setup, ports);
   return { answer, warnings: [...warnings, ...answer.warnings], object: review?.object };
+}
+
+export interface WriteSides {
+  readonly after: KubeObject | undefined;
+  readonly before: KubeObject | undefined;
+}
+
+/** The request that the API server would send: a creation without `before`, a deletion without `after`. */
+export function writtenRequest(
+  { resource, group, version, kind }: JudgedResource,
+  { after, before }: WriteSides,
+  { username, groups }: Pick<Requester, 'username' | 'groups'>,
+  { place = '', dryRun = false }: { readonly place?: string; readonly dryRun?: boolean } = {},
+): JsonObject {
+  const { metadata } = after ?? before ?? { metadata: {} };
+  const { name = '' } = metadata;
+  return {
+    uid: 'reeve',
+    kind: { group, version, kind },
+    resource: { group, version, resource },
+    name,
+    // In a request for a Namespace, its name is the namespace, too.
+    namespace: resource === 'namespaces' ? name : (metadata.namespace ?? place),
+    operation: operationOf({ after, before }),
+    userInfo: { username, groups },
+    object: after ?? null,
+    oldObject: before ?? null,
+    dryRun,
+    options: null,
+  };
+}
+
+function operationOf({ after, before }: WriteSides): Operation {
+  if (after === undefined) return 'DELETE';
+  return before === undefined ? 'CREATE' : 'UPDATE';
 }
 
 interface Answered {

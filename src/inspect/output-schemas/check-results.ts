@@ -17,6 +17,16 @@ const finding = object({
   required: ['severity', 'check', 'file', 'line', 'column', 'message'],
 });
 
+const unchecked = object({
+  description: 'Objects of one kind that were not checked, for one reason.',
+  fields: {
+    kind: words('The kind.'),
+    count: numberOf('How many objects.'),
+    reason: words('Why they were not checked.'),
+  },
+  required: ['kind', 'count', 'reason'],
+});
+
 const missingRule = object({
   description: 'An RBAC rule that a user lacks.',
   fields: {
@@ -60,6 +70,7 @@ export const checkResults = object({
     problems: numberOf('How many findings are problems.'),
     warnings: numberOf('How many findings are warnings.'),
     findings: rows('All findings, by file, line and column.', finding),
+    unchecked: rows('Objects that were not checked.', unchecked),
     works: boolean('True if everything that this account may look at works.'),
     parts: rows('The parts of the install.', part),
   },
@@ -67,4 +78,5 @@ export const checkResults = object({
 });
 
 export type CheckFinding = Infer<typeof finding>;
+export type UncheckedObjects = Infer<typeof unchecked>;
 export type CheckResults = Infer<typeof checkResults>;

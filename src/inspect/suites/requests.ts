@@ -10,6 +10,7 @@ import { clipped } from '../../base/text.ts';
 import type { ObjectType } from '../../policy/terms/object-key.ts';
 import type { Operation, Requester } from '../../policy/terms/review.ts';
 import type { ClusterState } from '../input/cluster-state.ts';
+import { writtenRequest, type WriteSides } from '../input/judged-write.ts';
 import { providerWords } from '../input/object-names.ts';
 import type { SuiteRequest } from './suite.ts';
 
@@ -35,7 +36,7 @@ export function requestOf(
   if (!target.ok) return target;
   const { resource, before } = target;
   const after = field === 'delete' ? undefined : afterUpdate(short, before);
-  return built(short, resource, field === 'delete' ? 'DELETE' : 'UPDATE', { after, before });
+  return built(short, resource, { after, before });
 }
 
 /** Undefined for a test of a namespace, and for a request in a file. */
@@ -73,7 +74,7 @@ function creation(short: SuiteRequest, object: KubeObject): BuiltRequest {
     const { apiVersion = '', kind = '' } = object;
     return wrong(['create', 'kind'], kindsText(), clipped(`${apiVersion}/${kind}`));
   }
-  return built(short, resource, 'CREATE', { after: object, before: undefined });
+  return built(short, resource, { after: object, before: undefined });
 }
 
 type Target =
@@ -144,34 +145,8 @@ function afterUpdate({ set, to }: SuiteRequest, before: KubeObject): KubeObject 
   return { ...to, metadata: { ...kept, ...to.metadata } };
 }
 
-interface Sides {
-  readonly after: KubeObject | undefined;
-  readonly before: KubeObject | undefined;
-}
-
-function built(
-  short: SuiteRequest,
-  { resource, group, version, kind }: JudgedResource,
-  operation: Operation,
-  { after, before }: Sides,
-): BuiltRequest {
-  const { metadata } = after ?? before ?? { metadata: {} };
-  const { name = '' } = metadata;
-  // In a request for a Namespace, its name is the namespace, too.
-  const namespace = resource === 'namespaces' ? name : (metadata.namespace ?? short.namespace ?? '');
-  const { username, groups } = requesterOf(short);
-  const request = {
-    uid: 'reeve-test',
-    kind: { group, version, kind },
-    resource: { group, version, resource },
-    name,
-    namespace,
-    operation,
-    userInfo: { username, groups },
-    object: after ?? null,
-    oldObject: before ?? null,
-    dryRun: short.dryRun ?? false,
-    options: null,
-  };
-  return { ok: true, request };
+function built(short: SuiteRequest, resource: JudgedResource, sides: WriteSides): BuiltRequest {
+  const { namespace: place, dryRun } = short;
+  const options = { ...(place !== undefined && { place }), ...(dryRun !== undefined && { dryRun }) };
+  return { ok: true, request: writtenRequest(resource, sides, requesterOf(short), options) };
 }

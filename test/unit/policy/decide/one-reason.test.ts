@@ -309,7 +309,7 @@ describe('a wrong value that makes templates fail', () => {
   });
 
   test('a warning leads with the accepted values, too', () => {
-    const warning = policies.map(({ actions: _, ...policy }) => ({ ...policy, actions: ['Warn' as const] }));
+    const warning = policies.map((policy) => ({ ...policy, actions: ['Warn' as const] }));
     const { verdict } = verdictOn([undefined, { size: 'Small' }], aSnapshot(warning));
     expect(verdict.warnings[0]).toMatchObject({ rule: 'namespaces.required', found: '"Small"' });
   });

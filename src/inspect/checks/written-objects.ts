@@ -1,0 +1,143 @@
+// Judges the Namespaces, Secrets, Roles and RoleBindings of files as the webhooks would when they are applied.
+import { judgedResources, type JudgedResource } from '../../admission/decode/decode-target.ts';
+import { decodeReview } from '../../admission/decode/decode-review.ts';
+import { mastersGroup } from '../../api/names.ts';
+import type { KubeObject } from '../../base/kube-object.ts';
+import { nameOf } from '../../base/metadata.ts';
+import { readPath, type Problem } from '../../base/problem.ts';
+import type { ClusterSnapshot } from '../../policy/compile/snapshot.ts';
+import { decide } from '../../policy/decide/decide.ts';
+import { mutate, withNamespaceDefaults } from '../../policy/decide/mutate.ts';
+import { settle } from '../../policy/decide/settle.ts';
+import { unlimitedBudget } from '../../policy/terms/budget.ts';
+import { violationLine } from '../../policy/terms/message.ts';
+import { groupOf } from '../../policy/terms/object-key.ts';
+import { patchedBy } from '../../policy/terms/patch.ts';
+import { isProviderReview } from '../../policy/terms/review.ts';
+import { rightKey, type Violation } from '../../policy/terms/verdict.ts';
+import { withObjects, type ClusterState } from '../input/cluster-state.ts';
+import { kubeObjectsOf } from '../input/file-state.ts';
+import { applyTo, loadState, namespaceType } from '../input/loaded-state.ts';
+import { writtenRequest } from '../input/judged-write.ts';
+import type { CheckFinding, UncheckedObjects } from '../output-schemas/check-results.ts';
+import type { LocatedObject } from '../../state/yaml-objects.ts';
+
+export interface WrittenObjects {
+  /** The objects of the files that are no kinds of Reeve. */
+  readonly located: readonly LocatedObject[];
+  /** The state before the files. Empty without a cluster. */
+  readonly base: ClusterState;
+  /** The state with the files applied. */
+  readonly state: ClusterState;
+  readonly now: Date;
+}
+
+interface CheckedObjects {
+  readonly findings: readonly CheckFinding[];
+  readonly unchecked: readonly UncheckedObjects[];
+}
+
+interface Written {
+  readonly source: LocatedObject;
+  readonly object: KubeObject;
+  readonly resource: JudgedResource;
+}
+
+export function checkWrittenObjects({ located, base, state, now }: WrittenObjects): CheckedObjects {
+  const snapshot = storedSnapshot(state, now);
+  const unchecked: Omit<UncheckedObjects, 'count'>[] = [];
+  const findings: CheckFinding[] = [];
+  for (const source of located) {
+    const [object] = kubeObjectsOf([source]).objects;
+    if (object === undefined) continue;
+    const { apiVersion = '', kind = '' } = object;
+    const resource = judgedResources.find((each) => each.kind === kind && each.group === groupOf(apiVersion));
+    const reason = whyUnchecked(resource, object, snapshot);
+    if (resource === undefined || reason !== undefined) unchecked.push({ kind, reason: reason ?? otherKind });
+    else findings.push(...findingsOf({ source, object, resource }, base, snapshot, now));
+  }
+  return { findings, unchecked: counted(unchecked) };
+}
+
+const otherKind = 'no policy has rules on this kind';
+
+function whyUnchecked(
+  resource: JudgedResource | undefined,
+  { metadata: { namespace } }: KubeObject,
+  snapshot: ClusterSnapshot,
+): string | undefined {
+  if (resource === undefined) return otherKind;
+  if (snapshot.policies.policies.length === 0)
+    return 'there is no policy to judge them by: add one with -f, or name a cluster with --context or --cluster';
+  if (resource.resource === 'namespaces') return undefined;
+  if (namespace === undefined) return 'metadata.namespace is missing';
+  return snapshot.namespace(namespace) === undefined
+    ? 'their Namespace is neither in the files nor in the cluster'
+    : undefined;
+}
+
+function counted(all: readonly Omit<UncheckedObjects, 'count'>[]): readonly UncheckedObjects[] {
+  return [...Map.groupBy(all, ({ kind, reason }) => `${reason}\n${kind}`)]
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+    .flatMap(([, each]) => each.slice(0, 1).map((first) => ({ ...first, count: each.length })));
+}
+
+/** The Namespaces with the defaults that the webhooks set: policies can match by them. */
+function storedSnapshot(state: ClusterState, now: Date): ClusterSnapshot {
+  const applied = loadState(state).snapshot();
+  const namespaces = state
+    .objects(namespaceType)
+    .map((object) => ({ ...namespaceType, ...withNamespaceDefaults(object, applied, now) }));
+  return loadState(withObjects(state, namespaces)).snapshot();
+}
+
+/** Files do not say who applies them, so rules about the user are left out. */
+const requester = { username: 'system:admin', groups: [mastersGroup] };
+
+function findingsOf(
+  { source, object, resource }: Written,
+  base: ClusterState,
+  snapshot: ClusterSnapshot,
+  now: Date,
+): readonly CheckFinding[] {
+  const { object: after, stored } = applyTo(base, object);
+  const request = writtenRequest(resource, { after, before: stored }, requester);
+  const body = { apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview', request };
+  const decoded = decodeReview(Buffer.from(JSON.stringify(body)), 'mutate');
+  const found = (severity: CheckFinding['severity'], path: string, message: string): CheckFinding => ({
+    check: 'rules',
+    severity,
+    about: aboutObject(object),
+    ...placeIn(source, path),
+    message,
+  });
+  if (decoded.kind === 'malformed')
+    return [found('problem', decoded.problem.path.replace(/^request\.object\.?/, ''), decoded.problem.text)];
+  if (decoded.kind !== 'review' || isProviderReview(decoded.review)) return [];
+  const circumstances = { now, budget: unlimitedBudget };
+  const sent = { ...decoded.review, isOwnWrite: true as const };
+  const { denials, patch } = mutate(sent, snapshot, circumstances);
+  const review = { ...sent, object: patchedBy(after, denials.length > 0 ? [] : patch) };
+  const decision = decide(review, snapshot, circumstances);
+  const rights = new Map(decision.rights.map((right) => [rightKey(right), 'yes'] as const));
+  const verdict = settle(decision, rights, review);
+  const isKnown = ({ rule }: Violation): boolean => !(base.isCluster ? aboutUsers : unknownInFiles).has(rule);
+  const foundAll = (severity: CheckFinding['severity'], violations: readonly Violation[]) =>
+    violations.filter(isKnown).map((each) => found(severity, each.path, violationLine(each)));
+  return [...foundAll('problem', [...denials, ...verdict.denials]), ...foundAll('warning', verdict.warnings)];
+}
+
+const aboutUsers: ReadonlySet<string> = new Set(['namespaces.requesters']);
+/** Files alone do not say which Namespaces exist already. The finding of the policy says that a quota is exceeded. */
+const unknownInFiles: ReadonlySet<string> = new Set([...aboutUsers, 'namespaces.quota']);
+
+function aboutObject(object: KubeObject): string {
+  const { kind = '', metadata } = object;
+  return `${kind} ${metadata.namespace === undefined ? '' : `${metadata.namespace}/`}${nameOf(object)}`;
+}
+
+function placeIn(source: LocatedObject, path: string): Pick<CheckFinding, 'file' | 'line' | 'column'> {
+  const problem: Problem = { path: readPath(path), found: '', accepted: '' };
+  const { file, line, column } = source.locate(problem);
+  return { file, line, column };
+}
