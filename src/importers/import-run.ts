@@ -138,7 +138,15 @@ export class ImportRun {
     this.#loseRest();
     const { stop, end } = this.#tool;
     const apply = ['kubectl apply -f the objects of this import', ...this.#adopt];
-    const steps = [stop, ...this.#moveSteps(), ...this.before, ...apply, ...this.after, end];
+    const steps = [
+      stop,
+      ...this.#moveSteps(),
+      ...this.before,
+      ...apply,
+      ...this.after,
+      ...this.#ruleSteps(),
+      end,
+    ];
     return {
       objects: this.#provided,
       adopt: this.#adopt,
@@ -168,6 +176,19 @@ export class ImportRun {
       const keys = each.keys.length === 0 ? '' : ` (keys ${each.keys.toSorted().join(', ')})`;
       return `create Secret ${targetOf(each)} of type ${each.type} with the data of ${idOf(each.from)}${keys}, and make later changes there`;
     });
+  }
+
+  /** Rules are imported without Deny, so that the move refuses nothing that exists. */
+  #ruleSteps(): readonly string[] {
+    const names = this.#provided.flatMap(({ object }) => {
+      const reader = new Reader(object);
+      const isOpen = reader.at('spec', 'validationActions').texts()?.includes('Deny') === false;
+      return isOpen ? (reader.at('metadata', 'name').text() ?? []) : [];
+    });
+    if (names.length === 0) return [];
+    return [
+      `reeve report lists what breaks the rules; mend that, and set validationActions: [Deny] in the NamespacePolicies ${names.join(', ')}: until then they refuse nothing`,
+    ];
   }
 
   #loseRest(): void {

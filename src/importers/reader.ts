@@ -110,6 +110,11 @@ export class Reader {
     this.#take(this.#value);
   }
 
+  /** Marks a field whose value is the one that is filled in where the field is missing. */
+  skipIf(value: unknown): void {
+    if (this.#value === value) this.skip();
+  }
+
   lose(why: string, instead?: string): void {
     if (!this.isPresent) return;
     this.skip();

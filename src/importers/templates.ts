@@ -47,6 +47,12 @@ function escaped(text: string): string {
   return text.replaceAll('${', () => '$${');
 }
 
+/** The text for which a text of ours stands. Undefined if it has a template. */
+export function fixedText(written: string): string | undefined {
+  const parts = written.split('$${');
+  return parts.some((part) => part.includes('${')) ? undefined : parts.join('${');
+}
+
 function mapTexts(value: unknown, write: (text: string) => string): unknown {
   if (typeof value === 'string') return write(value);
   if (Array.isArray(value)) return value.map((item) => mapTexts(item, write));

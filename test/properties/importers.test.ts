@@ -40,6 +40,11 @@ const withoutEffect: readonly RegExp[] = [
   // How often and how a tool works, not what it does.
   /^GlobalTenantResource .*resyncPeriod$/u,
   /^ClusterPolicy .*spec\.background$/u,
+  /^CapsuleConfiguration .*enableTLSReconciler$/u,
+  // Any kind but Group is a user by name.
+  /^CapsuleConfiguration .*users\.0\.kind$/u,
+  // Capsule overwrites no key that it has set before. The last item is lost.
+  /additionalMetadataList\.(?:0\.annotations\.contact|2\..*)$/u,
   // Marks of what a tool did last.
   /\/(?:replicated-at|replicated-from-version|replicated-keys|reflected-version|reflected-at)$/u,
   /annotations\.kopf\.zalando\.org/u,

@@ -55,6 +55,7 @@ function readResources(run: ImportRun, each: ToolObject, tenants: LabelRequireme
   const { name, reader } = each;
   if (tenants === undefined) return;
   const spec = reader.at('spec');
+  for (const key of ['adopt', 'force']) spec.at('settings', key).skipIf(false);
   const isKept = spec.at('pruningOnDelete').flag() === false;
   const suspend = spec.at('cordoned').flag() === true ? true : undefined;
   const common = filled({ deletionPolicy: isKept ? 'Orphan' : undefined, suspend });
@@ -97,6 +98,7 @@ function objectIn(raw: Reader, added: ReturnType<typeof metadataIn>): KubeObject
 function namedIn(item: Reader) {
   const [kind, namespace, name] = item.textsAt('kind', 'namespace', 'name');
   item.at('apiVersion').skip();
+  item.at('optional').skipIf(true);
   const isNamed = kind !== undefined && namespace !== undefined && name !== undefined;
   if (isNamed && !`${namespace}${name}`.includes('{{')) return { kind, namespace, name };
   item.lose('Reeve copies objects by name only');

@@ -8,6 +8,8 @@ import { filled } from '../lists.ts';
 import { providePolicies } from '../provide.ts';
 import { selectedBy, selectedIn, type NamespaceReach } from '../reach.ts';
 import type { Reader } from '../reader.ts';
+import { forbiddenKeys, metadataRules, selectedMetadata, type SelectedMetadata } from './capsule-metadata.ts';
+import { capsuleUsers, limitToTenants, ownersRule, type CapsuleUsers } from './capsule-users.ts';
 import {
   capsuleGroup,
   metadataIn,
@@ -25,6 +27,20 @@ export const capsule: Importer = {
     // Reeve checks at once, on each change.
     GlobalTenantResource: [['spec resyncPeriod']],
     TenantResource: [['spec resyncPeriod']],
+    CapsuleConfiguration: [
+      // How Capsule itself runs, or what ends with it.
+      ...[
+        'admission',
+        'allowServiceAccountPromotion',
+        'cacheInvalidation',
+        'enableTLSReconciler',
+        'events',
+        'impersonation',
+        'overrides',
+        'rbac',
+      ].map((key) => [`spec ${key}`] as const),
+      ['spec protectedNamespaceRegex', 'names that no namespace may have', 'set namespaces.name in a policy'],
+    ],
     TenantOwner: [
       ['', 'Reeve has owners in the policy of a tenant', 'add them there as requesters and subjects'],
     ],
@@ -35,7 +51,13 @@ export const capsule: Importer = {
   end: 'uninstall Capsule, and keep the CRD of Tenants until all of them are deleted with --cascade=orphan',
   read(run) {
     const tenants = run.ofKind('Tenant');
-    for (const tenant of tenants) readTenant(run, tenant);
+    const users = capsuleUsers(run, tenants.flatMap(ownersOf));
+    for (const tenant of tenants) readTenant(run, tenant, users);
+    limitToTenants(
+      run,
+      tenants.filter((tenant) => ownersOf(tenant).length > 0),
+      users,
+    );
     readTenantResources(run, tenants);
     if (tenants.length > 0)
       run.notes.add(
@@ -44,9 +66,23 @@ export const capsule: Importer = {
   },
 };
 
-function readTenant(run: ImportRun, tenant: ToolObject): void {
+/** What the CRD fills in, and what has no effect in Capsule. */
+const filledIn: readonly (readonly [path: string, value: unknown])[] = [
+  ['cordoned', false],
+  ['preventDeletion', false],
+  ['namespaceOptions managedMetadataOnly', false],
+  ['ingressOptions hostnameCollisionScope', 'Disabled'],
+  ['permissions allowOwnerPromotion', true],
+  ['serviceOptions allowedServices externalName', true],
+  ['serviceOptions allowedServices loadBalancer', true],
+  ['serviceOptions allowedServices nodePort', true],
+];
+
+function readTenant(run: ImportRun, tenant: ToolObject, users: CapsuleUsers): void {
   const { name, reader: from } = tenant;
   const spec = from.at('spec');
+  const options = spec.at('namespaceOptions');
+  for (const [path, value] of filledIn) spec.at(...path.split(' ')).skipIf(value);
   const reach = selectedBy([{ key: tenantLabel, operator: 'In', values: [name] }]);
   const names: string[] = [];
   const provide = (policy: string, reaches: readonly NamespaceReach[], given: object): void => {
@@ -57,10 +93,25 @@ function readTenant(run: ImportRun, tenant: ToolObject): void {
       names.push(...providePolicies(run, { from, name: policy, reaches, spec: whole }));
   };
   const bindings = [...ownerBindings(tenant), ...additionalBindings(name, spec.at('additionalRoleBindings'))];
-  const namespaces = filled({ requesters: requestersOf(spec.at('owners')), ...namespaceRules(name, spec) });
-  const validations = forbiddenKeys(spec.at('namespaceOptions'));
+  const first = metadataIn(options.at('additionalMetadata'));
+  const { validations: values, ...keys } = metadataRules(
+    name,
+    { ...first, annotations: { ...first.annotations, ...nodeSelector(spec) } },
+    metadataIn(options.at('requiredMetadata')),
+  );
+  const owners = ownersOf(tenant);
+  const requesters = requestersOf(owners);
+  const namespaces = filled({ requesters, ...namespaceRules(name, spec, users), ...keys });
+  const rules = [
+    ...(owners.length === 0 ? [] : ownersRule(tenant, owners, users)),
+    ...forbiddenKeys(options, first),
+    ...values,
+  ];
   const contents = filled({ roleBindings: roleBindings(bindings), resources: resourcesOf(tenant) });
-  provide(name, [reach], filled({ namespaces, validations, contents }));
+  const hasRules = Object.keys(namespaces).length + rules.length > 0;
+  // Without the label a namespace would leave its tenant. In Capsule, too, its owners cannot change the label.
+  const kept = hasRules ? { ...namespaces, immutable: { labels: [tenantLabel] } } : {};
+  provide(name, [reach], filled({ namespaces: kept, validations: rules, contents }));
   for (const [index, item] of spec.at('rules').items().entries()) {
     // Names that the bindings of the tenant do not have.
     const prefix = `${name}-rule-${index + 1}`;
@@ -69,12 +120,24 @@ function readTenant(run: ImportRun, tenant: ToolObject): void {
     if (selected !== undefined)
       provide(prefix, [selected], filled({ contents: filled({ roleBindings: bound }) }));
   }
-  for (const item of spec.at('namespaceOptions', 'additionalMetadataList').items()) {
-    const defaults = tenantTemplates(name).write(filled(metadataIn(item)));
-    const selected = selectedIn(reach, item.at('namespaceSelector'));
-    if (selected !== undefined) provide(`${name}-metadata`, [selected], { namespaces: { defaults } });
+  for (const item of selectedMetadata(itemsIn(reach, options.at('additionalMetadataList')), first)) {
+    const { validations, ...rest } = metadataRules(name, item.metadata);
+    provide(`${name}-metadata`, [item.reach], filled({ namespaces: rest, validations }));
   }
   run.deleteAlone(tenant);
+  replaceBindings(run, tenant, names);
+}
+
+function itemsIn(reach: NamespaceReach, list: Reader): readonly SelectedMetadata[] {
+  return list.items().flatMap((item) => {
+    const selected = selectedIn(reach, item.at('namespaceSelector'));
+    return selected === undefined ? [] : [{ from: item, reach: selected, metadata: metadataIn(item) }];
+  });
+}
+
+/** Deletes the RoleBindings of Capsule once the policies give the same rights. */
+function replaceBindings(run: ImportRun, tenant: ToolObject, names: readonly string[]): void {
+  const { name } = tenant;
   // The second label is on no RoleBinding of a GlobalTenantResource, which Reeve may have adopted.
   const left = `rolebindings -A -l projectcapsule.dev/tenant=${name},capsule.clastix.io/role-binding`;
   const lost = lostOf(tenant).some((each) => binding.test(each.from.path ?? ''));
@@ -129,8 +192,11 @@ function additionalBindings(prefix: string, list: Reader): readonly Binding[] {
   });
 }
 
-function requestersOf(list: Reader): object {
-  const owners = list.items().flatMap(ownerOf);
+function ownersOf({ reader }: ToolObject): readonly BoundSubject[] {
+  return reader.at('spec', 'owners').items().flatMap(ownerOf);
+}
+
+function requestersOf(owners: readonly BoundSubject[]): object {
   const named = (wanted: string): readonly string[] =>
     owners
       .filter(({ kind }) => kind === wanted)
@@ -138,46 +204,29 @@ function requestersOf(list: Reader): object {
   return filled({ groups: named('Group'), users: named('User'), serviceAccounts: named('ServiceAccount') });
 }
 
+/** Capsule writes it into an annotation, which the admission plugin PodNodeSelector reads. */
+function nodeSelector(spec: Reader): StringMap {
+  const labels = Object.entries(spec.at('nodeSelector').textMap()).map(([key, value]) => `${key}=${value}`);
+  if (labels.length === 0) return {};
+  return { 'scheduler.alpha.kubernetes.io/node-selector': labels.toSorted().join(',') };
+}
+
 /** https://github.com/projectcapsule/capsule/blob/main/api/v1beta2/namespace_options.go */
-function namespaceRules(tenant: string, spec: Reader): object {
-  const options = spec.at('namespaceOptions');
-  const max = options.at('quota').number();
-  const isPrefixed = spec.at('forceTenantPrefix').flag() === true;
-  const required = metadataIn(options.at('requiredMetadata'));
-  const { write } = tenantTemplates(tenant);
+function namespaceRules(tenant: string, spec: Reader, { prefixesNames }: CapsuleUsers): object {
+  const max = spec.at('namespaceOptions', 'quota').number();
+  const isPrefixed = spec.at('forceTenantPrefix').flag() ?? prefixesNames;
   return {
     name: isPrefixed ? { pattern: `^${tenant}-` } : undefined,
-    required: filled({ labels: patterns(required.labels), annotations: patterns(required.annotations) }),
-    defaults: write(filled(metadataIn(options.at('additionalMetadata')))),
     quota: max === undefined ? undefined : { label: tenantLabel, max },
   };
-}
-
-function patterns(keys: StringMap): object {
-  return Object.fromEntries(Object.entries(keys).map(([key, pattern]) => [key, { pattern }]));
-}
-
-function forbiddenKeys(options: Reader): readonly object[] {
-  return [['labels', 'forbiddenLabels'] as const, ['annotations', 'forbiddenAnnotations'] as const].flatMap(
-    ([field, key]) => {
-      const denied = options.at(key, 'denied').texts() ?? [];
-      const pattern = options.at(key, 'deniedRegex').text() ?? '';
-      const tests = [
-        ...(denied.length === 0 ? [] : [`!(key in ${JSON.stringify(denied)})`]),
-        ...(pattern === '' ? [] : [`!key.matches(${JSON.stringify(pattern)})`]),
-      ];
-      const all = `object.metadata.${field}.all(key, ${tests.join(' && ')})`;
-      const rule = { name: `forbidden-${field}`, expression: `!has(object.metadata.${field}) || ${all}` };
-      return tests.length === 0 ? [] : [rule];
-    },
-  );
 }
 
 /** The names are those of Capsule. */
 function resourcesOf({ name, reader }: ToolObject): readonly unknown[] {
   const spec = reader.at('spec');
   const quotas = spec.at('resourceQuotas');
-  if (quotas.at('scope').text() !== 'Namespace')
+  const isOfNamespaces = quotas.at('scope').text() === 'Namespace';
+  if (!isOfNamespaces && quotas.at('items').items().length > 0)
     quotas.lose('a quota over all namespaces of a tenant', 'give each namespace a ResourceQuota in contents');
   const writer = tenantTemplates(name);
   const listed = (list: Reader, apiVersion: string, kind: string): readonly unknown[] =>
@@ -191,7 +240,7 @@ function resourcesOf({ name, reader }: ToolObject): readonly unknown[] {
         spec: writer.write(item.whole()),
       }));
   const resources = [
-    ...(quotas.at('scope').text() === 'Namespace' ? listed(quotas, 'v1', 'ResourceQuota') : []),
+    ...(isOfNamespaces ? listed(quotas, 'v1', 'ResourceQuota') : []),
     ...listed(spec.at('limitRanges'), 'v1', 'LimitRange'),
     ...listed(spec.at('networkPolicies'), 'networking.k8s.io/v1', 'NetworkPolicy'),
   ];
