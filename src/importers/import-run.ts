@@ -143,8 +143,8 @@ export class ImportRun {
       ...this.#moveSteps(),
       ...this.before,
       ...apply,
-      ...this.after,
       ...this.#ruleSteps(),
+      ...this.after,
       end,
     ];
     return {

@@ -21,10 +21,7 @@ export function importText({ objects, steps, notes, lost }: ImportOutput): strin
       'Notes:',
       notes.map((note) => `- ${note}`),
     ),
-    ...section(
-      `Not carried over (${lost.length}):`,
-      lost.map((each) => `- ${lostText(each)}`),
-    ),
+    ...section(`Not carried over (${lost.length}):`, lostLines(lost)),
   ];
   return [...documents, sections.map(comment).join('')].join('---\n');
 }
@@ -42,6 +39,19 @@ function originText({ object, path, file, line }: ImportOrigin): string {
   return `${idOf(object)}${path === undefined ? '' : `, ${path}`}${place}`;
 }
 
-function lostText({ from, why, instead }: LostField): string {
-  return `${originText(from)}: ${why}${instead === undefined ? '' : `; instead, ${instead}`}`;
+/** A reason that many places share is written once, with the first of them. */
+const maxPlaces = 3;
+
+function lostLines(lost: readonly LostField[]): readonly string[] {
+  const groups = Map.groupBy(lost, ({ why, instead }) => JSON.stringify([why, instead]));
+  return [...groups.values()].flatMap((group) => {
+    const [first] = group;
+    if (first === undefined) return [];
+    const places = group.slice(0, maxPlaces).map(({ from }) => originText(from));
+    const more = group.length > maxPlaces ? [`and ${group.length - maxPlaces} more (-o json lists all)`] : [];
+    const { why, instead } = first;
+    return [
+      `- ${[...places, ...more].join('; ')}: ${why}${instead === undefined ? '' : `; instead, ${instead}`}`,
+    ];
+  });
 }

@@ -48,7 +48,7 @@ function escaped(text: string): string {
 }
 
 /** The text for which a text of ours stands. Undefined if it has a template. */
-export function fixedText(written: string): string | undefined {
+export function textWithoutTemplates(written: string): string | undefined {
   const parts = written.split('$${');
   return parts.some((part) => part.includes('${')) ? undefined : parts.join('${');
 }

@@ -64,6 +64,8 @@ const withoutEffect: readonly RegExp[] = [
   /^HNCConfiguration .*spec\.resources\.2\.resource$/u,
   // HNC always propagates RoleBindings.
   /^HNCConfiguration .*spec\.resources\.2\.(?:mode|group)$/u,
+  // Any word but Audit refuses.
+  /^ClusterPolicy .*validationFailureAction$/u,
   // About requests of Kyverno itself.
   /^ClusterPolicy .*skipBackgroundRequests$/u,
 ];

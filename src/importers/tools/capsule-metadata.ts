@@ -5,7 +5,7 @@ import type { StringMap } from '../../base/kube-object.ts';
 import { filled } from '../lists.ts';
 import { both, type NamespaceReach } from '../reach.ts';
 import type { Reader } from '../reader.ts';
-import { fixedText, namespaceNameTemplate } from '../templates.ts';
+import { textWithoutTemplates, namespaceNameTemplate } from '../templates.ts';
 import { tenantLabel, tenantTemplates } from './capsule-resources.ts';
 
 const fields = ['labels', 'annotations'] as const;
@@ -43,7 +43,7 @@ export function metadataRules(tenant: string, given: Metadata, patterns?: Metada
   };
   const validations = fields.flatMap((field) =>
     Object.entries(written[field])
-      .filter(([, text]) => (fixedText(text)?.length ?? maxValue + 1) > maxValue)
+      .filter(([, text]) => (textWithoutTemplates(text)?.length ?? maxValue + 1) > maxValue)
       .map(([key, text], index) => valueRule(field, key, text, index)),
   );
   return {
@@ -53,7 +53,7 @@ export function metadataRules(tenant: string, given: Metadata, patterns?: Metada
 }
 
 function requiredKeys(written: StringMap, patterns: StringMap = {}): JsonObject {
-  const texts = Object.entries(written).map(([key, text]) => [key, fixedText(text)] as const);
+  const texts = Object.entries(written).map(([key, text]) => [key, textWithoutTemplates(text)] as const);
   const fixed = texts.filter(([, text]) => text !== undefined && text.length <= maxValue);
   const values = new Map(fixed.map(([key, text]) => [key, { values: [text] }]));
   const matching = Object.entries(patterns).map(

@@ -1,14 +1,16 @@
-// Imports generate rules of Kyverno whose trigger is a Namespace.
+// Imports generate rules of Kyverno whose trigger is a Namespace, and the rules that kyverno-rules.ts reads.
 // https://github.com/kyverno/kyverno/blob/main/api/kyverno/v1/common_types.go
 import { renderPath } from '../../base/problem.ts';
 import { provideCopy, provideObject } from '../contents.ts';
 import type { ImportRun, Importer } from '../import-run.ts';
 import type { ToolObject } from '../tool-object.ts';
 import { filled } from '../lists.ts';
+import { providePolicies } from '../provide.ts';
 import { sourceOfGlob } from '../name-patterns.ts';
 import { both, conditionOn, outsideOf, selectedIn, type NamespaceReach } from '../reach.ts';
 import type { Reader } from '../reader.ts';
 import { templateWriter } from '../templates.ts';
+import { readRuleOn, type RuledKind } from './kyverno-rules.ts';
 
 /** How Kyverno runs a policy, which has no effect on what its generate rules say. */
 const operation = [
@@ -17,7 +19,6 @@ const operation = [
   'failurePolicy',
   'schemaValidation',
   'useServerSideApply',
-  'validationFailureAction',
   'webhookTimeoutSeconds',
 ];
 
@@ -44,7 +45,7 @@ export const kyverno: Importer = {
 
 function readPolicy(run: ImportRun, policy: ToolObject): void {
   const spec = policy.reader.at('spec');
-  const replaced: string[] = [];
+  const [replaced, ruled]: [string[], string[]] = [[], []];
   for (const key of ['generateExisting', 'generateExistingOnPolicyUpdate'])
     noteWeaker(run, policy, spec.at(key));
   if (spec.at('admission').flag() === false)
@@ -54,14 +55,76 @@ function readPolicy(run: ImportRun, policy: ToolObject): void {
     rule.at('skipBackgroundRequests').skip();
     const { size } = run;
     if (rule.at('generate').isPresent) readRule(run, policy, rule);
-    else rule.lose('Reeve imports generate rules only');
-    if (run.size > size) replaced.push(rule.at('name').text() ?? '');
+    else readRuled(run, policy, rule);
+    if (run.size > size)
+      (rule.at('generate').isPresent ? replaced : ruled).push(rule.at('name').text() ?? '');
   }
+  if (ruled.length > 0) noteAction(run, policy, ruled);
   if (replaced.length > 0)
     run.before.add(
       `set orphanDownstreamOnPolicyDelete: true in the rules ${replaced.join(', ')} of ClusterPolicy ${policy.name}, so that their objects stay, and delete these rules`,
     );
 }
+
+/** Kyverno refuses until the rules of Reeve do. */
+function noteAction(run: ImportRun, { id, name, reader }: ToolObject, rules: readonly string[]): void {
+  run.after.add(`delete the rules ${rules.join(', ')} of ClusterPolicy ${name}`);
+  const action = reader.at('spec', 'validationFailureAction').text() ?? 'Audit';
+  if (action.toLowerCase() === 'audit')
+    run.notes.add(
+      `${id} only reports violations, unless a rule says Enforce. Its policies may stay at [Audit].`,
+    );
+}
+
+/** A validate or mutate rule. */
+function readRuled(run: ImportRun, policy: ToolObject, rule: Reader): void {
+  const filters = filtersIn(rule.at('match'));
+  const kinds = [
+    ...new Set(filters.flatMap((each) => each.at('resources', 'kinds').texts() ?? []).map(plainKind)),
+  ];
+  const ours = ruledKinds.filter((kind) => kinds.includes(kind));
+  if (ours.length === 0)
+    return rule.lose('Reeve has rules on Namespaces, Secrets, Roles and RoleBindings only');
+  const others = kinds.filter((kind) => !ours.some((each) => each === kind));
+  const reads = ours.map((kind) => ({
+    kind,
+    reaches: reachesOfRule(rule, (each, side) => ruledReach(each, kind, side)),
+  }));
+  for (const { kind, reaches } of reads) {
+    const read = readRuleOn(kind, rule);
+    if (reaches === undefined) rule.lose('it does not apply to a set of namespaces that a policy can match');
+    else if ('why' in read) rule.lose(read.why);
+    else
+      providePolicies(run, {
+        from: rule,
+        name: `${policy.name}-${rule.at('name').text() ?? ''}`,
+        reaches,
+        spec: { validationActions: ['Audit'], ...read.spec },
+      });
+  }
+  if (others.length > 0) rule.limit(`Reeve has no such rules on ${others.join(', ')}`);
+}
+
+const ruledKinds: readonly RuledKind[] = ['Namespace', 'Secret', 'RoleBinding'];
+
+function plainKind(kind: string): string {
+  return kind.split('/').at(-1) ?? '';
+}
+
+/** A rule on Namespaces selects them by their own names and labels, and other rules by those of their Namespace. */
+function ruledReach(resources: Reader, kind: RuledKind, side: Side): NamespaceReach | undefined {
+  const kinds = (resources.at('kinds').texts() ?? []).map(plainKind);
+  const operations = resources.at('operations').texts() ?? ['CREATE', 'UPDATE'];
+  if (kinds.length === 0 ? side === 'match' : !kinds.includes(kind)) return undefined;
+  if (side === 'match' && !['CREATE', 'UPDATE'].every((each) => operations.includes(each))) return undefined;
+  // These fields of the other kinds would be read for them, and so would not be lost.
+  const ofOthers = kind === 'Namespace' ? ['namespaces', 'namespaceSelector'] : ['name', 'names', 'selector'];
+  if (ofOthers.some((key) => resources.at(key).isPresent)) return undefined;
+  if (kind === 'Namespace') return selectedReach(resources, 'selector', namesIn(resources));
+  return selectedReach(resources, 'namespaceSelector', resources.at('namespaces').texts() ?? []);
+}
+
+type Side = 'match' | 'exclude';
 
 /** Reeve always covers existing namespaces, and always keeps objects as they should be. */
 function noteWeaker(run: ImportRun, { id }: ToolObject, field: Reader): void {
@@ -74,7 +137,7 @@ function noteWeaker(run: ImportRun, { id }: ToolObject, field: Reader): void {
 function readRule(run: ImportRun, policy: ToolObject, rule: Reader): void {
   const generate = rule.at('generate');
   const name = `${policy.name}-${rule.at('name').text() ?? ''}`;
-  const reaches = reachesOfRule(rule);
+  const reaches = reachesOfRule(rule, triggerReach);
   for (const key of ['synchronize', 'generateExisting']) noteWeaker(run, policy, generate.at(key));
   const isOrphan = generate.at('orphanDownstreamOnPolicyDelete').flag() === true;
   const made = generatedBy(generate);
@@ -136,37 +199,54 @@ function celOf(inside: string): string | undefined {
  * https://github.com/kyverno/kyverno/blob/main/api/kyverno/v1/match_resources_types.go
  * Undefined if the rule has another trigger, or a part that no set of namespaces says.
  */
-function reachesOfRule(rule: Reader): readonly NamespaceReach[] | undefined {
-  const matched = alternativesIn(rule.at('match'));
-  const excluded = rule.at('exclude').isPresent ? alternativesIn(rule.at('exclude')) : [];
+function reachesOfRule(rule: Reader, read: ReadReach): readonly NamespaceReach[] | undefined {
+  const matched = alternativesIn(rule.at('match'), (each) => read(each, 'match'));
+  const excluded = rule.at('exclude').isPresent
+    ? alternativesIn(rule.at('exclude'), (each) => read(each, 'exclude'))
+    : [];
   if (matched === undefined || excluded === undefined) return undefined;
   const reaches = matched.flatMap((reach) => outsideOf(reach, excluded) ?? []);
   return reaches.length < matched.length ? undefined : reaches;
 }
 
+type ReadReach = (resources: Reader, side: Side) => NamespaceReach | undefined;
+
 /** `any` and `all` are lists of filters. The older form is one filter. */
-function alternativesIn(match: Reader): readonly NamespaceReach[] | undefined {
+function filtersIn(match: Reader): readonly Reader[] {
   const [any, all] = [match.at('any').items(), match.at('all').items()];
-  const filters = [...any, ...all, ...(match.at('resources').isPresent ? [match] : [])];
-  const reaches = filters.flatMap((each) => reachIn(each.at('resources')) ?? []);
-  if (filters.length === 0 || reaches.length < filters.length) return undefined;
-  return any.length > 0 ? reaches : [reaches.reduce(both)];
+  return [...any, ...all, ...(match.at('resources').isPresent ? [match] : [])];
 }
 
-function reachIn(resources: Reader): NamespaceReach | undefined {
+function alternativesIn(
+  match: Reader,
+  read: (resources: Reader) => NamespaceReach | undefined,
+): readonly NamespaceReach[] | undefined {
+  const filters = filtersIn(match);
+  const reaches = filters.flatMap((each) => read(each.at('resources')) ?? []);
+  if (filters.length === 0 || reaches.length < filters.length) return undefined;
+  return match.at('any').items().length > 0 ? reaches : [reaches.reduce(both)];
+}
+
+function triggerReach(resources: Reader): NamespaceReach | undefined {
   const kinds = resources.at('kinds').texts() ?? [];
   const operations = resources.at('operations').texts() ?? ['CREATE'];
   const isOther = kinds.some((kind) => kind !== 'Namespace' && kind !== 'v1/Namespace');
-  const selected = selectedIn({}, resources.at('selector'));
-  const named = namedReach(resources);
   return kinds.length === 0 || isOther || !operations.includes('CREATE')
     ? undefined
-    : selected && both(selected, named);
+    : selectedReach(resources, 'selector', namesIn(resources));
+}
+
+function namesIn(resources: Reader): readonly string[] {
+  return [resources.at('name').text() ?? [], resources.at('names').texts() ?? []].flat();
 }
 
 /** `*` stands for any characters, as in our globs, and `?` for one. */
-function namedReach(resources: Reader): NamespaceReach {
-  const names = [resources.at('name').text() ?? [], resources.at('names').texts() ?? []].flat();
-  if (names.length === 0) return {};
-  return names.some((each) => each.includes('?')) ? conditionOn(names.map(sourceOfGlob)) : { names };
+function selectedReach(
+  resources: Reader,
+  selector: string,
+  names: readonly string[],
+): NamespaceReach | undefined {
+  const selected = selectedIn({}, resources.at(selector));
+  const named = names.some((each) => each.includes('?')) ? conditionOn(names.map(sourceOfGlob)) : { names };
+  return selected && both(selected, names.length === 0 ? {} : named);
 }

@@ -1,0 +1,130 @@
+// Imports validate and mutate rules of Kyverno on Namespaces, Secrets and RoleBindings, where rules of Reeve say the same.
+// https://github.com/kyverno/kyverno/blob/main/api/kyverno/v1/common_types.go
+import { renderPath } from '../../base/problem.ts';
+import { filled } from '../lists.ts';
+import { sourceOfGlob } from '../name-patterns.ts';
+import type { Reader } from '../reader.ts';
+import { literal } from '../templates.ts';
+
+/** A part of a policy, or why no rule of Reeve says the same. */
+export type ReadRule = { readonly spec: object } | { readonly why: string };
+
+/** The kinds of a rule that Reeve has rules on. */
+export type RuledKind = 'Namespace' | 'Secret' | 'RoleBinding';
+
+const notTheSame = 'no rule of Reeve says exactly the same';
+
+export function readRuleOn(kind: RuledKind, rule: Reader): ReadRule {
+  const [validate, mutate] = [rule.at('validate'), rule.at('mutate')];
+  const name = nameIn(rule);
+  const read = mutate.isPresent ? readMutate(kind, mutate) : readValidate(kind, validate, name);
+  if ('why' in read) return read;
+  const unread = rule.unread().map(renderPath);
+  return unread.length === 0 ? read : { why: `Reeve has nothing for ${unread.join(', ')}` };
+}
+
+function nameIn(rule: Reader): string {
+  return (rule.at('name').text() ?? 'rule').replaceAll(/[^-\w.]+/gu, '-');
+}
+
+const fields = ['labels', 'annotations'] as const;
+
+/** Kyverno writes these keys where they are missing: `+(key)`. Plain keys replace what a user has written. */
+function readMutate(kind: RuledKind, mutate: Reader): ReadRule {
+  const metadata = mutate.at('patchStrategicMerge', 'metadata');
+  const defaults: Record<string, Record<string, string>> = {};
+  for (const field of fields)
+    for (const [key, value] of metadata.at(field).entries()) {
+      const added = /^\+\((?<key>[^()]+)\)$/u.exec(key)?.groups?.['key'];
+      const text = value.text();
+      if (text === undefined || text.includes('{{')) return { why: notTheSame };
+      if (added === undefined)
+        return {
+          why: 'Reeve replaces no value that a user has written, and only sets missing ones (+(key))',
+        };
+      defaults[field] = { ...defaults[field], [added]: String(literal(text)) };
+    }
+  const rules = { defaults };
+  if (Object.keys(defaults).length === 0 || kind === 'RoleBinding') return { why: notTheSame };
+  return { spec: kind === 'Namespace' ? { namespaces: rules } : { secrets: rules } };
+}
+
+function readValidate(kind: RuledKind, validate: Reader, name: string): ReadRule {
+  const message = validate.at('message').text();
+  const pattern = validate.at('pattern');
+  // A note says whether Kyverno refuses or reports.
+  validate.at('failureAction').skip();
+  validate.at('allowExistingViolations').skipIf(true);
+  if (message?.includes('{{') === true) return { why: 'its message has a template' };
+  if (kind === 'Namespace')
+    return pattern.isPresent ? namespacePattern(pattern, name, message) : expressionsIn(validate, name);
+  validate.at('message').lose('Reeve has a message of its own for such a rule');
+  const read = kind === 'Secret' ? secretPattern(pattern) : bindingPattern(pattern);
+  return 'spec' in read && pattern.unread().length === 0 ? read : { why: notTheSame };
+}
+
+function expressionsIn(validate: Reader, name: string): ReadRule {
+  const message = validate.at('message').text();
+  const validations = validate
+    .at('cel', 'expressions')
+    .items()
+    .map((item, index) => {
+      const [expression, own, messageExpression] = item.textsAt('expression', 'message', 'messageExpression');
+      return {
+        name: `${name}-${index + 1}`,
+        ...filled({ expression, message: own ?? message, messageExpression }),
+      };
+    });
+  return validations.length === 0 ? { why: notTheSame } : { spec: { validations } };
+}
+
+/** https://kyverno.io/docs/policy-types/cluster-policy/validate/#patterns */
+function namespacePattern(pattern: Reader, name: string, message: string | undefined): ReadRule {
+  const metadata = pattern.at('metadata');
+  const tests = fields.flatMap((field) => {
+    const map = `object.metadata.${field}`;
+    return metadata
+      .at(field)
+      .entries()
+      .map(([key, value]) => {
+        const test = testOf(`${map}[${JSON.stringify(key)}]`, value);
+        const isPlain = !/[*?()^+<>=!]/u.test(key);
+        return isPlain && test !== undefined
+          ? `has(${map}) && ${JSON.stringify(key)} in ${map} && ${test}`
+          : undefined;
+      });
+  });
+  const named = metadata.at('name');
+  const all = named.isPresent ? [testOf('object.metadata.name', named), ...tests] : tests;
+  if (all.length === 0 || all.includes(undefined)) return { why: notTheSame };
+  return { spec: { validations: [{ name, expression: all.join(' && '), ...filled({ message }) }] } };
+}
+
+/** Kyverno compares what looks like a number or a duration by its amount, so alternatives begin with a letter or a wildcard. */
+const alternative = /^(?:\?*\*|[A-Za-z?*][-\w.:/@*?]*)$/u;
+
+/** CEL for a pattern of Kyverno: alternatives with `*` and `?`. Undefined for operators. */
+function testOf(operand: string, value: Reader): string | undefined {
+  const alternatives = (value.text() ?? '').split('|').map((each) => each.trim());
+  if (!alternatives.every((each) => alternative.test(each))) return undefined;
+  if (!alternatives.some((each) => /[*?]/u.test(each)))
+    return `${operand} in ${JSON.stringify(alternatives)}`;
+  return `${operand}.matches(${JSON.stringify(`(?s)${alternatives.map(sourceOfGlob).join('|')}`)})`;
+}
+
+function secretPattern(pattern: Reader): ReadRule {
+  const type = pattern.at('type').text() ?? '';
+  const forbidden = /^!(?<type>[^!|*?\s]+)$/u.exec(type)?.groups?.['type'];
+  if (forbidden !== undefined) return { spec: { secrets: { forbiddenTypes: [forbidden] } } };
+  return { why: notTheSame };
+}
+
+/** A name with a colon can be that of a user or a group only. */
+function bindingPattern(pattern: Reader): ReadRule {
+  const subjects = pattern.at('subjects').items();
+  const name = /^!(?<name>[^!|*?&\s]+:[^!|*?&\s]+)$/u.exec(subjects[0]?.at('name').text() ?? '')?.groups?.[
+    'name'
+  ];
+  if (subjects.length !== 1 || name === undefined) return { why: notTheSame };
+  return { spec: { rbac: { forbiddenSubjects: [`User/${name}`, `Group/${name}`] } } };
+}
