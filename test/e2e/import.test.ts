@@ -93,6 +93,8 @@ describeControllers('a move', () => {
     );
   });
   afterAll(async () => {
+    // The only object of these imports whose name has no prefix.
+    await stage.kubectl('delete', 'namespacepolicy', 'outside-tenants', '--ignore-not-found');
     await stage.kubectl('delete', 'crd', ...definitions.map(({ metadata }) => metadata.name));
   });
 
