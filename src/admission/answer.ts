@@ -3,11 +3,13 @@ import { clipped } from '../base/text.ts';
 import { providerId } from '../policy/terms/provider-id.ts';
 import type { JsonPatchOperation } from '../policy/terms/patch.ts';
 import {
+  lackOfTime,
   auditAnnotations,
   causesOf,
   refusalMessage,
   warningLines,
   type Cause,
+  type Overrun,
 } from '../policy/terms/message.ts';
 import type { AnyReview } from '../policy/terms/review.ts';
 import type { Verdict, Violation } from '../policy/terms/verdict.ts';
@@ -35,7 +37,7 @@ export interface Answer {
   readonly policies: readonly string[];
   readonly rules: readonly BrokenRule[];
   readonly overBudget: boolean;
-  /** Policies that could only report, and that there was no time for, by name. */
+  /** Policies that could only report, and that no budget was left for, by name. */
   readonly unjudged: readonly string[];
 }
 
@@ -60,12 +62,12 @@ export function mutated(
   return { ...allowed, decision, patch, policies, warnings: warningLines({ notices, warnings: [] }) };
 }
 
-/** `slowest`: the policies that used most of the time. */
-export function judged(verdict: Verdict, review: AnyReview, slowest: readonly string[] = []): Answer {
+/** `overrun`: why the decision ended early, if it did. */
+export function judged(verdict: Verdict, review: AnyReview, overrun?: Overrun): Answer {
   return {
     ...allowed,
     decision: verdict.allowed ? 'allowed' : verdict.overBudget ? 'unavailable' : 'denied',
-    refusal: verdict.allowed ? undefined : refusalOf(verdict, review, slowest),
+    refusal: verdict.allowed ? undefined : refusalOf(verdict, review, overrun),
     warnings: warningLines(verdict),
     auditAnnotations: auditAnnotations(verdict),
     policies: verdict.policies,
@@ -74,13 +76,13 @@ export function judged(verdict: Verdict, review: AnyReview, slowest: readonly st
       ...verdict.warnings.map((violation) => brokenRule(violation, 'Warn')),
       ...verdict.audits.map((violation) => brokenRule(violation, 'Audit')),
     ],
-    overBudget: verdict.overBudget,
+    overBudget: verdict.overBudget && overrun?.isLate !== true,
     unjudged: verdict.unjudged,
   };
 }
 
-function refusalOf(verdict: Verdict, review: AnyReview, slowest: readonly string[]): Refusal {
-  const message = refusalMessage(verdict, review, slowest);
+function refusalOf(verdict: Verdict, review: AnyReview, overrun: Overrun | undefined): Refusal {
+  const message = refusalMessage(verdict, review, overrun);
   const causes = causesOf(verdict);
   return verdict.overBudget
     ? { code: 504, reason: 'Timeout', message, causes }
@@ -110,11 +112,19 @@ export const outOfTime: Answer = refusing('unavailable', {
   causes: [],
 });
 
+/** The clock ended the decision, not its cost, so no policy is the cause. */
+export const shortOfTime: Answer = refusing('unavailable', {
+  code: 504,
+  reason: 'Timeout',
+  message: `${lackOfTime}. Try again; if this is frequent, give the webhook more processor time`,
+  causes: [],
+});
+
 /** `subject`: the policy or share whose review the same user has in front. */
 export function waitedFor(subject: string): Answer {
   const message =
-    `the review of ${clipped(subject, 200)}, which the same user wrote before, takes too long. ` +
-    'Try again later, and make the expressions of that policy or share cheaper';
+    `the review of ${clipped(subject, 200)}, which the same user wrote before, is not finished yet. ` +
+    'Try again later; if this is frequent, make the expressions of that policy or share cheaper, or give the webhook more processor time';
   return refusing('unavailable', { code: 503, reason: 'ServiceUnavailable', message, causes: [] });
 }
 

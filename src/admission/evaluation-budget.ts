@@ -1,72 +1,77 @@
-// The budget of one review in CPU time, and the policies that use most of it.
+// The budget of one review in units of work, and the policies that use most of it.
 import type { Budget } from '../policy/terms/budget.ts';
 
-/** A smaller part of the time is no reason to change a policy. */
+/** A smaller part of the work is no reason to change a policy. */
 const minShare = 0.1;
 const maxPolicies = 3;
 
-/**
- * The CPU time is not read before this part of the budget has passed: a thread cannot use more of it than has passed. Each
- * read is a system call, and all of them took 4 % of the time of an answer.
- */
-const uncheckedShare = 0.05;
+/** The clock is read once for this much work, which takes milliseconds. Most reviews need less, and never read it. */
+const unitsPerLook = 20_000;
 
-export interface BudgetClocks {
-  /** Milliseconds for which this thread has used a CPU. */
-  readonly cpuTime: () => number;
-  readonly monotonic: () => number;
+/** A policy, and the units that it has used in one review. */
+export interface PolicyCost {
+  readonly policy: string;
+  readonly units: number;
 }
 
-/** Policies are no slower on a busy machine, so the budget counts CPU time. The caller waits only until the deadline. */
+/** The caller waits only until `due`, in milliseconds of the monotonic clock. */
 export class EvaluationBudget implements Budget {
-  readonly #clocks: BudgetClocks;
-  readonly #deadline: number;
-  readonly #uncheckedUntil: number;
-  readonly #end: number;
+  readonly units: number;
+  readonly #monotonic: () => number;
+  readonly #due: number;
   readonly #usedBy = new Map<string, number>();
-  #since: number;
+  #left: number;
+  /** What was left when the policy began to spend. */
+  #began: number;
+  #nextLook: number;
   #policy = '';
-  #next = '';
+  #isLate = false;
 
-  /** `deadline`: in monotonic time. */
-  constructor(clocks: BudgetClocks, milliseconds: number, deadline: number) {
-    this.#clocks = clocks;
-    this.#deadline = deadline;
-    this.#since = clocks.cpuTime();
-    this.#end = this.#since + milliseconds;
-    this.#uncheckedUntil = Math.min(clocks.monotonic() + milliseconds * uncheckedShare, deadline);
+  constructor(units: number, monotonic: () => number, due: number) {
+    this.units = units;
+    this.#left = units;
+    this.#began = units;
+    this.#nextLook = units - unitsPerLook;
+    this.#monotonic = monotonic;
+    this.#due = due;
+  }
+
+  spend(units: number): void {
+    this.#left -= units;
   }
 
   charge(policy: string): void {
-    this.#next = policy;
+    if (policy !== this.#policy) this.#note(policy);
   }
 
   isSpent(): boolean {
-    const now = this.#clocks.monotonic();
-    if (now < this.#uncheckedUntil) {
-      this.#policy = this.#next;
-      return false;
+    if (this.#left <= 0) return true;
+    if (this.#left < this.#nextLook) {
+      this.#nextLook = this.#left - unitsPerLook;
+      this.#isLate ||= this.#monotonic() >= this.#due;
     }
-    const time = this.#clocks.cpuTime();
-    if (this.#policy !== this.#next) this.#note(time);
-    return time >= this.#end || now >= this.#deadline;
+    return this.#isLate;
   }
 
-  /** Returns the policies that used most of the time, the slowest first. */
-  slowest(): readonly string[] {
-    this.#note(this.#clocks.cpuTime());
-    const used = [...this.#usedBy].filter(([policy]) => policy !== '');
-    const total = used.reduce((sum, [, time]) => sum + time, 0);
+  get isLate(): boolean {
+    return this.#isLate;
+  }
+
+  /** Returns the policies that used most of the budget, the most expensive first. */
+  dearest(): readonly PolicyCost[] {
+    this.#note(this.#policy);
+    const used = [...this.#usedBy].map(([policy, units]): PolicyCost => ({ policy, units }));
+    const total = used.reduce((sum, { units }) => sum + units, 0);
     return used
-      .filter(([, time]) => time > 0 && time >= total * minShare)
-      .sort(([, a], [, b]) => b - a)
-      .slice(0, maxPolicies)
-      .map(([policy]) => policy);
+      .filter(({ policy, units }) => policy !== '' && units >= total * minShare)
+      .sort((a, b) => b.units - a.units)
+      .slice(0, maxPolicies);
   }
 
-  #note(time: number): void {
-    this.#usedBy.set(this.#policy, (this.#usedBy.get(this.#policy) ?? 0) + time - this.#since);
-    this.#since = time;
-    this.#policy = this.#next;
+  #note(next: string): void {
+    const units = this.#began - this.#left;
+    if (units > 0) this.#usedBy.set(this.#policy, (this.#usedBy.get(this.#policy) ?? 0) + units);
+    this.#began = this.#left;
+    this.#policy = next;
   }
 }

@@ -9,8 +9,9 @@ import type { AnyReview, ProviderReview, Requester, Review } from '../policy/ter
 import { settle } from '../policy/decide/settle.ts';
 import type { Trace } from '../policy/terms/trace.ts';
 import type { ClusterSnapshot } from '../policy/compile/snapshot.ts';
+import type { Overrun } from '../policy/terms/message.ts';
 import { rightKey, type Decision } from '../policy/terms/verdict.ts';
-import { allowed, judged, mutated, outOfTime, waitedFor } from './answer.ts';
+import { allowed, judged, mutated, outOfTime, shortOfTime, waitedFor } from './answer.ts';
 import { EvaluationBudget } from './evaluation-budget.ts';
 import type { LongDecisions } from './long-decisions.ts';
 import type { Answer } from './answer.ts';
@@ -25,10 +26,8 @@ export interface JudgePorts {
   /** The account that creates the objects of policies. Absent without a cluster. */
   readonly ownAccount?: Requester;
   readonly clock: Pick<Clock, 'now' | 'monotonic'>;
-  /** Milliseconds for which this thread has used a CPU. */
-  readonly cpuTime: () => number;
-  /** The evaluation budget of one review, in milliseconds of CPU time. */
-  readonly evaluationMs: number;
+  /** The evaluation budget of one review, in units of work. */
+  readonly evaluationUnits: number;
   readonly install: Install;
   /** The server has none. */
   readonly trace?: Trace;
@@ -63,16 +62,16 @@ function judgeObject(
   if (!completed.ok) return completed.answer;
   if (deadline.isOver) return outOfTime;
   const { snapshot } = completed;
-  const { clock, evaluationMs, trace } = ports;
-  const clocks = { cpuTime: ports.cpuTime, monotonic: () => clock.monotonic() };
-  const budget = new EvaluationBudget(clocks, evaluationMs, deadline.at);
+  const { clock, evaluationUnits, trace } = ports;
+  const budget = new EvaluationBudget(evaluationUnits, () => clock.monotonic(), deadline.at);
   const circumstances = { now: clock.now(), budget, trace };
   switch (endpoint) {
     case 'mutate':
       return mutateReview(review, snapshot, circumstances);
     case 'validate': {
       const decision = decide(review, snapshot, circumstances);
-      return settled(review, decision, ports, deadline, decision.overBudget ? budget.slowest() : []);
+      if (!decision.overBudget) return settled(review, decision, ports, deadline);
+      return budget.isLate ? shortOfTime : settled(review, decision, ports, deadline, costOf(budget));
     }
     default:
       return endpoint satisfies never;
@@ -95,7 +94,11 @@ async function judgeProvider(
     deadline,
   );
   if (made.kind === 'waited') return waitedFor(made.subject);
-  return await settled(review, made.value, ports, deadline);
+  return await settled(review, made.value, ports, deadline, { isLate: made.isLate });
+}
+
+function costOf(budget: EvaluationBudget): Overrun {
+  return { isLate: false, units: budget.units, dearest: budget.dearest() };
 }
 
 function settled(
@@ -103,12 +106,12 @@ function settled(
   decision: Decision,
   ports: JudgePorts,
   deadline: Deadline,
-  slowest: readonly string[] = [],
+  overrun?: Overrun,
 ): Answer | Promise<Answer> {
   // The own rights are a part of them.
-  if (decision.rights.length === 0) return judged(settle(decision, new Map(), review), review, slowest);
+  if (decision.rights.length === 0) return judged(settle(decision, new Map(), review), review, overrun);
   const ownRights = ports.ownAccount === undefined ? [] : decision.ownRights;
-  return settledByRights(review, { ...decision, ownRights }, ports, deadline, slowest);
+  return settledByRights(review, { ...decision, ownRights }, ports, deadline, overrun);
 }
 
 async function settledByRights(
@@ -116,7 +119,7 @@ async function settledByRights(
   decision: Decision,
   { access, ownAccount }: JudgePorts,
   deadline: Deadline,
-  slowest: readonly string[],
+  overrun: Overrun | undefined,
 ): Promise<Answer> {
   const { ownRights } = decision;
   const [rights, own] = await Promise.all([
@@ -126,7 +129,7 @@ async function settledByRights(
   if (rights === undefined) return outOfTime;
   const missing = ownRights.filter((right) => own?.get(rightKey(right)) === 'no');
   const notices = [...missing.map(({ notice }) => notice), ...decision.notices];
-  return judged(settle({ ...decision, notices }, rights, review), review, slowest);
+  return judged(settle({ ...decision, notices }, rights, review), review, overrun);
 }
 
 function mutateReview(
@@ -136,6 +139,7 @@ function mutateReview(
 ): Answer {
   const { patch, denials, policies, notices, overBudget } = mutate(review, snapshot, circumstances);
   if (denials.length === 0 && !overBudget) return mutated(patch, policies, notices);
+  if (overBudget && circumstances.budget.isLate) return shortOfTime;
   const verdict = {
     unjudged: [],
     allowed: false,
@@ -146,5 +150,5 @@ function mutateReview(
     policies,
     overBudget,
   };
-  return judged(verdict, review, circumstances.budget.slowest());
+  return judged(verdict, review, overBudget ? costOf(circumstances.budget) : undefined);
 }

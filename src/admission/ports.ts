@@ -44,7 +44,7 @@ export interface DecisionRecord extends RequestSummary {
   readonly endpoint: Endpoint;
   readonly decision: DecisionKind;
   readonly overBudget: boolean;
-  /** Policies that could only report, and that there was no time for, by name. */
+  /** Policies that could only report, and that no budget was left for, by name. */
   readonly unjudged: readonly string[];
   readonly policies: readonly string[];
   readonly rules: readonly BrokenRule[];

@@ -9,19 +9,19 @@ import type { AdmissionMetrics } from '../observe/admission-metrics.ts';
 import { admissionObserver } from './observers.ts';
 import { listen, urlOf } from './listen.ts';
 import type { PairSource } from '../certs/pair-source.ts';
-import { systemClock, threadCpuTime } from '../base/clock.ts';
+import { systemClock } from '../base/clock.ts';
 import type { ActivityObserver } from './observers.ts';
 import type { Tracing } from './tracing.ts';
 
 export interface AdmissionSettings {
   readonly host: string;
   readonly port: number;
-  /** In milliseconds. */
+  /** The units of work of one review. */
   readonly evaluationBudget: number;
 }
 
 /** The policies, namespaces and access reviews that the server needs. */
-export type AdmissionSources = Omit<HandlerPorts, 'clock' | 'cpuTime' | 'evaluationMs' | 'observer'>;
+export type AdmissionSources = Omit<HandlerPorts, 'clock' | 'evaluationUnits' | 'observer'>;
 
 export interface RunningAdmission {
   readonly url: string;
@@ -51,8 +51,7 @@ export async function startAdmission(
   const ports: HandlerPorts = {
     ...sources,
     clock: systemClock,
-    cpuTime: threadCpuTime,
-    evaluationMs: settings.evaluationBudget,
+    evaluationUnits: settings.evaluationBudget,
     observer: admissionObserver(log, metrics, tracing.activity(activity)),
   };
   let { pair } = pairs;

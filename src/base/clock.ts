@@ -19,9 +19,3 @@ export const systemClock: Clock = {
   },
   random: () => Math.random(),
 };
-
-/** Milliseconds for which this thread has used a CPU. They do not pass while other threads and programs use it. */
-export function threadCpuTime(): number {
-  const { user, system } = process.threadCpuUsage();
-  return (user + system) / 1000;
-}

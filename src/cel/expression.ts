@@ -16,6 +16,7 @@ import {
   evaluationError,
   type EvaluationErrorReason,
 } from './values/evaluation-error.ts';
+import type { Work } from './values/meter.ts';
 import type { Value } from './values/value.ts';
 import { findEnd } from './syntax/lexer.ts';
 import type { Literal, Node } from './syntax/ast.ts';
@@ -28,7 +29,7 @@ import { compileOperator, isOperator } from './compile/operator.ts';
 import { compileSelect } from './compile/select.ts';
 
 export { findEnd, positionOf };
-export type { Bindings, ExpressionScope, MetadataKey, Node, Type, Variable };
+export type { Bindings, ExpressionScope, MetadataKey, Node, Type, Variable, Work };
 
 export interface ExpressionProblem {
   readonly message: string;
@@ -57,7 +58,8 @@ export interface Expression {
   readonly reads: ReadonlySet<Variable>;
   /** The labels and annotations that it looks up by a key that stands in the expression. */
   readonly lookups: readonly MetadataKey[];
-  evaluate(bindings: Bindings): Evaluation;
+  /** Adds the cost of the evaluation to `work`. */
+  evaluate(bindings: Bindings, work?: Work): Evaluation;
 }
 
 export type ExpressionResult =
@@ -113,11 +115,17 @@ function parseBounded(source: string): Node {
 function compile(source: string, scope: ExpressionScope, result: ResultKind): Expression {
   const tree = parseBounded(source);
   const compilation = new ExpressionCompilation(scope, compileNode);
-  const { type: compiled, step } = compilation.compile(tree);
+  const { type: compiled, step } = compilation.compileBlock(tree);
   const type = compilation.unifier.ground(compiled);
   checkResult(type, result);
   const { reads, lookups } = compilation;
-  return { source, type, reads, lookups, evaluate: (bindings) => evaluate(step, bindings, result) };
+  return {
+    source,
+    type,
+    reads,
+    lookups,
+    evaluate: (bindings, work) => evaluate(step, bindings, result, work),
+  };
 }
 
 /** A result whose type is known only at run time is checked after the evaluation. */
@@ -126,9 +134,15 @@ function checkResult(type: Type, result: ResultKind): void {
   throw new CompileProblem(`the result must be a ${result} but is a ${typeText(type)}`, 0);
 }
 
-function evaluate(step: EvaluationStep, bindings: Bindings, result: ResultKind): Evaluation {
+function evaluate(
+  step: EvaluationStep,
+  bindings: Bindings,
+  result: ResultKind,
+  work: Work | undefined,
+): Evaluation {
   const frame = new Frame(bindings);
   const value = run(step, frame);
+  work?.spend(frame.meter.spent);
   if (frame.meter.exhausted) return unsuccessful(OVER_BUDGET);
   if (value instanceof EvaluationError) return unsuccessful(value);
   const { type, wrong } = RESULTS[result];

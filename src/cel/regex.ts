@@ -6,6 +6,8 @@ export interface Regex {
   readonly source: string;
   /** The number of instructions: the maximum of steps for each character of a text. */
   readonly size: number;
+  /** The units of one search. Matching takes at worst one step for each character of the text and each instruction. */
+  cost(text: string): number;
   /** Returns true when the pattern matches anywhere in the text. */
   search(text: string): boolean;
   /** Returns the first match, or an empty text. */
@@ -19,17 +21,21 @@ export type RegexResult =
 
 /** A longer pattern takes long to compile, and long for every character of the text. */
 const MAX_LENGTH = 4096;
+/** Whatever the text: to start the matcher takes longer than to match a short text. */
+const COST_OF_MATCHING = 5;
 
 export function compileRegex(source: string): RegexResult {
   if (source.length > MAX_LENGTH)
     return { ok: false, problem: `the pattern is longer than ${MAX_LENGTH} characters` };
   const pattern = compilePattern(source);
   if (typeof pattern === 'string') return { ok: false, problem: pattern };
+  const size = pattern.programSize();
   return {
     ok: true,
     regex: {
       source,
-      size: pattern.programSize(),
+      size,
+      cost: (text) => COST_OF_MATCHING + Math.ceil((text.length * (8 + size)) / 64),
       search: (text) => pattern.test(text),
       find: (text) => findAll(pattern, text, 1)[0] ?? '',
       findAll: (text, limit) => findAll(pattern, text, limit),

@@ -57,12 +57,12 @@ export class AdmissionMetrics {
     this.#errors = registry.counter('reeve_internal_errors_total', 'Internal errors of Reeve.', []);
     this.#overBudget = registry.counter(
       'reeve_evaluation_budget_refusals_total',
-      'Reviews refused because evaluating their policies took too long.',
+      'Reviews refused because evaluating their policies costs more than the evaluation budget.',
       [],
     );
     this.#unjudged = registry.counter(
       'reeve_unjudged_policies_total',
-      'Reviews that left out a policy with Warn or Audit because evaluating took too long.',
+      'Reviews that left out a policy with Warn or Audit because the evaluation budget or the time was used up.',
       ['policy'],
     );
     this.#inFlight = registry.gauge('reeve_admission_in_flight', 'Requests being answered now.', []);

@@ -12,7 +12,7 @@ export interface Log {
   debug(message: string, fields?: Readonly<Record<string, Field>>): void;
   /** Waits until all lines are written, or nothing reads them. */
   close(): Promise<void>;
-  /** The number of lines that were dropped, because their reader was too slow. */
+  /** The number of lines that were dropped, because their reader was too slow or a disk was full. */
   dropped(): number;
 }
 
@@ -28,7 +28,7 @@ export function createLog(level: LogLevel, output: BatchedOutput): Log {
     output,
   );
   output.onDropped = (lines) =>
-    logger.warn({ lines }, 'log lines were dropped, because their reader was too slow');
+    logger.warn({ lines }, 'log lines were dropped, because their reader was too slow or a disk was full');
   return {
     info: (message, fields) => logger.info(fields ?? {}, message),
     warn: (message, fields) => logger.warn(fields ?? {}, message),

@@ -183,11 +183,11 @@ describePrometheus('the alerts', () => {
         },
       ],
       [
-        'a review that takes longer than its budget',
+        'a review that costs more than its budget',
         () => changed(healthy, /^reeve_evaluation_budget_refusals_total/u, (value) => value + 1),
         {
           alert: 'ReeveEvaluationBudget',
-          summary: 'Writes are refused, because policies take too long to evaluate.',
+          summary: 'Writes are refused, because policies cost too much to evaluate.',
         },
       ],
       [

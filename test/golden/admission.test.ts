@@ -21,6 +21,7 @@ import { isProviderReview, type Review } from '../../src/policy/terms/review.ts'
 import type { Violation } from '../../src/policy/terms/verdict.ts';
 import { loadNamespaceFiles } from '../../src/state/namespace-files.ts';
 import { loadPolicyFiles } from '../../src/state/policy-files.ts';
+import { defaultEvaluationUnits } from '../../src/policy/terms/budget.ts';
 import { testInstall } from '../support/engine.ts';
 import {
   fixtureFolders,
@@ -44,8 +45,7 @@ const ports = {
   },
   clock,
   longDecisions: new LongDecisions(clock),
-  cpuTime: () => 0,
-  evaluationMs: 1000,
+  evaluationUnits: defaultEvaluationUnits,
   install: testInstall,
 };
 

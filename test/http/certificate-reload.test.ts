@@ -37,7 +37,7 @@ beforeAll(async () => {
       namespace: 'reeve-system',
       sharedNamespace: ['reeve-shared'],
       excludeNamespace: [],
-      evaluationBudget: 60_000,
+      evaluationBudget: 1_000_000,
       traceEndpoint: undefined,
     },
     createLog('silent', new BatchedOutput(2)),

@@ -237,11 +237,11 @@ test('a request before the policies are loaded gets 503 with Retry-After', async
   });
 });
 
-test('policies that take too long refuse the request and are counted', async () => {
+test('policies that cost too much refuse the request and are counted', async () => {
   const { observer } = await start(
     snapshotOf({ 'secret-rules': secretRules }, [knownNamespace('team-a', { tier: 'team' })]),
     {
-      evaluationMs: 0,
+      evaluationUnits: 0,
     },
   );
   expect((await ask('/validate', secret)).status).toMatchObject({ code: 504, reason: 'Timeout' });
@@ -249,19 +249,40 @@ test('policies that take too long refuse the request and are counted', async () 
   expect(observer.decisions).toMatchObject([{ overBudget: true }, { overBudget: true }]);
 });
 
-test('the budget of a review counts CPU time, so a busy machine does not spend it', async () => {
-  const snapshot = snapshotOf({ 'secret-rules': secretRules }, [knownNamespace('team-a', { tier: 'team' })]);
-  let [time, cpu] = [0, 0];
-  const clock = { now: () => new Date(), monotonic: () => (time += 300) };
-  await start(snapshot, { clock, evaluationMs: 250 });
-  expect((await ask('/validate?timeout=30s', secret)).status).not.toMatchObject({ code: 504 });
-  await target?.close();
-  await start(snapshot, { clock, cpuTime: () => (cpu += 300), evaluationMs: 650 });
-  const { status } = await ask('/validate?timeout=30s', secret);
-  expect(status?.code).toBe(504);
-  expect(status?.message).toContain(
-    ', most of it for policy secret-rules: ask for cheaper expressions there',
-  );
+describe('the budget of a review', () => {
+  const expression = 'lists.range(300).all(x, lists.range(300).all(y, x + y >= 0))';
+  const dear = { validations: ['a', 'b', 'c', 'd', 'e', 'f'].map((name) => ({ name, expression })) };
+  const namespace = reviewJson(namespaceObject('team-a'));
+
+  test('counts work, so a busy machine does not spend it', async () => {
+    let time = 0;
+    const clock = { now: () => new Date(), monotonic: () => (time += 300) };
+    await start(snapshotOf({ 'secret-rules': secretRules }, [knownNamespace('team-a', { tier: 'team' })]), {
+      clock,
+    });
+    expect((await ask('/validate?timeout=30s', secret)).status).not.toMatchObject({ code: 504 });
+  });
+
+  test('names the policy that uses it up, with its cost', async () => {
+    await start(snapshotOf({ dear, cheap: { validations: [{ name: 'a', expression: 'true' }] } }));
+    const { status } = await ask('/validate', namespace);
+    expect(status?.code).toBe(504);
+    expect(status?.message).toMatch(
+      /costs more than the 2,500,000 units of one request, most of it for policy dear \(2,[\d,]* units\): ask/,
+    );
+  });
+
+  test('blames the machine and no policy when the answer is due before the budget is used up', async () => {
+    let time = 0;
+    const clock = { now: () => new Date(), monotonic: () => (time += 500) };
+    const { observer } = await start(snapshotOf({ dear }), { clock });
+    const { status } = await ask('/validate?timeout=2s', namespace);
+    expect(status).toMatchObject({ code: 504, reason: 'Timeout' });
+    expect(status?.message).toMatch(
+      /^the webhook is short of processor time, so the timeout of this request/,
+    );
+    expect(observer.decisions).toMatchObject([{ decision: 'unavailable', overBudget: false, policies: [] }]);
+  });
 });
 
 describe('the texts for users', () => {

@@ -189,7 +189,7 @@ describe('policies and shares that are written', () => {
   });
 
   test('a review of a policy is not bound by the limit for evaluating policies', async () => {
-    await start(snapshotOf({}, namespaces), { evaluationMs: 0, access });
+    await start(snapshotOf({}, namespaces), { evaluationUnits: 0, access });
     expect((await ask('/validate', reviewJson(policyObject()))).allowed).toBe(true);
   });
 

@@ -12,6 +12,7 @@ import { WebhookServer } from '../../src/admission/http/webhook-server.ts';
 import type { TlsPair } from '../../src/admission/http/webhook-server.ts';
 import { issueCertificates } from '../../src/certs/issue/issue.ts';
 import type { ClusterSnapshot } from '../../src/policy/compile/snapshot.ts';
+import { defaultEvaluationUnits } from '../../src/policy/terms/budget.ts';
 import { testInstall } from './engine.ts';
 import { HttpsClient } from './https-client.ts';
 
@@ -74,9 +75,8 @@ export async function startTestWebhook(
     namespaces: { find: () => Promise.resolve(undefined) },
     access: { mayDo: () => Promise.resolve('no') },
     clock: { now: () => new Date(), monotonic: () => performance.now() },
-    cpuTime: () => 0,
     // So long that no test depends on the speed of the machine.
-    evaluationMs: 60_000,
+    evaluationUnits: defaultEvaluationUnits,
     install: testInstall,
     observer,
     ...changes,

@@ -101,17 +101,20 @@ function callStep(
   return generalStep(candidates, steps);
 }
 
-function unaryStep({ params: [param], run }: FunctionDefinition, argument: EvaluationStep): EvaluationStep {
+function unaryStep(
+  { params: [param], run, cost }: FunctionDefinition,
+  argument: EvaluationStep,
+): EvaluationStep {
   return (frame) => {
     const value = argument(frame);
     if (value instanceof EvaluationError) return value;
     if (param?.accepts(value) !== true) return NO_OVERLOAD;
-    return charged(run(value, frame.meter), workFor(value), frame.meter);
+    return charged(run(value, frame.meter), workFor(value), frame.meter, cost);
   };
 }
 
 function binaryStep(
-  { params: [left, right], run }: FunctionDefinition,
+  { params: [left, right], run, cost }: FunctionDefinition,
   first: EvaluationStep,
   second: EvaluationStep,
 ): EvaluationStep {
@@ -121,7 +124,7 @@ function binaryStep(
     if (a instanceof EvaluationError) return a;
     if (b instanceof EvaluationError) return b;
     if (left?.accepts(a) !== true || right?.accepts(b) !== true) return NO_OVERLOAD;
-    return charged(run(a, b, frame.meter), workFor(a) + workFor(b), frame.meter);
+    return charged(run(a, b, frame.meter), workFor(a) + workFor(b), frame.meter, cost);
   };
 }
 
@@ -138,13 +141,13 @@ function generalStep(
     );
     if (chosen === undefined) return NO_OVERLOAD;
     const work = values.reduce<number>((sum, value) => sum + workFor(value), 0);
-    return charged(chosen.run(...values, frame.meter), work, frame.meter);
+    return charged(chosen.run(...values, frame.meter), work, frame.meter, chosen.cost);
   };
 }
 
 /** A function takes at most linear time in its arguments and result, or charges the rest itself. */
-function charged(result: Value, work: number, meter: Meter): Value {
-  return meter.spend(1 + work + workFor(result)) ? result : OVER_BUDGET;
+function charged(result: Value, work: number, meter: Meter, cost = 1): Value {
+  return meter.spend(cost + work + workFor(result)) ? result : OVER_BUDGET;
 }
 
 function workFor(value: Value): number {

@@ -4,6 +4,7 @@ import type { Node } from '../syntax/ast.ts';
 import { CompileProblem } from '../syntax/problem.ts';
 import { DYN, type Type } from '../types/type.ts';
 import { Unifier } from '../types/unifier.ts';
+import { OVER_BUDGET } from '../values/evaluation-error.ts';
 import type { EvaluationStep, Variable } from './frame.ts';
 
 /** The variables that an expression may read. */
@@ -46,6 +47,8 @@ export class ExpressionCompilation {
   #slots = 0;
   #loops = 0;
   #formats = 0;
+  /** The number of nodes of the block that is being compiled. */
+  #size = 0;
   readonly #types = new Map<Node, Type>();
 
   readonly #compileNode: NodeCompiler;
@@ -57,9 +60,23 @@ export class ExpressionCompilation {
 
   /** Compiles a node that is part of another node. */
   compile(node: Node): Compiled {
+    this.#size += 1;
     const compiled = this.#compileNode(this, node);
     this.#types.set(node, compiled.type);
     return compiled;
+  }
+
+  /**
+   * Compiles a part that is evaluated as a whole or not at all. Its step charges one unit for each of its nodes, as the API
+   * server does for names, fields and calls: https://pkg.go.dev/github.com/google/cel-go/interpreter#CostTracker
+   */
+  compileBlock(node: Node): Compiled {
+    const outer = this.#size;
+    this.#size = 0;
+    const { type, step } = this.compile(node);
+    const size = this.#size;
+    this.#size = outer;
+    return { type, step: (frame) => (frame.meter.spend(size) ? step(frame) : OVER_BUDGET) };
   }
 
   /** Records a lookup, unless its key is computed. */

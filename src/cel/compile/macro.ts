@@ -27,7 +27,7 @@ export function compileLoop(compilation: ExpressionCompilation, node: Loop): Com
   return compilation.insideLoop(node.offset, () =>
     compilation.within(locals, () => {
       const condition = node.condition && compileCondition(compilation, node.condition);
-      const body = compilation.compile(node.body);
+      const body = compilation.compileBlock(node.body);
       const type = resultType(compilation, node, rangeType, { first: types[0] ?? DYN, body: body.type });
       const slots = locals.map(({ slot }) => slot);
       return {
@@ -61,7 +61,7 @@ function variableTypes(compilation: ExpressionCompilation, node: Loop, range: Ty
 }
 
 function compileCondition(compilation: ExpressionCompilation, node: Node): Compiled {
-  const condition = compilation.compile(node);
+  const condition = compilation.compileBlock(node);
   expectBool(compilation, node, condition.type);
   return condition;
 }

@@ -97,13 +97,24 @@ const UNARY: ReadonlyMap<
 
 /** No identifier can have the name of an operator. */
 export function isOperator(name: string): boolean {
-  return BINARY.has(name) || UNARY.has(name) || name === '_&&_' || name === '_||_' || name === '_?_:_';
+  return BINARY.has(name) || UNARY.has(name) || isLazy(name);
+}
+
+/** True for the operators that may leave out all operands but the first. */
+function isLazy(name: string): boolean {
+  return name === '_&&_' || name === '_||_' || name === '_?_:_';
 }
 
 export function compileOperator(compilation: ExpressionCompilation, node: Call): Compiled {
+  if (isLazy(node.name)) {
+    const parts = node.args.map((argument, index) =>
+      index === 0 ? compilation.compile(argument) : compilation.compileBlock(argument),
+    );
+    return node.name === '_?_:_'
+      ? compileTernary(compilation, node, parts)
+      : compileLogical(compilation, node, parts);
+  }
   const args = node.args.map((argument) => compilation.compile(argument));
-  if (node.name === '_?_:_') return compileTernary(compilation, node, args);
-  if (node.name === '_&&_' || node.name === '_||_') return compileLogical(compilation, node, args);
   const operator = BINARY.get(node.name) ?? UNARY.get(node.name);
   const given = args.map(({ type }) => type);
   const resolution = operator && resolveOverloads(compilation.unifier, operator.signatures, given);

@@ -38,13 +38,8 @@ export function compileRegexCall(node: Call, steps: readonly EvaluationStep[]): 
     if (regex instanceof EvaluationError) return regex;
     if (last instanceof EvaluationError) return last;
     if (typeof subject !== 'string' || (last !== undefined && typeof last !== 'bigint')) return NO_OVERLOAD;
-    return frame.meter.spend(workOf(regex, subject)) ? use(regex, subject, last) : OVER_BUDGET;
+    return frame.meter.spend(regex.cost(subject)) ? use(regex, subject, last) : OVER_BUDGET;
   };
-}
-
-/** Matching takes at worst one step for each character of the text and each instruction of the pattern. */
-function workOf(regex: Regex, text: string): number {
-  return 1 + Math.ceil((text.length * (8 + regex.size)) / 64);
 }
 
 function regexSource(

@@ -14,6 +14,16 @@ export interface FunctionDefinition extends Signature {
   readonly name: string;
   readonly isMethod: boolean;
   readonly run: Run;
+  /** The units of a call, besides those for long arguments and results. Undefined: one. */
+  readonly cost?: number;
+}
+
+/** Sets the cost of functions that take several times as long as others. */
+export function costing(
+  cost: number,
+  definitions: readonly FunctionDefinition[],
+): readonly FunctionDefinition[] {
+  return definitions.map((definition) => ({ ...definition, cost }));
 }
 
 type Shapes<P extends readonly Type[]> = {

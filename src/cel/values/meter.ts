@@ -6,6 +6,11 @@
  */
 const UNITS = 1_000_000;
 
+/** Adds up the work of several evaluations. */
+export interface Work {
+  spend(units: number): void;
+}
+
 export class Meter {
   #left = UNITS;
 
@@ -13,6 +18,10 @@ export class Meter {
   spend(units: number): boolean {
     this.#left -= units;
     return this.#left >= 0;
+  }
+
+  get spent(): number {
+    return UNITS - this.#left;
   }
 
   get exhausted(): boolean {

@@ -12,6 +12,7 @@ import {
 } from './setting-kinds.ts';
 import type { Parsed, Positionals, Setting, Settings } from './settings.ts';
 import { parseGoDuration } from '../../base/time.ts';
+import { defaultEvaluationUnits } from '../../policy/terms/budget.ts';
 
 export const file = { placeholder: 'FILE', accepted: 'a file' };
 export const folder = { placeholder: 'DIR', accepted: 'a folder' };
@@ -89,10 +90,9 @@ export const webhookSettings = {
     help: 'How long requests are still answered after SIGTERM.',
     accepted: 'a duration such as 5s, up to 10m',
   }),
-  evaluationBudget: durationSetting('250ms', 30_000, parsePositiveDuration, {
-    ...durationPlaceholder,
-    help: 'How much CPU time policies may take to evaluate one review. Beyond it, the write is refused. Policies that can only warn come last, and are left out then.',
-    accepted: 'a duration such as 250ms, more than 0 and up to 30s',
+  evaluationBudget: integerSetting(defaultEvaluationUnits, 10_000, 20_000_000, {
+    placeholder: 'UNITS',
+    help: 'How much work policies may take to evaluate one review, in units of the cost of CEL. Beyond it, the write is refused. Policies that can only warn come last, and are left out then.',
   }),
 } satisfies Settings;
 

@@ -4,6 +4,7 @@ import { decodeReview } from '../../admission/decode/decode-review.ts';
 import type { JudgedResource } from '../../admission/decode/decode-target.ts';
 import { Deadline } from '../../admission/http/deadline.ts';
 import { judgeReview, type Judging } from '../../admission/judge-review.ts';
+import { defaultEvaluationUnits } from '../../policy/terms/budget.ts';
 import { LongDecisions } from '../../admission/long-decisions.ts';
 import type { AccessReviewer, Endpoint } from '../../admission/ports.ts';
 import type { JsonObject } from '../../base/json.ts';
@@ -115,15 +116,14 @@ async function answerTo(
   }
 }
 
-/** The clock stands still: whether a request is refused must not depend on the machine that asks. */
+/** The clock stands still and work is counted: whether a request is refused must not depend on the machine that asks. */
 function portsOf({ snapshot, install, access, now, trace }: WriteSetup): Judging {
   const clock = { now: () => now, monotonic: () => 0 };
   return {
     namespaces: { find: (name) => Promise.resolve(snapshot.namespace(name)) },
     access,
     clock,
-    cpuTime: () => 0,
-    evaluationMs: Number.MAX_SAFE_INTEGER,
+    evaluationUnits: defaultEvaluationUnits,
     longDecisions: new LongDecisions(clock),
     install: {
       sourceNamespaces: install.sharedNamespace,

@@ -47,7 +47,7 @@ function* addEffects(
   const forms = new BindingForms(contexts);
   for (const binding of bindingsNaming(review.name, snapshot)) {
     yield;
-    if (circumstances.budget.isSpent()) effects.leaveOut(binding.id);
+    if (circumstances.budget.isSpent()) effects.leaveOut(binding.id, circumstances.budget.isLate);
     else if (!forms.isSame(binding))
       effects.add(yield* effectOn(binding, contexts, review, snapshot, circumstances));
   }

@@ -89,16 +89,16 @@ function differences(
   return (now ?? []).filter((text) => old?.includes(text) !== true).map((text) => `${id}: ${text}`);
 }
 
-/** Without a cluster no namespace is known, so a policy that matches none is no surprise. A namespace that takes too long may match. */
+/** Without a cluster no namespace is known, so a policy that matches none is no surprise. A namespace that was left out may match. */
 function withoutEffect(
   { id, after }: ProviderWrite,
-  { managed, matched, unmatched, tooSlow }: Impact,
+  { managed, matched, unmatched, tooDear, late }: Impact,
   snapshot: ClusterSnapshot,
   { now }: ProviderCircumstances,
 ): readonly string[] {
   if (after === undefined) return [];
   const isBlind = managed === 0 && !isKnown(id, snapshot);
-  const reach = { matched: isBlind ? 1 : matched + tooSlow.length, errors: unmatched.length };
+  const reach = { matched: isBlind ? 1 : matched + tooDear.length + late.length, errors: unmatched.length };
   const unreached = isBlind ? [] : unreachedIntents(after, snapshot).map(notKeptText);
   const parts = partsWithoutEffect(after, reach, snapshot, now).map(textOf);
   const uncounted = uncountedNamespaces(after, snapshot).map(textOf);

@@ -47,14 +47,15 @@ export function fuseViolation(
  */
 export function finalizerViolation(
   write: ProviderWrite,
-  { dropped, tooSlow }: Impact,
+  { dropped, tooDear, late }: Impact,
 ): JudgedViolation | undefined {
   const { synced, holdsDeletions } = write.reported;
-  const count = Math.min(synced, tooSlow.length > 0 ? Infinity : totalOf(dropped));
+  const leftOut = [...tooDear, ...late];
+  const count = Math.min(synced, leftOut.length > 0 ? Infinity : totalOf(dropped));
   if ((count === 0 && !holdsDeletions) || !leavesObjects(write)) return undefined;
   const held = holdsDeletions ? ['the objects whose deletion waits for a confirmation'] : [];
   const objects = [...(count === 0 ? [] : [counted(count, 'object')]), ...held].join(' and ');
-  const names = new Set([...dropped.keys(), ...tooSlow]);
+  const names = new Set([...dropped.keys(), ...leftOut]);
   const where = count === 0 ? '' : ` (${listed([...names])})`;
   return denied({
     rule: 'finalizer',
@@ -105,9 +106,9 @@ interface Deletions {
  * Returns what a write deletes. Nothing waits after a DELETE, so there the namespaces that were left out count, too: by the
  * status, or by the contents if the status is about an older version.
  */
-function deletionsOf(write: ProviderWrite, { dropped, tooSlow }: Impact): Deletions {
+function deletionsOf(write: ProviderWrite, { dropped, tooDear, late }: Impact): Deletions {
   const { before, after, reported } = write;
-  const leftOut = after === undefined ? tooSlow : [];
+  const leftOut = after === undefined ? [...tooDear, ...late] : [];
   const found = totalOf(dropped);
   const unknown = reported.isCurrent ? 0 : leftOut.length * objectsPerNamespace(before);
   const count = Math.max(found + unknown, leftOut.length === 0 ? 0 : reported.synced);

@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { QuotaSpec } from '../../api/namespace-policy/namespace-policy.ts';
 import type { KubeObject } from '../../base/kube-object.ts';
-import type { Steps } from '../terms/budget.ts';
+import { CountingBudget, type Steps } from '../terms/budget.ts';
 import { isManaged } from '../desired/desired.ts';
 import { matchNamespace, mayMatch, type MatchResult } from '../terms/match.ts';
 import { labelsOf, nameOf, valueOf } from '../../base/metadata.ts';
@@ -43,8 +43,12 @@ export interface Impact {
   /** By namespace, the number of objects that no provider wants after the write. */
   readonly dropped: ReadonlyMap<string, number>;
   readonly unmatched: readonly UnmatchedNamespace[];
-  /** Names of the namespaces that take too long, so that numbers leave them out. */
-  readonly tooSlow: readonly string[];
+  /** Names of the namespaces that cost too much, so that numbers leave them out. */
+  readonly tooDear: readonly string[];
+  /** Names of the namespaces that the webhook had no time for, so that numbers leave them out. */
+  readonly late: readonly string[];
+  /** The namespace in which the newer version costs most. */
+  readonly dearest: NamespaceCost | undefined;
   /** True if the budget ended before the last namespace. */
   readonly isCutShort: boolean;
   /** For a policy that turns to Deny: by namespace, the number of violations that it has already. */
@@ -64,6 +68,12 @@ export interface Impact {
   readonly refused: Pick<RefusedContents, 'all' | 'unread' | 'isComplete'>;
 }
 
+/** What a write of one namespace costs, as far as it is about the written version. */
+export interface NamespaceCost {
+  readonly name: string;
+  readonly units: number;
+}
+
 /** A namespace for which a match condition of the newer version has an error. */
 export interface UnmatchedNamespace {
   readonly name: string;
@@ -73,7 +83,7 @@ export interface UnmatchedNamespace {
   readonly isOld: boolean;
 }
 
-/** Never spends longer on one step than on a part of one namespace. */
+/** Never does more in one step than a part of one namespace. */
 export function* impactOf(
   write: ProviderWrite,
   snapshot: ClusterSnapshot,
@@ -103,7 +113,9 @@ class Comparison implements Impact {
   managed = 0;
   readonly dropped = new Map<string, number>();
   readonly unmatched: UnmatchedNamespace[] = [];
-  readonly tooSlow: string[] = [];
+  readonly tooDear: string[] = [];
+  readonly late: string[] = [];
+  dearest: NamespaceCost | undefined;
   isCutShort = false;
   readonly violating = new Map<string, number>();
   readonly violatingObjects: ReadonlyMap<AuditedResource, number>;
@@ -155,10 +167,15 @@ class Comparison implements Impact {
     const versions = [before, after].filter((version) => version !== undefined);
     if (!versions.some(({ compiled }) => mayMatch(compiled.match, namespaceObject))) return;
     this.isCutShort = true;
-    this.tooSlow.push(nameOf(namespaceObject));
+    this.#leaveOut(namespaceObject);
   }
 
-  /** The namespace is left out of the numbers that a step had no time to find. */
+  #leaveOut(namespaceObject: KubeObject): void {
+    const { isLate } = this.#circumstances.budget;
+    (isLate ? this.late : this.tooDear).push(nameOf(namespaceObject));
+  }
+
+  /** The namespace is left out of the numbers that a step had no budget to find. */
   *add(namespaceObject: KubeObject): Steps<void> {
     this.managed += 1;
     const older = this.#match(this.#write.before, namespaceObject);
@@ -168,9 +185,20 @@ class Comparison implements Impact {
     if (older.kind === 'no' && newer.kind === 'no') return;
     const isLate = isOlderLate || (newer.kind === 'error' && this.#isSpent());
     yield;
-    // The error of a condition without time says nothing of the condition.
+    // The error of a condition without budget says nothing of the condition.
     if (!isLate) this.#addMatched(namespaceObject, older, newer);
-    if (isLate || this.#isSpent()) this.tooSlow.push(nameOf(namespaceObject));
+    if (isLate || this.#isSpent()) this.#leaveOut(namespaceObject);
+  }
+
+  /** Measures match, rules and contents of a policy with expressions. Other policies cost next to nothing. */
+  #measure(namespaceObject: KubeObject): void {
+    const policy = policyIn(this.#write.after);
+    if (policy === undefined || !hasExpressions(policy)) return;
+    const budget = new CountingBudget(this.#circumstances.budget);
+    auditNamespace(policy, namespaceObject, { ...this.#circumstances, budget });
+    for (const content of policy.contents) content.render(namespaceObject, budget);
+    const { units } = budget;
+    if (units > (this.dearest?.units ?? 0)) this.dearest = { name: nameOf(namespaceObject), units };
   }
 
   #addMatched(namespaceObject: KubeObject, older: MatchResult, newer: MatchResult): void {
@@ -183,6 +211,7 @@ class Comparison implements Impact {
     }
     if (newer.kind === 'yes') {
       this.matched += 1;
+      this.#measure(namespaceObject);
       this.#audit(namespaceObject);
       this.#repair(namespaceObject);
       this.unrendered.add(namespaceObject, older.kind !== 'yes');
@@ -255,6 +284,14 @@ class QuotaUse {
     const isSame = isDeepStrictEqual(before, after);
     return now.filter((each) => !isSame || !old.some((known) => isDeepStrictEqual(known, each)));
   }
+}
+
+function hasExpressions({ match, contents, namespaceRules }: CompiledPolicy): boolean {
+  return (
+    match.conditions.length > 0 ||
+    contents.some(({ isTemplated }) => isTemplated) ||
+    namespaceRules.some(({ id }) => id.startsWith('validations/'))
+  );
 }
 
 function append<K>(lists: Map<K, string[]>, key: K, name: string): void {

@@ -36,6 +36,8 @@ export class IntentEffects {
   readonly #cluster: BindingEffect[] = [];
   readonly #tenants: BindingEffect[] = [];
   readonly #leftOut: ProviderId[] = [];
+  /** True if the answer was due before the work reached its limit. */
+  #isLate = false;
 
   constructor(intent: string, after: Intent | undefined) {
     this.#intent = intent;
@@ -47,8 +49,9 @@ export class IntentEffects {
   }
 
   /** For a binding after the end of the budget. */
-  leaveOut(id: ProviderId): void {
+  leaveOut(id: ProviderId, isLate: boolean): void {
     this.#leftOut.push(id);
+    this.#isLate ||= isLate;
   }
 
   decision(context: IntentContext, install: Install): Decision {
@@ -70,13 +73,14 @@ export class IntentEffects {
     const change =
       this.#after === undefined ? 'is deleted, and no longer holds for' : 'changes what holds for';
     const late = this.#leftOut;
+    const missing = this.#isLate
+      ? `the webhook is short of processor time and did not evaluate ${intent}`
+      : `evaluating ${intent} costs too much`;
     return [
       ...(ids.length === 0 ? [] : [`${intent} ${change} ${bindings(ids)}`]),
       ...(late.length === 0
         ? []
-        : [
-            `evaluating ${intent} takes too long for ${bindings(late)}; the numbers of this answer leave them out`,
-          ]),
+        : [`${missing} for ${bindings(late)}; the numbers of this answer leave them out`]),
     ];
   }
 

@@ -18,13 +18,15 @@ import type { HandOver } from './hand-overs.ts';
 import { intentNotices } from './intent-notices.ts';
 import type { UnrenderedContent } from './unrendered.ts';
 import { overQuotaText } from '../rules/namespace-quota.ts';
-import { counted, listed, plural } from '../terms/wording.ts';
+import { defaultEvaluationUnits } from '../terms/budget.ts';
+import { counted, listed, plural, unitsText } from '../terms/wording.ts';
 
 export function noticesOf(write: ProviderWrite, impact: Impact, install: Install): readonly string[] {
   const { id } = write;
   const { gained, lost, unmatched } = impact;
   return [
     ...incompleteness(write, impact),
+    ...costNotice(id, impact),
     ...about(gained, () => `${id} now reaches ${namespaces(gained)}`),
     ...about(lost, () => `${id} no longer reaches ${namespaces(lost)}`),
     ...removals(write, impact),
@@ -62,14 +64,32 @@ function namespaces(names: readonly string[]): string {
   return `${counted(names.length, 'namespace')}: ${listed(names)}`;
 }
 
-function incompleteness(write: ProviderWrite, { tooSlow }: Impact): readonly string[] {
-  if (tooSlow.length === 0) return [];
-  const notice =
-    `evaluating ${write.id} takes too long for ${namespaces(tooSlow)}; ` +
-    `the numbers of this answer leave them out${uncountedDeletions(write)}`;
-  if (!denies(write.after)) return [notice];
+function incompleteness(write: ProviderWrite, { tooDear, late }: Impact): readonly string[] {
+  const { id } = write;
+  const consequence = `the numbers of this answer leave them out${uncountedDeletions(write)}`;
   const expressions = 'Make its match conditions and other expressions cheaper';
-  return [notice, `${write.id} can refuse writes of these namespaces for lack of time. ${expressions}`];
+  return [
+    ...about(tooDear, () => `evaluating ${id} costs too much for ${namespaces(tooDear)}; ${consequence}`),
+    ...(tooDear.length > 0 && denies(write.after)
+      ? [`${id} can refuse writes of these namespaces, because it costs too much. ${expressions}`]
+      : []),
+    ...about(
+      late,
+      () =>
+        `the webhook is short of processor time and did not evaluate ${id} for ${namespaces(late)}; ${consequence}`,
+    ),
+  ];
+}
+
+/** A policy that costs less leaves enough for nine others. */
+const dearUnits = defaultEvaluationUnits / 10;
+
+function costNotice(id: ProviderId, { dearest }: Impact): readonly string[] {
+  if (dearest === undefined || dearest.units < dearUnits) return [];
+  return [
+    `${id} costs ${unitsText(dearest.units)} in namespace ${dearest.name}, of the ${unitsText(defaultEvaluationUnits)} ` +
+      'that all policies together may cost for one request. Make its expressions cheaper',
+  ];
 }
 
 /** The reconciler counts deletions again, by live objects. A deleted provider cannot wait for a confirmation. */

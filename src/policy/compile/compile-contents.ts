@@ -121,6 +121,9 @@ interface ContentSource {
   readonly isFields?: boolean;
 }
 
+/** For an object, besides its texts: to build it, and to compare it with others. */
+const contentUnits = 10;
+
 function compileContent(
   { type, value, name, fixedFields, checks, isFields = false }: ContentSource,
   path: Path,
@@ -133,6 +136,7 @@ function compileContent(
     isTemplated: isTemplated(value),
     isFields,
     render(namespaceObject, budget) {
+      budget.spend(contentUnits);
       const rendered = render(namespaceObject, budget);
       if (rendered.kind === 'present')
         return { kind: 'present', value: contentOf(rendered.value, namespaceObject) };

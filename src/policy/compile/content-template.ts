@@ -31,6 +31,8 @@ type Renderer = (namespaceObject: KubeObject, budget: Budget) => RenderedValue;
 
 const scope: ExpressionScope = { variables: ['namespaceObject'] };
 const maxSourceLength = 200;
+/** For a text, besides its expressions: to check it, and to put it into its place. */
+const textUnits = 3;
 
 /** The place of a value: the path in the policy of the content, and of the value within the content. */
 interface Place {
@@ -133,8 +135,9 @@ function textRenderer(template: Template, field: string, check: TextCheck | unde
   });
   return (namespaceObject, budget) => {
     if (budget.isSpent())
-      return problem('has', 'an error: the time for this request ran out', 'a smaller template');
-    const rendered = template.render({ namespaceObject });
+      return problem('has', 'an error: the budget of this request is used up', 'a smaller template');
+    budget.spend(textUnits);
+    const rendered = template.render({ namespaceObject }, budget);
     if (rendered.ok) {
       const { value } = rendered;
       if (check?.accepts(value) !== false) return { kind: 'present', value };

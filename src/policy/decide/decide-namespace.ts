@@ -18,6 +18,9 @@ import { asStored } from './stored-namespace.ts';
 import { nothingToDecide, type Decision, type JudgedViolation } from '../terms/verdict.ts';
 
 const no: MatchResult = { kind: 'no' };
+/** For a label of another namespace that a quota compares. */
+const countingUnits = 0.5;
+
 const noSteering: Steering = { rights: [], hasEffect: false };
 
 export function decideNamespace(
@@ -163,12 +166,15 @@ function contextOf(
     matchedOld: before.kind === 'yes',
     actions: policy.actions,
     countOthers: (label, value, max) => {
-      // To ask for the CPU time takes longer than to compare a label, so it comes second.
-      const isCounted = (other: KubeObject): boolean =>
-        valueOf(labelsOf(other), label) === value &&
-        !budget.isSpent() &&
-        nameOf(other) !== review.name &&
-        isLiving(policy, other, snapshot);
+      const isCounted = (other: KubeObject): boolean => {
+        budget.spend(countingUnits);
+        return (
+          valueOf(labelsOf(other), label) === value &&
+          !budget.isSpent() &&
+          nameOf(other) !== review.name &&
+          isLiving(policy, other, snapshot, budget)
+        );
+      };
       return countUpTo(max, snapshot.namespaces(), isCounted);
     },
   };
@@ -199,11 +205,16 @@ function judgeOne(
   return isComplete;
 }
 
-function isLiving(policy: CompiledPolicy, other: KubeObject, { policies }: ClusterSnapshot): boolean {
+function isLiving(
+  policy: CompiledPolicy,
+  other: KubeObject,
+  { policies }: ClusterSnapshot,
+  budget: Budget,
+): boolean {
   return (
     !isTerminating(other) &&
     !policies.isExcluded(nameOf(other)) &&
-    matchNamespace(policy.match, other).kind === 'yes'
+    matchNamespace(policy.match, other, budget).kind === 'yes'
   );
 }
 

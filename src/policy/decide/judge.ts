@@ -10,6 +10,8 @@ import type { JudgedViolation } from '../terms/verdict.ts';
 
 /** One object can violate one rule in tens of thousands of places, more than a person reads. */
 const maxViolations = 100;
+/** For a rule, besides its expressions and what it reads of a long object. */
+const ruleUnits = 2;
 
 /** Adds what the write violates to `violations`. Returns false when the budget ran out before the last rule. */
 export function judge(
@@ -23,6 +25,7 @@ export function judge(
   const reports = policy.actions.filter(isReport);
   const isComplete = rules.every((rule) => {
     if (context.budget.isSpent()) return false;
+    context.budget.spend(ruleUnits);
     if (isExcepted(policy.exceptions, rule.id, context.review.namespace, context.now)) {
       context.trace?.(outcomeOf(policy, rule, 'excepted', noViolations));
       return true;

@@ -132,7 +132,8 @@ function runRound(
     if (isExcepted(policy.exceptions, 'namespaces.defaults', review.namespace, now)) continue;
     const object = asStored(additions.object);
     // An error of a match counts as no match: nothing is set here, and the validating webhook refuses the write.
-    if (matchNamespace(policy.match, object).kind === 'yes') setDefaults(policy, review, additions, budget);
+    if (matchNamespace(policy.match, object, budget).kind === 'yes')
+      setDefaults(policy, review, additions, budget);
   }
   // The budget may have run out in the middle of a policy, and then defaults are missing.
   if (budget.isSpent()) return 'over-budget';
@@ -141,7 +142,8 @@ function runRound(
 
 function setDefaults(policy: CompiledPolicy, review: Review, additions: Additions, budget: Budget): void {
   const movedIn =
-    review.oldObject === undefined || matchNamespace(policy.match, asStored(review.oldObject)).kind !== 'yes';
+    review.oldObject === undefined ||
+    matchNamespace(policy.match, asStored(review.oldObject), budget).kind !== 'yes';
   for (const key of policy.namespaceDefaults) {
     if (budget.isSpent() || additions.has(key)) continue;
     const dropped = valueOf(metadataMap(review.oldObject, key.field), key.key);
@@ -149,7 +151,7 @@ function setDefaults(policy: CompiledPolicy, review: Review, additions: Addition
       additions.restore(key, dropped, policy.name, dropped);
       continue;
     }
-    const value = movedIn ? newValue(policy, key, review, additions.object) : undefined;
+    const value = movedIn ? newValue(policy, key, review, additions.object, budget) : undefined;
     if (value !== undefined) additions.add(key, value, policy.name);
   }
 }
@@ -160,9 +162,10 @@ function newValue(
   key: DefaultKey,
   review: Review,
   namespaceObject: KubeObject,
+  budget: Budget,
 ): string | undefined {
   if (key.readsRequest && review.operation !== 'CREATE') return undefined;
-  const rendered = renderDefault(key, namespaceObject, review);
+  const rendered = renderDefault(key, namespaceObject, review, budget);
   if (!rendered.ok) return undefined;
   const required = policy.requirements.filter(
     ({ field, key: name }) => field === key.field && name === key.key,
@@ -205,8 +208,8 @@ function secretAdditions(
     if (budget.isSpent()) return 'over-budget';
     if (policy.secretDefaults.length === 0 || rulesFor(policy, review).length === 0) continue;
     if (isExcepted(policy.exceptions, 'secrets.defaults', review.namespace, now)) continue;
-    if (matchNamespace(policy.match, namespaceObject).kind !== 'yes') continue;
-    setSecretDefaults(policy, review, namespaceObject, additions);
+    if (matchNamespace(policy.match, namespaceObject, budget).kind !== 'yes') continue;
+    setSecretDefaults(policy, review, namespaceObject, additions, budget);
   }
   return additions;
 }
@@ -216,10 +219,11 @@ function setSecretDefaults(
   review: Review,
   namespaceObject: KubeObject,
   additions: Additions,
+  budget: Budget,
 ): void {
   for (const key of policy.secretDefaults) {
     if (additions.has(key) || (key.readsRequest && review.isOwnWrite === true)) continue;
-    const value = secretDefault(key, review, namespaceObject);
+    const value = secretDefault(key, review, namespaceObject, budget);
     if (value === undefined) continue;
     // An annotation of a Secret can hold its data.
     if (review.operation === 'CREATE') additions.add(key, value, policy.name);
@@ -227,9 +231,14 @@ function setSecretDefaults(
   }
 }
 
-function secretDefault(key: DefaultKey, review: Review, namespaceObject: KubeObject): string | undefined {
+function secretDefault(
+  key: DefaultKey,
+  review: Review,
+  namespaceObject: KubeObject,
+  budget: Budget,
+): string | undefined {
   if (review.operation !== 'CREATE') return valueOf(metadataMap(review.oldObject, key.field), key.key);
-  const rendered = renderDefault(key, namespaceObject, review);
+  const rendered = renderDefault(key, namespaceObject, review, budget);
   return rendered.ok ? rendered.value : undefined;
 }
 

@@ -1,4 +1,4 @@
-// Judges the policies that cannot refuse a write last, and leaves out those for which no time is left.
+// Judges the policies that cannot refuse a write last, and leaves out those for which no budget is left.
 import type { CompiledPolicy } from '../compile/compile-policy.ts';
 import type { Budget } from '../terms/budget.ts';
 import type { Decision, JudgedViolation, Right } from '../terms/verdict.ts';
@@ -55,18 +55,21 @@ export function withReports(
     ...decision,
     violations: inOrder([...decision.violations, ...all.flatMap(({ violations }) => violations)]),
     rights: [...decision.rights, ...all.flatMap(({ rights }) => rights)],
-    notices: [...decision.notices, ...unjudgedNotices(unjudged)],
+    notices: [...decision.notices, ...unjudgedNotices(unjudged, budget)],
     policies: [...decision.policies, ...matched].sort(),
     unjudged,
   };
 }
 
-function unjudgedNotices(unjudged: readonly string[]): readonly string[] {
+function unjudgedNotices(unjudged: readonly string[], { isLate }: Budget): readonly string[] {
   if (unjudged.length === 0) return [];
   const subject =
     unjudged.length === 1 ? `policy ${listed(unjudged)} was` : `policies ${listed(unjudged)} were`;
+  const reason = isLate
+    ? 'the webhook is short of processor time'
+    : 'evaluating all policies costs more than one request may cost';
   return [
-    `${subject} not judged, because evaluating all policies takes too long; without Deny, this blocks no write, even one that takes a namespace out of their match`,
+    `${subject} not judged, because ${reason}; without Deny, this blocks no write, even one that takes a namespace out of their match`,
   ];
 }
 

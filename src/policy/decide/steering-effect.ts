@@ -53,8 +53,9 @@ export function withDefaultedKeys(
   sides: SteeringSides,
   setters: readonly DefaultSetter[],
   review: Review,
+  budget: Budget,
 ): SteeringSides {
-  const keys = defaultedKeys(setters, sides.after, review);
+  const keys = defaultedKeys(setters, sides.after, review, budget);
   if (keys.length === 0) return sides;
   const before = withMissing(sides.before, keys);
   const isSame = sides.contained === sides.before;
@@ -197,6 +198,7 @@ function defaultedKeys(
   setters: readonly DefaultSetter[],
   object: KubeObject,
   review: Review,
+  budget: Budget,
 ): readonly DefaultedKey[] {
   const found: DefaultedKey[] = [];
   for (const { policy, ownsDefault, isNew } of setters) {
@@ -204,7 +206,7 @@ function defaultedKeys(
       if (!isNew || !ownsDefault(key.field, key.key)) continue;
       const value = valueOf(metadataMap(object, key.field), key.key);
       if (value === undefined || (key.readsRequest && review.operation !== 'CREATE')) continue;
-      const rendered = renderDefault(key, object, review);
+      const rendered = renderDefault(key, object, review, budget);
       if (rendered.ok && rendered.value === value) found.push({ field: key.field, key: key.key, value });
     }
   }

@@ -74,7 +74,7 @@ export class SteeringReview {
 
   #rights(candidates: readonly Candidate[], budget: Budget): Steering {
     if (candidates.length === 0) return { rights: [], hasEffect: false };
-    this.#sides ??= withDefaultedKeys(this.#plain, this.#setters(), this.#review);
+    this.#sides ??= withDefaultedKeys(this.#plain, this.#setters(), this.#review, budget);
     return rightsOf(candidates, this.#sides, this.#sides !== this.#plain, this.#review, budget);
   }
 

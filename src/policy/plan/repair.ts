@@ -1,7 +1,7 @@
 // Finds the labels and annotations that policies default and that an existing Namespace lacks.
 import type { KubeObject } from '../../base/kube-object.ts';
 import { isExcepted } from '../terms/exceptions.ts';
-import type { Circumstances } from '../terms/budget.ts';
+import type { Budget, Circumstances } from '../terms/budget.ts';
 import { matchNamespace } from '../terms/match.ts';
 import { metadataMap, nameOf, valueOf } from '../../base/metadata.ts';
 import { renderDefault, type DefaultKey } from '../rules/default-keys.ts';
@@ -37,7 +37,7 @@ export function missingDefaults(
     for (const key of policy.namespaceDefaults) {
       const exists = valueOf(metadataMap(namespaceObject, key.field), key.key) !== undefined;
       if (exists || missing[key.field].has(key.key) || budget.isSpent()) continue;
-      const value = defaultFor(policy, key, namespaceObject);
+      const value = defaultFor(policy, key, namespaceObject, budget);
       if (value === undefined) continue;
       missing[key.field].set(key.key, value);
       keys.push({ provider: policy.id, field: key.field, key: key.key });
@@ -51,9 +51,10 @@ function defaultFor(
   policy: CompiledPolicy,
   key: DefaultKey,
   namespaceObject: KubeObject,
+  budget: Budget,
 ): string | undefined {
   if (key.readsRequest) return undefined;
-  const rendered = renderDefault(key, namespaceObject, noRequest);
+  const rendered = renderDefault(key, namespaceObject, noRequest, budget);
   if (!rendered.ok) return undefined;
   const accepts = policy.requirements.every(
     (requirement) =>

@@ -4,6 +4,7 @@ import type { Evaluation, ExpressionScope } from '../../cel/expression.ts';
 import { compiled, refused, type CompileResult } from '../terms/compile-result.ts';
 import { isLabelValue } from '../../api/kubernetes-names.ts';
 import { keyPath, metadataMap, valueOf, type MetadataField } from '../../base/metadata.ts';
+import type { Budget } from '../terms/budget.ts';
 import { quoted } from '../terms/wording.ts';
 import type { KubeObject } from '../../base/kube-object.ts';
 import type { Review } from '../terms/review.ts';
@@ -37,8 +38,9 @@ export function renderDefault(
   { field, template }: DefaultKey,
   namespaceObject: KubeObject,
   review: Review,
+  budget: Budget,
 ): Evaluation<string> {
-  const rendered = template.render({ namespaceObject, request: review.attributes });
+  const rendered = template.render({ namespaceObject, request: review.attributes }, budget);
   if (rendered.ok && field === 'labels' && !isLabelValue(rendered.value)) {
     return { ok: false, reason: 'failed', message: 'the result is not a label value' };
   }
@@ -83,8 +85,8 @@ function isDemanded(key: DefaultKey, before: string | undefined, context: StepCo
   return !context.matchedOld && !key.readsRequest;
 }
 
-function missing(key: DefaultKey, { namespaceObject, review }: StepContext): RuleViolation {
-  const rendered = renderDefault(key, namespaceObject, review);
+function missing(key: DefaultKey, { namespaceObject, review, budget }: StepContext): RuleViolation {
+  const rendered = renderDefault(key, namespaceObject, review, budget);
   const accepted = rendered.ok
     ? `${quoted(rendered.value)}, the default${key.readsRequest ? '' : ', or another value'}`
     : `a value; its default cannot be computed: ${rendered.message}`;
@@ -106,7 +108,7 @@ function judgeValue(
 ): readonly RuleViolation[] {
   if (context.review.operation !== 'CREATE' || !key.readsRequest) return [];
   if (!context.ownsDefault(key.field, key.key)) return [];
-  const rendered = renderDefault(key, context.namespaceObject, context.review);
+  const rendered = renderDefault(key, context.namespaceObject, context.review, context.budget);
   if (rendered.ok && rendered.value === value) return [];
   const accepted = rendered.ok
     ? quoted(rendered.value)

@@ -12,6 +12,8 @@ export interface Requirement {
   readonly key: string;
   readonly accepted: string;
   accepts(value: string): boolean;
+  /** The units of `accepts`. */
+  cost(value: string): number;
 }
 
 export function compileRequirements(required: RequiredSpec): readonly CompileResult<Requirement>[] {
@@ -25,10 +27,12 @@ export function requiredKeysRule(requirements: readonly Requirement[]): Rule {
     shape: 'state',
     id: 'namespaces.required',
     graced: true,
-    judge: (object) =>
+    judge: (object, { budget }) =>
       requirements.flatMap((requirement) => {
         const { field, key } = requirement;
-        return judgeValue(requirement, valueOf(metadataMap(object, field), key));
+        const value = valueOf(metadataMap(object, field), key);
+        budget.spend(value === undefined ? 1 : requirement.cost(value));
+        return judgeValue(requirement, value);
       }),
   };
 }
@@ -60,6 +64,7 @@ function compileRequirement(
 interface Pattern {
   readonly source: string;
   search(text: string): boolean;
+  cost(text: string): number;
 }
 
 function requirementOf(
@@ -76,6 +81,7 @@ function requirementOf(
     field,
     key,
     accepted: accepted.join(', being ') || 'any value that is not empty',
+    cost: (value) => 1 + (pattern?.cost(value) ?? 0),
     accepts(value) {
       if (values === undefined && pattern === undefined) return value !== '';
       return (values?.includes(value) ?? true) && (pattern?.search(value) ?? true);

@@ -20,15 +20,16 @@ export function secretDockerConfigRule(spec: DockerConfigRule): Rule {
     shape: 'state',
     id: 'secrets.dockerConfig',
     graced: true,
-    judge(secret) {
+    judge(secret, { budget }) {
       const key = keys.get(secretType(secret));
       if (key === undefined) return [];
-      const value = secretValue(secret, key);
+      const value = secretValue(secret, key, budget);
       const path = `data[${JSON.stringify(key)}]`;
       const registries = value.kind === 'bytes' ? registriesOf(value.bytes, key === '.dockercfg') : undefined;
       if (registries === undefined) return [unreadable(path, value.kind, fingerprintOf(value))];
       // Without a list every entry is allowed, even when it is not a registry.
       if (allowed === undefined) return [];
+      budget.spend((registries.length * allowed.length) >> 2);
       return registries
         .filter((host) => host === undefined || !allowed.some((glob) => glob.matches(host)))
         .map((host) => violation(path, host, accepted));

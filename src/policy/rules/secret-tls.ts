@@ -2,12 +2,15 @@
 import type { X509Certificate } from 'node:crypto';
 import type { TlsRule } from '../../api/namespace-policy/namespace-policy.ts';
 import { parseDuration } from '../../base/time.ts';
+import type { Budget } from '../terms/budget.ts';
 import type { KubeObject } from '../../base/kube-object.ts';
 import type { RuleViolation, Rule } from './rule.ts';
 import { fingerprintOf, secretType, secretValue, type SecretValue } from './secret-values.ts';
 import { readCertificate, readPrivateKey } from './tls-pair.ts';
 
 const certificatePath = 'data["tls.crt"]';
+/** To read a certificate and a key, and to compare them, takes 0.1 ms. */
+const pairUnits = 1000;
 const keyPath = 'data["tls.key"]';
 
 export function secretTlsRule(spec: TlsRule): Rule {
@@ -15,13 +18,14 @@ export function secretTlsRule(spec: TlsRule): Rule {
     shape: 'state',
     id: 'secrets.tls',
     graced: true,
-    judge: (secret, { now }) =>
-      secretType(secret) === 'kubernetes.io/tls' ? judgePair(spec, secret, now) : [],
+    judge: (secret, { now, budget }) =>
+      secretType(secret) === 'kubernetes.io/tls' ? judgePair(spec, secret, now, budget) : [],
   };
 }
 
-function judgePair(spec: TlsRule, secret: KubeObject, now: Date): readonly RuleViolation[] {
-  const certificateValue = secretValue(secret, 'tls.crt');
+function judgePair(spec: TlsRule, secret: KubeObject, now: Date, budget: Budget): readonly RuleViolation[] {
+  budget.spend(pairUnits);
+  const certificateValue = secretValue(secret, 'tls.crt', budget);
   const certificate = readCertificate(certificateValue);
   const identity = fingerprintOf(certificateValue);
   return [
@@ -32,7 +36,7 @@ function judgePair(spec: TlsRule, secret: KubeObject, now: Date): readonly RuleV
           ...judgeStrength(spec.minRsaBits, certificate, identity),
         ]),
     ...(spec.keyMatchesCertificate
-      ? judgeKey(certificate, certificateValue, secretValue(secret, 'tls.key'))
+      ? judgeKey(certificate, certificateValue, secretValue(secret, 'tls.key', budget))
       : []),
   ];
 }

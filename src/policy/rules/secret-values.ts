@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto';
 import type { KubeObject } from '../../base/kube-object.ts';
 import { isJsonObject, ownMember } from '../../base/json.ts';
+import type { Work } from '../../cel/expression.ts';
 import { stringField } from './fields.ts';
 
 export type SecretValue =
@@ -15,10 +16,12 @@ export function secretType(secret: KubeObject): string {
   return stringField(secret, 'type') || 'Opaque';
 }
 
-export function secretValue(secret: KubeObject, key: string): SecretValue {
+/** Decodes and later parses or hashes the value, which costs a unit for 32 characters. */
+export function secretValue(secret: KubeObject, key: string, work: Work): SecretValue {
   const plain = ownString(secret['stringData'], key);
-  if (plain !== undefined) return { kind: 'bytes', bytes: Buffer.from(plain, 'utf8') };
   const encoded = ownString(secret['data'], key);
+  work.spend(((plain ?? encoded)?.length ?? 0) >> 5);
+  if (plain !== undefined) return { kind: 'bytes', bytes: Buffer.from(plain, 'utf8') };
   if (encoded === undefined) return { kind: 'absent' };
   const bytes = decodedBase64(encoded);
   return bytes === undefined ? { kind: 'undecodable', text: encoded } : { kind: 'bytes', bytes };

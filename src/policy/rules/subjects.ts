@@ -16,8 +16,9 @@ export function forbiddenSubjectsRule(forbidden: readonly string[]): Rule {
     shape: 'state',
     id: 'rbac.forbiddenSubjects',
     graced: true,
-    judge: (binding) =>
+    judge: (binding, { budget }) =>
       subjectsOf(binding).flatMap((subject, index) => {
+        budget.spend(1 + (globs.length >> 1));
         const spellings = spellingsOf(subject, binding.metadata.namespace ?? '');
         const match = globs.find((glob) => spellings.some((spelling) => glob.matches(spelling)));
         if (match !== undefined)

@@ -3,6 +3,7 @@ import type { ValidationRule } from '../../api/namespace-policy/namespace-policy
 import { compileExpression, type Expression, type ExpressionScope } from '../../cel/expression.ts';
 import { compiled, refused, type CompileResult } from '../terms/compile-result.ts';
 import { clipped } from '../../base/text.ts';
+import type { Budget } from '../terms/budget.ts';
 import type { KubeObject } from '../../base/kube-object.ts';
 import type { Review } from '../terms/review.ts';
 import type { RuleViolation, Rule } from './rule.ts';
@@ -29,9 +30,9 @@ function validationRule(rule: ValidationRule, expression: Expression, message: E
     id: `validations/${rule.name}`,
     // A rule that reads the old object or the request cannot judge the old object alone.
     graced: !expression.reads.has('oldObject') && !expression.reads.has('request'),
-    judge(object, { review }) {
+    judge(object, { review, budget }) {
       const bindings = bindingsOf(object, review);
-      const result = expression.evaluate(bindings);
+      const result = expression.evaluate(bindings, budget);
       if (result.ok && result.value === true) return [];
       const source = clipped(rule.expression, maxMessageLength);
       const accepted = `an object for which ${source} is true`;
@@ -40,7 +41,7 @@ function validationRule(rule: ValidationRule, expression: Expression, message: E
         const failed = violation(`an error: ${result.message}`, accepted, undefined);
         return [{ ...failed, message: text, isConsequence: true }];
       }
-      const text = messageOf(rule, message, bindings);
+      const text = messageOf(rule, message, bindings, budget);
       // Without a message, the words are those of a ValidatingAdmissionPolicy.
       if (text === undefined)
         return [
@@ -70,8 +71,9 @@ function messageOf(
   rule: ValidationRule,
   message: Expression | undefined,
   bindings: Bindings,
+  budget: Budget,
 ): string | undefined {
-  const computed = message?.evaluate(bindings);
+  const computed = message?.evaluate(bindings, budget);
   if (computed?.ok === true && typeof computed.value === 'string') {
     const text = computed.value.trim();
     if (text !== '' && !/[\r\n]/.test(text)) return clipped(text, maxMessageLength);

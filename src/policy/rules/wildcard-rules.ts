@@ -1,11 +1,13 @@
 // rbac.forbidWildcardRules: Roles must list what they grant, without wildcards.
 import { quoted } from '../terms/wording.ts';
 import type { KubeObject } from '../../base/kube-object.ts';
-import type { RuleViolation, Rule } from './rule.ts';
+import type { RuleContext, RuleViolation, Rule } from './rule.ts';
 import { isJsonObject } from '../../base/json.ts';
 import { stringsOf } from './fields.ts';
 
 const fields = ['apiGroups', 'resources', 'verbs', 'nonResourceURLs'] as const;
+/** For the four lists of a rule of a Role. */
+const unitsPerRule = 4;
 type Field = (typeof fields)[number];
 
 export const wildcardRulesRule: Rule = {
@@ -15,9 +17,10 @@ export const wildcardRulesRule: Rule = {
   judge: judgeRole,
 };
 
-function judgeRole(role: KubeObject): readonly RuleViolation[] {
+function judgeRole(role: KubeObject, { budget }: RuleContext): readonly RuleViolation[] {
   const { rules } = role;
   if (!Array.isArray(rules)) return [];
+  budget.spend(rules.length * unitsPerRule);
   return rules.flatMap((rule: unknown, index) =>
     isJsonObject(rule) ? fields.flatMap((field) => judgeField(`rules[${index}].${field}`, field, rule)) : [],
   );

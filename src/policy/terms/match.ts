@@ -29,6 +29,9 @@ export interface MatchError {
 
 export type MatchResult = { readonly kind: 'yes' } | { readonly kind: 'no' } | MatchError;
 
+/** For the names and the labels, however many. */
+const matchingUnits = 3;
+
 const yes: MatchResult = { kind: 'yes' };
 const no: MatchResult = { kind: 'no' };
 
@@ -60,10 +63,11 @@ export function matchNamespace(
   namespaceObject: KubeObject,
   budget: Budget = unlimitedBudget,
 ): MatchResult {
+  budget.spend(matchingUnits);
   return mayMatch(match, namespaceObject) ? matchConditions(match.conditions, namespaceObject, budget) : no;
 }
 
-/** False if the name or the labels alone say no, which takes no time. */
+/** False if the name or the labels alone say no, which costs next to nothing. */
 export function mayMatch(match: CompiledMatch, namespaceObject: KubeObject): boolean {
   const name = nameOf(namespaceObject);
   if (match.names !== undefined && !match.names.some((glob) => glob.matches(name))) return false;
@@ -80,8 +84,8 @@ function matchConditions(
   for (const { name, expression } of conditions) {
     // A spent budget makes the caller refuse the review, whatever this returns.
     if (budget.isSpent())
-      return { kind: 'error', condition: name, message: 'the time for this request ran out' };
-    const result = expression.evaluate({ namespaceObject });
+      return { kind: 'error', condition: name, message: 'the budget of this request is used up' };
+    const result = expression.evaluate({ namespaceObject }, budget);
     if (!result.ok) firstError ??= { kind: 'error', condition: name, message: result.message };
     else if (result.value !== true) return no;
   }

@@ -2,7 +2,7 @@
 import { clipped } from '../../base/text.ts';
 import type { AnyReview } from './review.ts';
 import type { Verdict, Violation } from './verdict.ts';
-import { shownName } from './wording.ts';
+import { shownName, unitsText } from './wording.ts';
 
 const maxReasons = 3;
 const maxContacts = 3;
@@ -33,9 +33,9 @@ export interface Cause {
 }
 
 /** Returns what was refused, the first reasons, and the contacts of their authors. `causesOf` returns all reasons. */
-export function refusalMessage(verdict: Verdict, review: AnyReview, slowest: readonly string[] = []): string {
+export function refusalMessage(verdict: Verdict, review: AnyReview, overrun?: Overrun): string {
   const reasons = [
-    ...(verdict.overBudget ? [lackOfTime(slowest)] : []),
+    ...(verdict.overBudget ? [overrunText(overrun)] : []),
     ...distinctFaults(verdict.denials).map(violationLine),
   ];
   const name = review.name === '' ? 'without a name' : review.name;
@@ -44,14 +44,29 @@ export function refusalMessage(verdict: Verdict, review: AnyReview, slowest: rea
   return `${subject}${reasonsText(reasons)}${contact === undefined ? '' : `\n${contact}`}`;
 }
 
-/** Any author can have written the slow policies, so a refusal names them. */
-function lackOfTime(slowest: readonly string[]): string {
-  const policies = slowest.length === 1 ? 'policy' : 'policies';
-  const names = slowest.map((name) => clipped(name)).join(', ');
-  const text = 'the policies took longer to evaluate than one request may take';
-  return slowest.length === 0
+/** Says why a decision ended before all policies or namespaces were evaluated. */
+export interface Overrun {
+  /** True if the answer was due before the work reached its limit. */
+  readonly isLate: boolean;
+  /** The limit of the request. */
+  readonly units?: number;
+  /** The policies that used most of it. */
+  readonly dearest?: readonly { readonly policy: string; readonly units: number }[];
+}
+
+export const lackOfTime =
+  'the webhook is short of processor time, so the timeout of this request expired before a decision';
+
+/** Any author can have written the expensive policies, so a refusal names them. */
+function overrunText({ isLate, units, dearest = [] }: Overrun = { isLate: false }): string {
+  if (isLate) return `${lackOfTime}; try again`;
+  const limit = units === undefined ? 'one request may cost' : `the ${unitsText(units)} of one request`;
+  const text = `evaluating the policies costs more than ${limit}`;
+  const names = dearest.map(({ policy, units: own }) => `${clipped(policy)} (${unitsText(own)})`);
+  const policies = names.length === 1 ? 'policy' : 'policies';
+  return names.length === 0
     ? text
-    : `${text}, most of it for ${policies} ${names}: ask for cheaper expressions there`;
+    : `${text}, most of it for ${policies} ${names.join(', ')}: ask for cheaper expressions there`;
 }
 
 /** Two policies that say the same of one field give one reason. `causesOf` names both. */

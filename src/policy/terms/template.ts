@@ -1,7 +1,13 @@
 // Compiles text with `${ CEL }`. Each expression must give a string, and `$${` is a literal `${`.
 import { compileExpression, findEnd, positionOf } from '../../cel/expression.ts';
 import type { Bindings, Evaluation, Expression } from '../../cel/expression.ts';
-import type { ExpressionProblem, ExpressionScope, MetadataKey, Variable } from '../../cel/expression.ts';
+import type {
+  ExpressionProblem,
+  ExpressionScope,
+  MetadataKey,
+  Variable,
+  Work,
+} from '../../cel/expression.ts';
 import { quoted } from './wording.ts';
 import type { Path, Problem } from '../../base/problem.ts';
 
@@ -14,7 +20,7 @@ export interface Template {
   readonly lookups: readonly MetadataKey[];
   /** True if the text outside of expressions holds `{{`. */
   readonly hasGoTemplate: boolean;
-  render(bindings: Bindings): Evaluation<string>;
+  render(bindings: Bindings, work?: Work): Evaluation<string>;
 }
 
 export type TemplateResult =
@@ -40,7 +46,7 @@ export function compileTemplate(source: string, scope: ExpressionScope): Templat
       reads,
       lookups: expressions.flatMap((expression) => expression.lookups),
       hasGoTemplate: parts.some((part) => typeof part === 'string' && part.includes('{{')),
-      render: (bindings) => render(parts, bindings),
+      render: (bindings, work) => render(parts, bindings, work),
     },
   };
 }
@@ -87,14 +93,14 @@ function problemAt(source: string, offset: number, message: string): ExpressionP
   return { message, offset, ...positionOf(source, offset) };
 }
 
-function render(parts: readonly Part[], bindings: Bindings): Evaluation<string> {
+function render(parts: readonly Part[], bindings: Bindings, work: Work | undefined): Evaluation<string> {
   let value = '';
   for (const part of parts) {
     if (typeof part === 'string') {
       value += part;
       continue;
     }
-    const evaluation = part.evaluate(bindings);
+    const evaluation = part.evaluate(bindings, work);
     if (!evaluation.ok) return evaluation;
     value += String(evaluation.value);
   }

@@ -84,7 +84,7 @@ export interface Decision {
   readonly policies: readonly string[];
   /** True when the evaluation budget ran out. The review is then refused in any case. */
   readonly overBudget: boolean;
-  /** Policies that could only report, and that the evaluation budget left no time for, by name. */
+  /** Policies that could only report, and that the evaluation budget left nothing for, by name. */
   readonly unjudged: readonly string[];
 }
 

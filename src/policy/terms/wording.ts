@@ -19,6 +19,11 @@ export function plural(count: number, thing: 'namespace' | 'object'): string {
   return count === 1 ? thing : `${thing}s`;
 }
 
+/** `2,500,000 units`, of the work that budgets count. */
+export function unitsText(units: number): string {
+  return `${Math.round(units).toLocaleString('en-US')} units`;
+}
+
 /** `a, b, c`. Lists at most five names, fewer when they are long, and then the number of the others. */
 export function listed(names: readonly string[]): string {
   const sorted = names.toSorted();

@@ -100,16 +100,47 @@ test('a decision that fails lets the next one begin', async () => {
   expect(await make(() => atOnce('next'))).toBe('next');
 });
 
-test('each step has a part of the budget, and all steps together leave time to ask for rights', async () => {
-  const { clock, make } = start();
+test('each step has a part of the units, and a step that spends it leaves the next step its own', async () => {
+  const { make } = start();
   const spent = await make(function* steps(budget) {
     const seen: boolean[] = [];
-    for (const milliseconds of [99, 100, 50, 2751, 0]) {
-      clock.time += milliseconds;
+    for (const units of [499_999, 500_000, 0]) {
+      budget.spend(units);
       seen.push(budget.isSpent());
       yield;
     }
-    return seen;
+    return [...seen, budget.isLate];
   });
-  expect(spent).toEqual([false, true, false, true, true]);
+  expect(spent).toEqual([false, true, false, false]);
+});
+
+test('all steps together have a limit, which no clock moves', async () => {
+  const { make } = start();
+  const stepsDone = await make(function* steps(budget) {
+    let done = 0;
+    for (; done < 100 && !budget.isSpent(); done += 1) {
+      budget.spend(500_000);
+      yield;
+    }
+    return [done, budget.isLate];
+  });
+  expect(stepsDone).toEqual([40, false]);
+});
+
+test('the time of all steps together leaves some to ask for rights, and its end is no fault of the units', async () => {
+  const { clock, make } = start();
+  const seen = await make(function* steps(budget) {
+    const all: (readonly boolean[])[] = [];
+    for (const milliseconds of [2999, 1, 0]) {
+      clock.time += milliseconds;
+      yield;
+      all.push([budget.isSpent(), budget.isLate]);
+    }
+    return all;
+  });
+  expect(seen).toEqual([
+    [false, false],
+    [true, true],
+    [true, true],
+  ]);
 });

@@ -215,6 +215,28 @@ describe('the budget', () => {
     expect(evaluate(source, bindings)).toMatchObject({ ok: false, reason: 'budget' });
   });
 
+  test.each([
+    [`object.map.all(a, object.map.all(b, ${'(b != a || true) && '.repeat(200)}true))`],
+    [`object.map.all(a, object.map.all(b, [${'1, '.repeat(1000)}1][0] == 1))`],
+    [`object.map.all(a, object.map.all(b, object${'.?a'.repeat(90)}.hasValue() || true))`],
+    ['object.map.all(a, object.map.all(b, quantity("1Gi").isGreaterThan(quantity("1Mi"))))'],
+  ])('%s takes no more steps than units', (source) => {
+    expect(evaluate(source, bindings)).toMatchObject({ ok: false, reason: 'budget' });
+  });
+
+  test.each([
+    ['1 + 1 == 2', 7],
+    ['true || object.a.b.c == 1', 2],
+    ['false || true', 3],
+    ['[1, 2].all(x, x > 0)', 16],
+    ['"abc".matches("b")', 9],
+    ['isIP("10.0.0.1")', 12],
+  ])('%s costs %i units on every machine', (source, units) => {
+    let spent = 0;
+    compiled(source).evaluate({}, { spend: (each) => (spent += each) });
+    expect(spent).toBe(units);
+  });
+
   test('a used up budget is not absorbed by || or &&', () => {
     expect(evaluate('lists.range(1000000000).size() > 0 || true', bindings)).toMatchObject({
       reason: 'budget',

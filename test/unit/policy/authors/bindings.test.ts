@@ -243,7 +243,7 @@ describe('a label that a tenant sets through a binding', () => {
 
   it('counts for every reader where the time runs out', () => {
     const policies = [aPolicy('p', { match: { ...reading, names: ['other'] }, contents })];
-    const budget = { isSpent: () => true };
+    const budget = { ...unlimitedBudget, isSpent: () => true };
     expect(rightsIn(decisionOn(binding, { policies, budget }))).toContain(
       'use namespacepolicies/p in all: spec.intents[0]',
     );

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { KubeObject } from '../../../../src/base/kube-object.ts';
-import type { Budget } from '../../../../src/policy/terms/budget.ts';
+import { unlimitedBudget, type Budget } from '../../../../src/policy/terms/budget.ts';
 import {
   aProviderReview,
   aSnapshot,
@@ -36,7 +36,7 @@ describe('the budget', () => {
   /** Returns a budget that is spent after a number of checks. */
   const after = (checks: number): Budget => {
     let left = checks;
-    return { isSpent: () => (left -= 1) < 0 };
+    return { ...unlimitedBudget, isSpent: () => (left -= 1) < 0 };
   };
   const conditions = (text: string) => ({
     match: { names: ['*'], matchConditions: [{ name: 'c', expression: text }] },
@@ -54,7 +54,7 @@ describe('the budget', () => {
       overBudget: false,
       violations: [],
       notices: [
-        'evaluating SecretShare/regcred takes too long for 2 namespaces: b, c; ' +
+        'evaluating SecretShare/regcred costs too much for 2 namespaces: b, c; ' +
           'the numbers of this answer leave them out, and more than 1 deletions still wait for a confirmation',
         'SecretShare/regcred no longer reaches 1 namespace: a',
         'SecretShare/regcred deletes up to 1 object in namespace: a',
@@ -64,7 +64,7 @@ describe('the budget', () => {
 
   test('the deletion of a share that is not compared with all namespaces warns that uncounted objects can stay', () => {
     expect(decided(undefined, share(['*']), after(0)).notices).toEqual([
-      'evaluating SecretShare/regcred takes too long for 3 namespaces: a, b, c; the numbers of this answer leave them out, ' +
+      'evaluating SecretShare/regcred costs too much for 3 namespaces: a, b, c; the numbers of this answer leave them out, ' +
         'and all objects stay if there are more than 1 and reeve.dev/confirm-deletions does not confirm them',
     ]);
   });
@@ -117,7 +117,7 @@ describe('the budget', () => {
 
     test('names only namespaces that its names and labels can match, and no objects for a policy without contents', () => {
       expect(decided(undefined, policy({ contents: {} }, {}), after(0)).notices).toEqual([
-        'evaluating NamespacePolicy/p takes too long for 2 namespaces: a, b; the numbers of this answer leave them out',
+        'evaluating NamespacePolicy/p costs too much for 2 namespaces: a, b; the numbers of this answer leave them out',
       ]);
     });
   });
@@ -125,7 +125,7 @@ describe('the budget', () => {
   test('a namespace whose evaluation ends without time is left out, and is no error of the match condition', () => {
     // Namespace a has one check at its start, one at its match condition, and one after it.
     let checks = 0;
-    const budget = { isSpent: () => [2, 3].includes((checks += 1)) };
+    const budget = { ...unlimitedBudget, isSpent: () => [2, 3].includes((checks += 1)) };
     const { notices, violations } = decided(
       providerObject('NamespacePolicy', 'p', conditions('true')),
       undefined,
@@ -133,15 +133,77 @@ describe('the budget', () => {
     );
     expect(violations).toEqual([]);
     expect(notices).toEqual([
-      expect.stringContaining('evaluating NamespacePolicy/p takes too long for 1 namespace: a;'),
-      'NamespacePolicy/p can refuse writes of these namespaces for lack of time. ' +
+      expect.stringContaining('evaluating NamespacePolicy/p costs too much for 1 namespace: a;'),
+      'NamespacePolicy/p can refuse writes of these namespaces, because it costs too much. ' +
         'Make its match conditions and other expressions cheaper',
       expect.stringContaining('now reaches 2 namespaces: b, c'),
     ]);
   });
 
+  const square = (size: number): string =>
+    `lists.range(${size}).all(x, lists.range(${size}).all(y, x + y >= 0))`;
+  const priced = (spec: object) =>
+    decided(
+      providerObject('NamespacePolicy', 'p', { match: { names: ['a'] }, ...spec }),
+      undefined,
+      unlimitedBudget,
+    ).notices.filter((notice) => notice.includes('units'));
+
+  test.each([
+    [
+      'match condition',
+      { match: { names: ['*'], matchConditions: [{ name: 'c', expression: square(210) }] } },
+    ],
+    ['validation', { validations: [{ name: 'a', expression: square(210), message: 'm' }] }],
+    [
+      'content',
+      {
+        contents: {
+          resources: [
+            {
+              apiVersion: 'v1',
+              kind: 'ConfigMap',
+              metadata: { name: 'x' },
+              data: { a: `\${${square(210)} ? 'a' : 'b'}` },
+            },
+          ],
+        },
+      },
+    ],
+  ])('a warning names the cost of an expensive %s', (_, spec) => {
+    expect(priced(spec)).toEqual([
+      expect.stringMatching(
+        /^NamespacePolicy\/p costs 44\d,\d{3} units in namespace a, of the 2,500,000 units that all policies together may cost for one request\. Make its expressions cheaper$/,
+      ),
+    ]);
+  });
+
+  test('no warning names the cost of a policy that leaves enough for nine others', () => {
+    expect(priced({ validations: [{ name: 'a', expression: square(100), message: 'm' }] })).toEqual([]);
+  });
+
+  test('namespaces that the webhook had no time for are not blamed on the policy', () => {
+    let checks = 0;
+    const budget = {
+      ...unlimitedBudget,
+      isSpent: () => (checks += 1) > 4,
+      get isLate() {
+        return checks > 4;
+      },
+    };
+    const late = decided(providerObject('NamespacePolicy', 'p', conditions('true')), undefined, budget);
+    expect(late.overBudget).toBe(true);
+    expect(late.notices).toEqual([
+      expect.stringMatching(
+        /^the webhook is short of processor time and did not evaluate NamespacePolicy\/p for \d namespaces?: .*; the numbers of this answer leave them out$/,
+      ),
+      ...late.notices.slice(1),
+    ]);
+    expect(late.notices.join()).not.toMatch(/cheaper|costs/);
+  });
+
   test('a write that needs no decision needs no budget', () => {
-    const budget = { isSpent: () => true };
+    const budget = { ...unlimitedBudget, isSpent: () => true };
     const review = aProviderReview({
       resource: 'secretshares',
       oldObject: share(['*']),

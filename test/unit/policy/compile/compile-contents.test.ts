@@ -192,7 +192,7 @@ describe('what a policy provides is rendered for a namespace', () => {
   });
 
   test('no further text is rendered once the budget is spent', () => {
-    const spent = { isSpent: () => true };
+    const spent = { ...unlimitedBudget, isSpent: () => true };
     expect(roleBinding?.render(namespace, spent)).toMatchObject({ kind: 'error' });
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Budget } from '../../../../src/policy/terms/budget.ts';
+import { unlimitedBudget, type Budget } from '../../../../src/policy/terms/budget.ts';
 import { decide } from '../../../../src/policy/decide/decide.ts';
 import { mutate } from '../../../../src/policy/decide/mutate.ts';
 import { settle } from '../../../../src/policy/decide/settle.ts';
@@ -16,6 +16,7 @@ const strict = aPolicy('strict', {
 function budgetOf(checks: number): Budget {
   let left = checks;
   return {
+    ...unlimitedBudget,
     isSpent() {
       left -= 1;
       return left < 0;
@@ -66,7 +67,7 @@ describe('policies that only report', () => {
   });
 
   test.for(['namespaces', 'secrets'] as const)(
-    'a write of %s is allowed when only policies that warn had no time, and a warning names them',
+    'a write of %s is allowed when no budget is left for policies that only warn, and a warning names them',
     (resource) => {
       const spec = { validationActions: ['Audit', 'Warn'], validations, secrets: { maxBytes: 1 } };
       const snapshot = aSnapshot([aPolicy('a', spec), aPolicy('b', spec)], [aNamespace({ name: 'ns' })]);
@@ -80,7 +81,7 @@ describe('policies that only report', () => {
         overBudget: false,
         unjudged: ['a', 'b'],
         notices: [
-          'policies a, b were not judged, because evaluating all policies takes too long; without Deny, this blocks no write, ' +
+          'policies a, b were not judged, because evaluating all policies costs more than one request may cost; without Deny, this blocks no write, ' +
             'even one that takes a namespace out of their match',
         ],
       });

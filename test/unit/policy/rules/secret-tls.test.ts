@@ -1,6 +1,7 @@
 // Checks the strength of an RSA key only where the policy has a minimum.
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { unlimitedBudget } from '../../../../src/policy/terms/budget.ts';
 import type { RuleContext } from '../../../../src/policy/rules/rule.ts';
 import { secretTlsRule } from '../../../../src/policy/rules/secret-tls.ts';
 
@@ -15,7 +16,7 @@ test.each([
 ] as const)('a key of 1024 bits under %s: %o gives %i violations', (_name, minimum, violations) => {
   const rule = secretTlsRule({ keyMatchesCertificate: false, ...minimum });
   if (rule.shape !== 'state') throw new Error('a rule of states is expected');
-  // The rule reads only the time.
-  const context = { now: new Date(0) } as RuleContext;
+  // The rule reads only the time and the budget.
+  const context = { now: new Date(0), budget: unlimitedBudget } as RuleContext;
   expect(rule.judge(secret, context)).toHaveLength(violations);
 });

@@ -6,6 +6,7 @@ import {
   secretType,
   secretValue,
 } from '../../../../src/policy/rules/secret-values.ts';
+import { unlimitedBudget } from '../../../../src/policy/terms/budget.ts';
 import { propertyRuns } from '../../../support/property-runs.ts';
 
 function secret(fields: Readonly<Record<string, unknown>>) {
@@ -40,7 +41,7 @@ test.for([
   ],
   [{ data: { k: 5 } }, { kind: 'absent' }],
 ] as const)('the value in %j', ([fields, value]) => {
-  expect(secretValue(secret(fields), 'k')).toEqual(value);
+  expect(secretValue(secret(fields), 'k', unlimitedBudget)).toEqual(value);
 });
 
 test('any text is base64 exactly when it is padded, and of the standard alphabet apart from line breaks', () => {
@@ -53,7 +54,7 @@ test('any text is base64 exactly when it is padded, and of the standard alphabet
     fc.property(fc.oneof(near, whole, fc.string()), (text) => {
       const digits = text.replaceAll(/[\r\n]/g, '');
       const isBase64 = digits.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(digits);
-      const value = secretValue(secret({ data: { k: text } }), 'k');
+      const value = secretValue(secret({ data: { k: text } }), 'k', unlimitedBudget);
       expect(value).toEqual(
         isBase64 ? { kind: 'bytes', bytes: Buffer.from(text, 'base64') } : { kind: 'undecodable', text },
       );
@@ -63,8 +64,8 @@ test('any text is base64 exactly when it is padded, and of the standard alphabet
 });
 
 test('keys that every object inherits are absent unless they are there', () => {
-  expect(secretValue(secret({ data: {} }), 'constructor')).toEqual({ kind: 'absent' });
-  expect(secretValue(secret({ data: own }), '__proto__')).toEqual({
+  expect(secretValue(secret({ data: {} }), 'constructor', unlimitedBudget)).toEqual({ kind: 'absent' });
+  expect(secretValue(secret({ data: own }), '__proto__', unlimitedBudget)).toEqual({
     kind: 'bytes',
     bytes: Buffer.from('01234'),
   });

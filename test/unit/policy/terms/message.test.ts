@@ -90,16 +90,25 @@ test('a message replaces found and accepted in the refusal, and details.causes k
   );
 });
 
-test('a review that took too long says so first', () => {
-  expect(refusalMessage(verdict({ overBudget: true }), review)).toMatch(
-    /^Namespace n is refused: .* took longer/,
+test('a review that costs too much says so first, with the policies that cost most', () => {
+  const cheap = { isLate: false, units: 2_500_000, dearest: [] };
+  expect(refusalMessage(verdict({ overBudget: true }), review, cheap)).toBe(
+    'Namespace n is refused: evaluating the policies costs more than the 2,500,000 units of one request',
   );
-  expect(refusalMessage(verdict({ overBudget: true }), review, ['slow', 'slower'])).toBe(
-    'Namespace n is refused: the policies took longer to evaluate than one request may take, ' +
-      'most of it for policies slow, slower: ask for cheaper expressions there',
+  const dearest = [
+    { policy: 'dear', units: 1_500_000 },
+    { policy: 'dearer', units: 900_000.5 },
+  ];
+  expect(refusalMessage(verdict({ overBudget: true }), review, { ...cheap, dearest })).toBe(
+    'Namespace n is refused: evaluating the policies costs more than the 2,500,000 units of one request, ' +
+      'most of it for policies dear (1,500,000 units), dearer (900,001 units): ask for cheaper expressions there',
+  );
+  expect(refusalMessage(verdict({ overBudget: true }), review, { isLate: true })).toBe(
+    'Namespace n is refused: the webhook is short of processor time, ' +
+      'so the timeout of this request expired before a decision; try again',
   );
   const denials = ['1', '2', '3', '4'].map(violation);
-  expect(refusalMessage(verdict({ denials, overBudget: true }), review)).toMatch(/^.*\n- .* took longer/);
+  expect(refusalMessage(verdict({ denials, overBudget: true }), review)).toMatch(/^.*\n- .* costs more/);
 });
 
 test('warnings are distinct single lines within the limits of the API', () => {
