@@ -30,8 +30,12 @@ interface ProviderGauges {
 
 const providerLabels: ('kind' | 'name')[] = ['kind', 'name'];
 
-/** Each policy and share costs at most fourteen time series, however many namespaces it matches. */
-export function measureProviders(registry: MetricsRegistry, gauges: ProviderGauges): void {
+/**
+ * Each policy and share costs at most fourteen time series, however many namespaces it matches. So do all bindings of one
+ * namespace together, because a tenant can write any number of them.
+ */
+export function measureProviders(registry: MetricsRegistry, unsummed: ProviderGauges): void {
+  const gauges = { ...unsummed, providers: () => summedTenants(unsummed.providers()) };
   measureCounts(registry, gauges);
   measureViolations(registry, gauges);
   measureEnds(registry, gauges);
@@ -136,6 +140,44 @@ function measureNamespaces(registry: MetricsRegistry, { namespaces }: ProviderGa
       return [[{ ready: 'true' }, counted.ready] as const, [{ ready: 'false' }, counted.notReady] as const];
     },
   );
+}
+
+/** Returns one sum for all bindings of a namespace, with the name `SecurityIntentBinding/shop/*`. */
+function summedTenants(all: readonly ProviderNumbers[]): readonly ProviderNumbers[] {
+  const sums = new Map<string, ProviderNumbers>();
+  for (const each of all) {
+    const isTenants = each.kind === 'SecurityIntentBinding';
+    const name = isTenants ? each.name.replace(/[^/]*$/, '*') : each.name;
+    const key = `${each.kind} ${name}`;
+    const known = sums.get(key);
+    sums.set(key, known === undefined ? { ...each, name } : sumOf(known, each));
+  }
+  return [...sums.values()];
+}
+
+function sumOf(a: ProviderNumbers, b: ProviderNumbers): ProviderNumbers {
+  const resources = new Set([...Object.keys(a.violations), ...Object.keys(b.violations)]);
+  const grants = [a.grantsEnd, b.grantsEnd].filter((end) => end !== undefined);
+  return {
+    ...a,
+    isReady: a.isReady && b.isReady,
+    // All of them match the one namespace, or none does.
+    matched: Math.max(a.matched, b.matched),
+    desired: a.desired + b.desired,
+    synced: a.synced + b.synced,
+    skipped: a.skipped + b.skipped,
+    conflicts: a.conflicts + b.conflicts,
+    failed: a.failed + b.failed,
+    held: a.held + b.held,
+    violations: Object.fromEntries(
+      [...resources].map((resource) => [
+        resource,
+        (a.violations[resource] ?? 0) + (b.violations[resource] ?? 0),
+      ]),
+    ),
+    exceptionsEnd: [...a.exceptionsEnd, ...b.exceptionsEnd],
+    grantsEnd: grants.length === 0 ? undefined : Math.min(...grants),
+  };
 }
 
 function labelsOf({ kind, name }: ProviderNumbers) {

@@ -71,3 +71,29 @@ test('the gauges of a deleted provider, and all gauges of a process that does no
   providers = [];
   expect(await registry.render()).not.toMatch(/^reeve_(provider|namespaces)/m);
 });
+
+test('all bindings of one namespace have the gauges of one, with their sums', async () => {
+  const kind = 'SecurityIntentBinding';
+  const bindings = Array.from({ length: 1000 }, (_, index) => ({
+    ...apps,
+    kind,
+    name: `${kind}/${index % 2 === 0 ? 'shop' : 'cart'}/b-${index}`,
+    isReady: index > 1,
+    matched: 1,
+    desired: 2,
+  }));
+  const ready = bindings.map((each) => ({
+    ...each,
+    isReady: true,
+    name: each.name.replace('shop', 'ready'),
+  }));
+  const lines = await samples([apps, ...bindings, ...ready]);
+  expect(lines).toHaveLength(4 * 12);
+  expect(lines).toContain(`reeve_provider_ready{kind="${kind}",name="${kind}/shop/*"} 0`);
+  expect(lines).toContain(`reeve_provider_ready{kind="${kind}",name="${kind}/ready/*"} 1`);
+  expect(lines).toContain(`reeve_provider_matched{kind="${kind}",name="${kind}/shop/*"} 1`);
+  expect(lines).toContain(`reeve_provider_desired{kind="${kind}",name="${kind}/shop/*"} 1000`);
+  expect(lines).toContain(
+    `reeve_provider_violations{kind="${kind}",name="${kind}/ready/*",resource="namespaces"} 1500`,
+  );
+});
