@@ -80,6 +80,7 @@ export class NamespaceWorker {
     const result = new RoundResult();
     const repaired = await this.#repair(name, signal);
     result.addError(repaired.error);
+    result.addPause(repaired.againMs);
     if (result.isUnanswered && failures < maxSilentFailures) return result;
     const plan = await planner.plan(name, signal);
     if (plan === undefined) {
@@ -207,10 +208,14 @@ class RoundResult {
     if (wrote) this.writes += 1;
     if (outcome !== undefined) this.outcomes.push(outcome);
     if (retryMs !== undefined) this.#retry(retryMs);
-    if (againMs !== undefined) this.againMs = Math.min(this.againMs ?? againMs, againMs);
+    this.addPause(againMs);
     if (isTransient === true) this.isTransient = true;
     if (isUnanswered === true) this.isUnanswered = true;
     if (isOver === true) this.isOver = true;
+  }
+
+  addPause(againMs: number | undefined): void {
+    if (againMs !== undefined) this.againMs = Math.min(this.againMs ?? againMs, againMs);
   }
 
   addError(error: WriteError | undefined): void {

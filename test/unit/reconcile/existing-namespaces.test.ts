@@ -145,6 +145,50 @@ describe('existing: Repair', () => {
     namespaces: { defaults: { ...defaults, labels: { env: 'dev' } } },
   };
 
+  test('a default that another client keeps removing is left alone for a while, and the others are added', async () => {
+    const h = harness();
+    h.namespace('a', team);
+    h.policy('p', repairing);
+    h.start();
+    await h.settle();
+    h.takeWrites();
+    let fights = 0;
+    h.memory.after = ({ verb, ref }) => {
+      const isAdded = h.get('Namespace', 'a')?.metadata.labels?.['env'] !== undefined;
+      if (verb !== 'patch' || ref.kind !== 'Namespace' || !isAdded || fights >= 100) return;
+      fights += 1;
+      setImmediate(() => h.namespace('a', team, { contact: 'a' }));
+    };
+    h.namespace('a', team, { contact: 'a' });
+    await h.settle(1000);
+    expect(fights).toBeLessThanOrEqual(10);
+    expect(h.told.observed).toContainEqual([
+      'rewriteLimited',
+      { namespace: 'a', kind: 'Namespace', name: 'a', owner: 'NamespacePolicy/p' },
+    ]);
+    expect(h.status('NamespacePolicy', 'p')).toMatchObject({
+      failures: [
+        {
+          namespace: 'a',
+          kind: 'Namespace',
+          reason: 'Contended',
+          message: 'another client keeps removing label env, so Reeve leaves it alone for a while',
+        },
+      ],
+    });
+    expect(h.told.events.map(({ reason, regarding }) => `${reason} ${regarding.kind}`)).toContain(
+      'Contended NamespacePolicy',
+    );
+    h.memory.after = () => undefined;
+    h.namespace('a', team);
+    await h.settle(0);
+    expect(h.get('Namespace', 'a')?.metadata).toMatchObject({ annotations: { contact: 'a' } });
+    expect(h.get('Namespace', 'a')?.metadata.labels).not.toHaveProperty('env');
+    await h.settle(10_000);
+    expect(h.get('Namespace', 'a')?.metadata.labels).toMatchObject({ env: 'dev' });
+    expect(h.status('NamespacePolicy', 'p')).toMatchObject({ failed: 0 });
+  });
+
   test('Repair adds missing defaults, changes no value, and skips defaults that read the request', async () => {
     const h = harness();
     h.namespace('a', team);
