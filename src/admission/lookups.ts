@@ -49,8 +49,25 @@ function withNamespace(snapshot: ClusterSnapshot, name: string, found: KubeObjec
   };
 }
 
-/** Asks for all rights in parallel, each once. Returns undefined when the deadline expires. */
+/**
+ * Asks for all rights in parallel, each once, and then for the other right of each that is missing. Returns undefined when the
+ * deadline expires.
+ */
 export async function askRights(
+  requester: Requester,
+  rights: readonly Right[],
+  reviewer: AccessReviewer,
+  deadline: Deadline,
+): Promise<ReadonlyMap<RightKey, AccessAnswer> | undefined> {
+  const answers = await askAll(requester, rights, reviewer, deadline);
+  const others = rights.flatMap((right) =>
+    right.instead === undefined || answers?.get(rightKey(right)) === 'yes' ? [] : [right.instead],
+  );
+  const further = answers && (await askAll(requester, others, reviewer, deadline));
+  return answers && further && new Map([...answers, ...further]);
+}
+
+async function askAll(
   requester: Requester,
   rights: readonly Right[],
   reviewer: AccessReviewer,

@@ -4,6 +4,7 @@ import type { WatchSink } from '../base/watch-sink.ts';
 import { resourcePath } from '../kube/http/resource-paths.ts';
 import { intentAdapters } from '../policy/intents/adapters.ts';
 import type { InstalledAdapters } from '../state/live-intents.ts';
+import { objectTypeOf } from '../policy/terms/object-key.ts';
 import { LiveCluster } from '../state/live-cluster.ts';
 import type { Log } from '../observe/log.ts';
 import type { ClusterConnection } from './cluster-connection.ts';
@@ -31,6 +32,7 @@ export interface ViewSettings extends InstallSettings {
   /** The ids of the adapters that may render intents. */
   readonly intentAdapter: readonly string[];
   readonly tlsScanImage: string | undefined;
+  readonly resourceKind: readonly string[];
 }
 
 export function excludedNamespaces(settings: InstallSettings): readonly string[] {
@@ -49,8 +51,10 @@ export interface ClusterView {
 function installedAdapters({
   intentAdapter,
   tlsScanImage,
-}: Pick<ViewSettings, 'intentAdapter' | 'tlsScanImage'>): InstalledAdapters {
-  return { adapters: intentAdapters, offered: new Set(intentAdapter), settings: { tlsScanImage } };
+  resourceKind,
+}: Pick<ViewSettings, 'intentAdapter' | 'tlsScanImage' | 'resourceKind'>): InstalledAdapters {
+  const settings = { tlsScanImage, resourceKinds: resourceKind.map(objectTypeOf) };
+  return { adapters: intentAdapters, offered: new Set(intentAdapter), settings };
 }
 
 /**

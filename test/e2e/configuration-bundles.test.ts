@@ -92,7 +92,7 @@ describeControllers('the authorities in the webhook configurations', () => {
     };
     const fail = (error: unknown): void => void warnings.push(String(error));
     watches = new Watches(connection.client, log, registry, fail);
-    const settings = { ...install, intentAdapter: [], tlsScanImage: undefined };
+    const settings = { ...install, intentAdapter: [], resourceKind: [], tlsScanImage: undefined };
     view = watchCluster(settings, watches, { connection, log, fail });
     const context = { connection, cluster: view.cluster, registry, log, activity: noActivity, fail };
     keeper = startRegistration(install, authority, context);

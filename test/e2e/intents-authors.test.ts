@@ -132,9 +132,34 @@ describeCluster('authors of intents and bindings', () => {
     await inTime(async () => (await dryRun(change, officer)).stderr).toContain(
       'SecurityIntent ia-dns is refused: spec: user "ia-officer" may not create, change and delete objects of kind NetworkPolicy',
     );
-    const { stderr } = await dryRun({ args: ['delete', 'securityintent', 'ia-dns'] }, officer);
+    const stderr = await refused({ args: ['delete', 'securityintent', 'ia-dns'] }, officer);
     expect(stderr).toContain(
-      'is deleted, and no longer holds for 1 binding: SecurityIntentBinding/ia-shop/ia-own',
+      'user "ia-officer" may not delete what SecurityIntentBinding ia-shop/ia-own provides (verb "delete" on networkpolicies.networking.k8s.io in namespace ia-shop)',
+    );
+  });
+
+  test('a tenant deletes and weakens the binding of an administrator only with the rights on its objects, or to use it', async () => {
+    await must(binding('ia-cart', ['ia-tools']), administrator);
+    const deletion = { args: ['delete', 'securityintentbindings.reeve.dev', 'ia-own', '-n', 'ia-cart'] };
+    const lacking =
+      'user "ia-tenant" may not delete what SecurityIntentBinding ia-cart/ia-own provides (verb "delete" on kubearmorpolicies.security.kubearmor.com in namespace ia-cart, or verb "use" on securityintentbindings/ia-own in namespace ia-cart)';
+    await inTime(async () => (await dryRun(deletion, tenant)).stderr).toContain(lacking);
+    const spec = { intents: ['ia-tools'], suspend: true };
+    const suspension = file(['apply'], intentBinding({ namespace: 'ia-cart', name: 'ia-own' }, spec));
+    expect(await refused(suspension, tenant)).toContain(
+      'may not end the keeping of what SecurityIntentBinding ia-cart/ia-own provides (verb "patch" on kubearmorpolicies',
+    );
+    await must(
+      apply(...role('ia-cart', 'ia-use', 'ia-tenant', [{ ...onBindings, verbs: ['use'] }])),
+      administrator,
+    );
+    await inTime(async () => (await dryRun(deletion, tenant)).stderr).not.toContain('may not');
+    await must(deletion, tenant);
+  });
+
+  test('a tenant names an intent before it exists only with the rights to all that it could bring', async () => {
+    expect(await refused(binding('ia-shop', ['ia-dns', 'ia-later']), tenant)).toContain(
+      'may not bind SecurityIntent ia-later before it exists, because it could create, change and delete objects of kind',
     );
   });
 

@@ -14,6 +14,7 @@ import {
 } from '../../policy/authors/no-effect.ts';
 import { quotaIn, reachableBy } from '../../policy/authors/provider-write.ts';
 import { kindsNotAllowed, nameNotAllowed, sourceProblems } from '../../policy/compile/install.ts';
+import { factsOf } from '../../policy/compile/load-provider.ts';
 import type { ClusterSnapshot } from '../../policy/compile/snapshot.ts';
 import { differingDefaults } from '../../policy/decide/differing-defaults.ts';
 import { isManaged } from '../../policy/desired/desired.ts';
@@ -119,7 +120,7 @@ function resourcePathOf(
 
 function intentFindings(provider: LocatedDefinition, snapshot: ClusterSnapshot): readonly CheckFinding[] {
   const { definition } = provider;
-  const facts = definition.kind === 'NamespacePolicy' ? definition.intents : undefined;
+  const facts = factsOf(definition);
   if (facts === undefined) return [];
   const at = (intent: string): Path => ['spec', 'intents', facts.named.indexOf(intent)];
   const unreached = hasNamespaces(snapshot) ? unreachedIntents(definition, snapshot) : [];

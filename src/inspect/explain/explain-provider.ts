@@ -5,7 +5,7 @@ import { nearestWord } from '../../base/nearest.ts';
 import { partsWithoutEffect, uncountedNamespaces, unreachedIntents } from '../../policy/authors/no-effect.ts';
 import { notKeptText } from '../../policy/authors/intent-notices.ts';
 import { reachableBy } from '../../policy/authors/provider-write.ts';
-import type { ProviderDefinition } from '../../policy/compile/load-provider.ts';
+import { factsOf, type ProviderDefinition } from '../../policy/compile/load-provider.ts';
 import { desiredByProvider, isManaged } from '../../policy/desired/desired.ts';
 import { unlimitedBudget } from '../../policy/terms/budget.ts';
 import { matchNamespace } from '../../policy/terms/match.ts';
@@ -125,7 +125,7 @@ async function objectsOf(id: ProviderId, at: LookedAt): Promise<readonly Explain
 }
 
 function unsupported(definition: ProviderDefinition, { cluster }: LookedAt): readonly string[] {
-  const facts = definition.kind === 'NamespacePolicy' ? definition.intents : undefined;
+  const facts = factsOf(definition);
   if (facts === undefined) return [];
   return [
     ...facts.missing.map((intent) => `SecurityIntent ${intent} does not exist; the binding waits for it`),

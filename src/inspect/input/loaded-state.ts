@@ -7,6 +7,7 @@ import type { Problem } from '../../base/problem.ts';
 import { clipped } from '../../base/text.ts';
 import type { WatchSink } from '../../base/watch-sink.ts';
 import { asStored } from '../../policy/decide/stored-namespace.ts';
+import type { AdapterSettings } from '../../policy/intents/adapter.ts';
 import { intentAdapters } from '../../policy/intents/adapters.ts';
 import { problemsText } from '../../state/stored-provider.ts';
 import { LiveCluster } from '../../state/live-cluster.ts';
@@ -17,10 +18,10 @@ export const namespaceType = { apiVersion: 'v1', kind: 'Namespace' } as const;
 
 /** An invalid provider has no last good version, as in a new process. */
 export function loadState(state: ClusterState): LiveCluster {
-  const { namespace, sharedNamespace, excludeNamespace, adapters, tlsScanImage } = state.install;
+  const { namespace, sharedNamespace, excludeNamespace, adapters } = state.install;
   const cluster = new LiveCluster({
     excludedNamespaces: [...systemNamespaces, namespace, ...sharedNamespace, ...excludeNamespace],
-    adapters: { adapters: intentAdapters, offered: adapters, settings: { tlsScanImage } },
+    adapters: { adapters: intentAdapters, offered: adapters, settings: settingsOf(state) },
   });
   const feed = (sink: WatchSink, kind: string): void =>
     sink.replaced(state.objects({ apiVersion, kind }), '1');
@@ -35,6 +36,11 @@ export function loadState(state: ClusterState): LiveCluster {
   return cluster;
 }
 
+function settingsOf({ install: { tlsScanImage, allowedKinds, isAssumed } }: ClusterState): AdapterSettings {
+  // Where no install was found, the defaults say nothing of the kinds that the install will allow.
+  return { tlsScanImage, resourceKinds: isAssumed ? undefined : allowedKinds };
+}
+
 /** With what the definitions of files are compiled, beside the state. */
 export function setupOf(state: ClusterState, base: LiveCluster): DefinitionSetup {
   const { install } = state;
@@ -43,7 +49,7 @@ export function setupOf(state: ClusterState, base: LiveCluster): DefinitionSetup
     intents: [...context.intents.values()].filter((intent) => typeof intent === 'object'),
     offered: install.adapters,
     isServed: (type) => state.isServed(type),
-    settings: { tlsScanImage: install.tlsScanImage },
+    settings: settingsOf(state),
   };
 }
 

@@ -1,27 +1,53 @@
 // Lists the rights an author needs for a policy or share, so that it does nothing its author could not do.
+import { isDeepStrictEqual } from 'node:util';
+import type { NamespacePolicySpec } from '../../api/namespace-policy/namespace-policy.ts';
 import { clipped } from '../../base/text.ts';
 import { renderPath, type Path } from '../../base/problem.ts';
-import { neededRights } from './needed-rights.ts';
+import type { Install } from '../compile/install.ts';
+import { factsOf, type ProviderDefinition } from '../compile/load-provider.ts';
+import { possibleLabels, presentAdapters } from '../intents/intent-context.ts';
+import { listed } from '../terms/wording.ts';
+import { matchOf } from './no-effect.ts';
+import { neededRights, rightsOfAdapters } from './needed-rights.ts';
 import type { CompiledMatch } from '../terms/match.ts';
-import { namespaceOfProvider, shownProvider, useOf, type ProviderId } from '../terms/provider-id.ts';
+import {
+  isBinding,
+  namespaceOfProvider,
+  shownProvider,
+  useOf,
+  type ProviderId,
+} from '../terms/provider-id.ts';
 import type { ClusterSnapshot } from '../compile/snapshot.ts';
-import type { OwnRight, Right } from '../terms/verdict.ts';
-import type { ProviderCircumstances, ProviderWrite } from './provider-write.ts';
-import { reductionIn } from './reduction.ts';
+import { rightKey, type OwnRight, type Right } from '../terms/verdict.ts';
+import { fateOf, type ProviderCircumstances, type ProviderWrite } from './provider-write.ts';
+import { contentsOf, isSubset, placedContents, reductionIn } from './reduction.ts';
 import { steeredNamespace } from './steered-namespace.ts';
 
 /**
- * Returns each RBAC right that the author must have. A write that only removes needs none, like a deletion. Objects of a
- * suspended provider outlast its deletion, so a suspension needs the rights to hand them out, not those to write them.
+ * Returns each RBAC right that the author must have. A write of a policy or share that only removes needs none, like a deletion.
+ * Objects of a suspended provider outlast its deletion, so a suspension needs the rights to hand them out, not those to write
+ * them. A tenant can write bindings, so a binding also needs the rights to delete or weaken what it provides.
  */
 export function authorRights(
   write: ProviderWrite,
   snapshot: ClusterSnapshot,
   circumstances: ProviderCircumstances,
 ): readonly Right[] {
-  const { id } = write;
   const versions = { ...write, ...write.allServed };
-  const { after } = versions;
+  const gained = gainedRights(versions, snapshot, circumstances);
+  if (!isBinding(write.id)) return gained;
+  const { install } = circumstances;
+  const rights = [...gained, ...earlyRights(versions, snapshot, install)];
+  const known = new Set(rights.map(rightKey));
+  return [...rights, ...lostRights(versions, snapshot, install).filter((each) => !known.has(rightKey(each)))];
+}
+
+function gainedRights(
+  versions: ProviderWrite,
+  snapshot: ClusterSnapshot,
+  circumstances: ProviderCircumstances,
+): readonly Right[] {
+  const { id, after } = versions;
   const reduction = reductionIn(versions);
   if (after === undefined || reduction === 'removes') return [];
   const provided = neededRights(after, circumstances.install).flatMap(
@@ -37,6 +63,87 @@ export function authorRights(
   const defaults = { labels: Object.keys(labels), annotations: Object.keys(annotations) };
   const sourceOf = after.intents?.sourceOf ?? ((path: Path) => path);
   return [...provided, ...steeredByDefaults(id, defaults, snapshot, sourceOf)];
+}
+
+/** The rights to delete what a binding provides: on its objects, or to use the binding. */
+function lostRights(write: ProviderWrite, { intents }: ClusterSnapshot, install: Install): readonly Right[] {
+  const { id, before, reported } = write;
+  if (!reported.isStored) return [];
+  const lost =
+    before === undefined
+      ? // Its objects are kept, and nothing says which these are.
+        rightsOfAdapters(presentAdapters(intents.context.adapters), namespaceOfProvider(id), install)
+      : neededRights(lostPart(write, before), install);
+  const isDeleting = fateOf(write) === 'deleted';
+  const effect = `${isDeleting ? 'delete' : 'end the keeping of'} what ${shownProvider(id)} provides`;
+  const instead: Right = { ...useOf(id), effect, rule: 'authors', path: 'spec.intents' };
+  return lost.map(({ group, resource, name, namespace, for: purpose }) => ({
+    verb: isDeleting && purpose === 'kind' ? 'delete' : 'patch',
+    group,
+    resource,
+    ...(name === undefined ? {} : { name }),
+    ...(namespace === undefined ? {} : { namespace }),
+    effect,
+    rule: 'authors',
+    path: 'spec.intents',
+    instead,
+  }));
+}
+
+function rulesOf({ namespaces, validationActions }: NamespacePolicySpec): unknown {
+  return [namespaces, validationActions];
+}
+
+/** Returns the older version of a binding with only what the newer version does not keep as it is. */
+function lostPart({ after }: ProviderWrite, before: ProviderDefinition): ProviderDefinition {
+  if (before.kind === 'SecretShare') return before;
+  const { spec } = before.object;
+  const isKept =
+    after?.kind === 'NamespacePolicy' &&
+    after.object.spec.suspend === spec.suspend &&
+    isDeepStrictEqual(matchOf(after), matchOf(before));
+  if (!isKept) return before;
+  const placed = placedContents(after).map((each) => JSON.stringify(each));
+  const { resources = [], serviceAccounts = [] } = contentsOf(before);
+  const contents = {
+    resources: resources.filter(
+      (_, index) => !placed.includes(JSON.stringify(placedContents(before)[index])),
+    ),
+    serviceAccounts: isSubset(serviceAccounts, contentsOf(after).serviceAccounts) ? [] : serviceAccounts,
+  };
+  const hasSameRules = isDeepStrictEqual(rulesOf(spec), rulesOf(after.object.spec));
+  const { namespaces: _namespaces, ...others } = spec;
+  const rules = hasSameRules ? ({ ...others, existing: 'Report' } as const) : spec;
+  return { ...before, object: { ...before.object, spec: { ...rules, contents } } };
+}
+
+/**
+ * The rights for all that an intent can bring, for intents that do not exist yet: once they exist, nothing says who wrote the
+ * binding.
+ */
+function earlyRights(write: ProviderWrite, snapshot: ClusterSnapshot, install: Install): readonly Right[] {
+  const { id, before, after, isByIntent } = write;
+  const facts = factsOf(after);
+  const known = factsOf(before);
+  if (facts === undefined || facts.missing.length === 0 || isByIntent === true) return [];
+  const isOld =
+    known !== undefined &&
+    isSubset(facts.missing, known.named) &&
+    isDeepStrictEqual(facts.workloads, known.workloads) &&
+    reductionIn(write) !== 'none';
+  if (isOld) return [];
+  const { context } = snapshot.intents;
+  const adapters = presentAdapters(context.adapters);
+  const which = `${facts.missing.length === 1 ? 'SecurityIntent' : 'SecurityIntents'} ${listed(facts.missing)}`;
+  const effect = (brings: string): string => `bind ${which} before it exists, because it could ${brings}`;
+  const path = 'spec.intents';
+  const rights = rightsOfAdapters(adapters, namespaceOfProvider(id), install).flatMap(
+    ({ verbs, for: _for, ...right }) =>
+      verbs.map((verb): Right => ({ ...right, verb, effect: effect(right.effect), rule: 'authors', path })),
+  );
+  const labels = possibleLabels(adapters, context.settings);
+  const steered = steeredByDefaults(id, { labels, annotations: [] }, snapshot, () => ['spec', 'intents']);
+  return [...rights, ...steered.map((right) => ({ ...right, effect: effect(right.effect) }))];
 }
 
 /** The roles that this write newly binds. Reeve cannot bind every role that its author can. */

@@ -31,7 +31,11 @@ export function* decideIntent(
     before?.ok === false ? context : withIntent(context, review.name, before?.value),
     withIntent(context, review.name, after?.value),
   );
-  const effects = new IntentEffects(review.name, after?.value);
+  const effects = new IntentEffects(
+    review.name,
+    before?.ok === true ? before.value : undefined,
+    after?.value,
+  );
   yield* addEffects(effects, contexts, review, snapshot, circumstances);
   return effects.decision(context, circumstances.install);
 }

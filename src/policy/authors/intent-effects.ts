@@ -2,8 +2,7 @@
 import { renderProblem, type Problem } from '../../base/problem.ts';
 import type { Install } from '../compile/install.ts';
 import type { Intent } from '../intents/adapter.ts';
-import type { IntentContext } from '../intents/intent-context.ts';
-import { groupOf, type ObjectType } from '../terms/object-key.ts';
+import { presentAdapters, type IntentContext } from '../intents/intent-context.ts';
 import { namespaceOfProvider, type ProviderId } from '../terms/provider-id.ts';
 import {
   nothingToDecide,
@@ -13,7 +12,7 @@ import {
   type Right,
 } from '../terms/verdict.ts';
 import { counted, listed } from '../terms/wording.ts';
-import { writing } from './needed-rights.ts';
+import { rightsOfAdapters } from './needed-rights.ts';
 
 export interface BindingEffect {
   readonly id: ProviderId;
@@ -31,6 +30,8 @@ const maxNamespaces = 5;
 
 export class IntentEffects {
   readonly #intent: string;
+  /** Undefined for a new intent. */
+  readonly #before: Intent | undefined;
   /** Undefined for a deletion. */
   readonly #after: Intent | undefined;
   readonly #cluster: BindingEffect[] = [];
@@ -39,8 +40,9 @@ export class IntentEffects {
   /** True if the answer was due before the work reached its limit. */
   #isLate = false;
 
-  constructor(intent: string, after: Intent | undefined) {
+  constructor(intent: string, before: Intent | undefined, after: Intent | undefined) {
     this.#intent = intent;
+    this.#before = before;
     this.#after = after;
   }
 
@@ -57,7 +59,15 @@ export class IntentEffects {
   decision(context: IntentContext, install: Install): Decision {
     const all = [...this.#cluster, ...this.#tenants];
     const rights = all.flatMap(({ decision }) => decision.rights);
-    const further = this.#leftOut.length === 0 ? [] : rightsOfAdapters(this.#after, context, install);
+    const further =
+      this.#leftOut.length === 0
+        ? []
+        : rightsWithoutTime(
+            [this.#before, this.#after].filter((each) => each !== undefined),
+            context,
+            install,
+            this.#after === undefined,
+          );
     return {
       ...nothingToDecide,
       // A tenant must not be able to hold up the intents of the cluster. The tenant's objects stay as they are.
@@ -161,36 +171,29 @@ function mergedRights(rights: readonly Right[]): readonly Right[] {
   });
 }
 
-/** The field of a binding says nothing to the author of an intent. */
-function onIntent(right: Right): Right {
+/** Neither the field of a binding nor the right to use it says anything to the author of an intent. */
+function onIntent({ instead: _instead, ...right }: Right): Right {
   return { ...right, path: 'spec' };
 }
 
 /** For bindings that no time was left for: the rights for all that the adapters of the intent can provide. */
-function rightsOfAdapters(
-  intent: Intent | undefined,
+function rightsWithoutTime(
+  intents: readonly Intent[],
   { adapters }: IntentContext,
-  { resourceOf }: Install,
+  install: Install,
+  isDeletion: boolean,
 ): readonly Right[] {
-  if (intent === undefined) return [];
-  const able = adapters.filter(
-    ({ adapter, absence }) =>
-      (absence === undefined || absence.reason === 'NotServed') &&
-      adapter.supports(intent, undefined) !== false,
+  const able = presentAdapters(adapters).filter((adapter) =>
+    intents.some((intent) => adapter.supports(intent, undefined) !== false),
   );
-  const kinds = able.flatMap(({ adapter }) => adapter.provides);
-  const base = { rule: 'authors', path: 'spec' } as const;
-  const onKind = (type: ObjectType): readonly Right[] =>
-    writing.map((verb) => ({
-      ...base,
-      verb,
-      group: groupOf(type.apiVersion),
-      resource: resourceOf(type),
-      effect: `create, change and delete objects of kind ${type.kind}`,
-    }));
-  const patched = [
-    { ...base, resource: 'namespaces', effect: 'set labels and annotations on Namespaces' },
-    { ...base, resource: 'serviceaccounts', effect: 'change ServiceAccounts' },
-  ];
-  return [...kinds.flatMap(onKind), ...patched.map((each): Right => ({ ...each, verb: 'patch', group: '' }))];
+  return rightsOfAdapters(able, undefined, install).flatMap(
+    ({ for: purpose, verbs, effect, ...right }): readonly Right[] =>
+      (isDeletion && purpose === 'kind' ? (['delete'] as const) : verbs).map((verb) => ({
+        ...right,
+        verb,
+        effect: isDeletion ? 'delete what bindings provide' : effect,
+        rule: 'authors',
+        path: 'spec',
+      })),
+  );
 }

@@ -1,13 +1,18 @@
 // Words the warnings about the intents of a binding: which are missing, which nothing keeps, and which objects come later.
 import { isDeepStrictEqual } from 'node:util';
 import { clipped } from '../../base/text.ts';
-import type { ProviderDefinition } from '../compile/load-provider.ts';
+import { factsOf } from '../compile/load-provider.ts';
 import type { BindingFacts, RenderedPart, UnsupportedIntent } from '../intents/compile-binding.ts';
 import { listed } from '../terms/wording.ts';
+import { kindsNotAllowed, type Install } from '../compile/install.ts';
+import type { ObjectType } from '../terms/object-key.ts';
 import type { ProviderWrite } from './provider-write.ts';
 
 /** Returns nothing for a policy or share. What the older version had as well is no news. */
-export function intentNotices({ id, before, after, allServed }: ProviderWrite): readonly string[] {
+export function intentNotices(
+  { id, before, after, allServed }: ProviderWrite,
+  install: Install,
+): readonly string[] {
   const facts = factsOf(after);
   if (facts === undefined) return [];
   const known = factsOf(before);
@@ -15,12 +20,13 @@ export function intentNotices({ id, before, after, allServed }: ProviderWrite): 
     ...missing(facts, known).map((text) => `${id}: ${text}`),
     ...unsupported(facts, known).map((text) => `${id}: ${text}`),
     ...provided(facts, known).map((text) => `${id} ${text}`),
-    ...coming(facts, factsOf(allServed?.after), factsOf(allServed?.before)).map((text) => `${id} ${text}`),
+    ...coming(
+      facts,
+      factsOf(allServed?.after),
+      factsOf(allServed?.before),
+      allServed?.after === undefined ? [] : kindsNotAllowed(allServed.after, install),
+    ).map((text) => `${id} ${text}`),
   ];
-}
-
-function factsOf(definition: ProviderDefinition | undefined): BindingFacts | undefined {
-  return definition?.kind === 'NamespacePolicy' ? definition.intents : undefined;
 }
 
 /** The order of apply must not matter, so a missing intent is no reason to refuse. */
@@ -52,8 +58,11 @@ function coming(
   facts: BindingFacts,
   all: BindingFacts | undefined,
   known: BindingFacts | undefined,
+  refused: readonly ObjectType[],
 ): readonly string[] {
-  const parts = newParts(newParts(all?.rendered ?? [], facts.rendered), known?.rendered ?? []);
+  const parts = newParts(newParts(all?.rendered ?? [], facts.rendered), known?.rendered ?? []).filter(
+    ({ kind }) => !refused.some((each) => each.kind === kind),
+  );
   if (parts.length === 0) return [];
   const kinds = [...new Set(parts.map(({ kind }) => kind))];
   const these = kinds.length === 1 ? 'this kind' : 'these kinds';

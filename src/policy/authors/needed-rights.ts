@@ -8,7 +8,8 @@ import { renderPath, type Path } from '../../base/problem.ts';
 import type { SecretShare } from '../../api/secret-share/secret-share.ts';
 import { isProvided, mayMakeSecret, type Install } from '../compile/install.ts';
 import type { ProviderDefinition } from '../compile/load-provider.ts';
-import { groupOf, roleBindingType, serviceAccountType } from '../terms/object-key.ts';
+import type { IntentAdapter } from '../intents/adapter.ts';
+import { groupKind, groupOf, roleBindingType, serviceAccountType } from '../terms/object-key.ts';
 import { namespaceOfProvider } from '../terms/provider-id.ts';
 import type { CompiledShare } from '../compile/compile-share.ts';
 
@@ -51,6 +52,44 @@ export function neededRights(definition: ProviderDefinition, install: Install): 
     if (!byRule.has(key)) byRule.set(key, each);
   }
   return [...byRule.values()];
+}
+
+/** The rights for all that the adapters of the install can provide in a namespace, or in all of them. */
+export function rightsOfAdapters(
+  adapters: readonly IntentAdapter[],
+  namespace: string | undefined,
+  { resourceOf }: Install,
+): readonly Omit<NeededRights, 'isAllowed' | 'path'>[] {
+  const place = namespace === undefined ? {} : { namespace };
+  const kinds = new Map(adapters.flatMap(({ provides }) => provides.map((type) => [groupKind(type), type])));
+  const named = namespace === undefined ? {} : { name: namespace };
+  return [
+    ...[...kinds.values()].map(({ apiVersion, kind }) => ({
+      for: 'kind' as const,
+      verbs: writing,
+      group: groupOf(apiVersion),
+      resource: resourceOf({ apiVersion, kind }),
+      effect: `create, change and delete objects of kind ${kind}`,
+      ...place,
+    })),
+    {
+      for: 'defaults',
+      verbs: ['patch'],
+      group: '',
+      resource: 'namespaces',
+      effect: repair.effect,
+      ...named,
+      ...place,
+    },
+    {
+      for: 'accounts',
+      verbs: ['patch'],
+      group: '',
+      resource: 'serviceaccounts',
+      effect: accounts.effect,
+      ...place,
+    },
+  ];
 }
 
 /** Rights with the field of the spec, which for a binding is not what its author wrote. */

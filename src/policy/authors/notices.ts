@@ -39,7 +39,7 @@ export function noticesOf(write: ProviderWrite, impact: Impact, install: Install
     ...suspension(write),
     ...resumption(write),
     ...kinds(write, install),
-    ...intentNotices(write),
+    ...intentNotices(write, install),
     ...secretName(write, install),
     ...impact.unrendered.all.map((content) => unrenderedNotice(id, content)),
     ...[...impact.repaired].map(([key, names]) => repairNotice(id, key, names)),

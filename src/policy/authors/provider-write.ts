@@ -42,6 +42,8 @@ export interface ReportedState {
   readonly existing: number | undefined;
   /** The number of objects that existed, whichever version the status is about. */
   readonly synced: number;
+  /** False on CREATE. */
+  readonly isStored: boolean;
   /** True for a stored object without the finalizer that Reeve adds before it creates the first object. */
   readonly lacksFinalizer: boolean;
   /** By resource, from `status.violationsByResource`, without Namespaces, which the webhook judges itself. */
@@ -62,6 +64,7 @@ export function reportedOn(stored: KubeObject | undefined): ReportedState {
     holdsDeletions: has({ type: 'Stalled', status: 'True', reason: 'TooManyDeletions' }),
     existing: isCurrent ? existingIn(status) : undefined,
     synced: typeof synced === 'number' ? synced : 0,
+    isStored: stored !== undefined,
     lacksFinalizer: stored !== undefined && !finalizersOf(metadata).includes(cleanupFinalizer),
     violations: new Map(isCurrent ? violationsIn(status) : []),
   };

@@ -17,7 +17,7 @@ export function reductionIn({ before, after }: ProviderWrite): Reduction {
   const isLess =
     isDeepStrictEqual(fixedPart(before), fixedPart(after)) &&
     isNarrower(matchOf(before).match, matchOf(after).match) &&
-    isSubset(placedIn(after), placedIn(before)) &&
+    isSubset(placedContents(after), placedContents(before)) &&
     hasFewerContents(contentsOf(before), contentsOf(after));
   const [was, is] = [before.compiled.isSuspended, after.compiled.isSuspended];
   if (!isLess || (was && !is)) return 'none';
@@ -25,7 +25,7 @@ export function reductionIn({ before, after }: ProviderWrite): Reduction {
 }
 
 /** The objects of a binding that one namespace gets, with that namespace. */
-function placedIn(definition: ProviderDefinition): readonly unknown[] {
+export function placedContents(definition: ProviderDefinition): readonly unknown[] {
   if (definition.kind === 'SecretShare' || definition.intents === undefined) return [];
   const { resources = [] } = definition.object.spec.contents ?? {};
   const { onlyIn } = definition.intents;
@@ -69,10 +69,10 @@ function isReducedTo(before: RoleBindingContent, after: RoleBindingContent): boo
   return isDeepStrictEqual(was, is) && isSubset(now, old);
 }
 
-function contentsOf({ kind, object }: ProviderDefinition): ContentsSpec {
+export function contentsOf({ kind, object }: ProviderDefinition): ContentsSpec {
   return kind === 'SecretShare' ? {} : (object.spec.contents ?? {});
 }
 
-function isSubset(items: readonly unknown[] = [], of: readonly unknown[] = []): boolean {
+export function isSubset(items: readonly unknown[] = [], of: readonly unknown[] = []): boolean {
   return items.every((item) => of.some((each) => isDeepStrictEqual(each, item)));
 }

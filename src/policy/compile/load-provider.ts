@@ -44,6 +44,11 @@ export type ProviderForm = ProviderDefinition['kind'];
 
 export type ProviderLoad = CompileResult<ProviderDefinition>;
 
+/** Undefined for all but a binding that loads. */
+export function factsOf(definition: ProviderDefinition | undefined): BindingFacts | undefined {
+  return definition?.kind === 'NamespacePolicy' ? definition.intents : undefined;
+}
+
 /** True for a policy that adds fields to ServiceAccounts of other owners. */
 export function providesFields(definition: ProviderDefinition | undefined): boolean {
   return (

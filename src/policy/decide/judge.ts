@@ -180,7 +180,7 @@ function bounded(violations: readonly RuleViolation[]): readonly RuleViolation[]
 function judgedViolation(
   policy: CompiledPolicy,
   rule: string,
-  { path, found, accepted, message, dueTo, isConsequence }: RuleViolation,
+  { path, found, accepted, message, dueTo, isConsequence, isSetByReeve }: RuleViolation,
   actions: readonly ValidationAction[],
 ): JudgedViolation {
   const { name, contact } = policy;
@@ -192,6 +192,7 @@ function judgedViolation(
       found,
       accepted,
       ...(message === undefined ? {} : { message }),
+      ...(isSetByReeve === undefined ? {} : { isSetByReeve }),
       ...(contact === undefined ? {} : { contact }),
     },
     actions,

@@ -21,7 +21,9 @@ export function settle(
   const ordered = causesFirst(decision.violations);
   const having = (action: 'Deny' | 'Warn' | 'Audit'): readonly Violation[] =>
     ordered.filter(({ actions }) => actions.includes(action)).map(({ violation }) => violation);
-  const answerTo = (right: Right): AccessAnswer => answers.get(rightKey(right)) ?? 'unknown';
+  const given = (right: Right): AccessAnswer => answers.get(rightKey(right)) ?? 'unknown';
+  const answerTo = (right: Right): AccessAnswer =>
+    right.instead !== undefined && given(right.instead) === 'yes' ? 'yes' : given(right);
   const denied = having('Deny');
   const deniedPaths = new Set(denied.map(({ path }) => path));
   // A missing right is a denial whatever validationActions the policy has.
@@ -82,10 +84,10 @@ function missingRightsViolation(
   const [right] = rights;
   if (right === undefined) return [];
   const { rule, path, contact = 'a cluster administrator' } = right;
-  const missing = rightText(
-    right,
-    rights.map(({ verb }) => verb),
-  );
+  const { instead } = right;
+  const verbs = rights.map(({ verb }) => verb);
+  const other = instead === undefined ? '' : `, or ${rightText(instead, [instead.verb])}`;
+  const missing = `${rightText(right, verbs)}${other}`;
   const user = `user ${quoted(username)}`;
   return [
     {

@@ -25,6 +25,8 @@ export interface Target {
 export interface AdapterSettings {
   /** The image of the scanner of TLS. Undefined: the adapter `tls-scan` is not there. */
   readonly tlsScanImage: string | undefined;
+  /** The kinds that the installation allows. Undefined: all kinds. */
+  readonly resourceKinds?: readonly ObjectType[] | undefined;
 }
 
 /** Parts of a NamespacePolicy. Texts are literal: what the engine reads as a template is escaped later. */

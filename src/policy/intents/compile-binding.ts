@@ -5,10 +5,11 @@ import { workloadSelector } from '../../api/intents/workloads.ts';
 import type { NamespacePolicySpec, ValidationAction } from '../../api/namespace-policy/namespace-policy.ts';
 import type { Path, Problem } from '../../base/problem.ts';
 import { literalTexts } from './literal-texts.ts';
-import type { Intent, Target } from './adapter.ts';
+import type { AdapterSettings, Intent, Rendering, Target } from './adapter.ts';
 import type { IntentContext } from './intent-context.ts';
 import { mergeRenderings, type IntentRendering, type MergedRenderings } from './merged-renderings.ts';
 import { mapped, refused, type CompileResult } from '../terms/compile-result.ts';
+import { isSameObjectType } from '../terms/object-key.ts';
 
 /** A binding of either kind. */
 export interface BindingInput {
@@ -42,6 +43,8 @@ export interface ConfinedIntent {
 export interface BindingFacts {
   /** All names of `spec.intents`: the intents that exist, and those that do not. */
   readonly named: readonly string[];
+  /** The Pods. Undefined: all Pods. */
+  readonly workloads: Target['workloads'];
   readonly bound: readonly string[];
   readonly missing: readonly string[];
   readonly rendered: readonly RenderedPart[];
@@ -82,6 +85,7 @@ export function compileBinding(input: BindingInput, context: IntentContext): Com
     spec: policySpec(input, merged, actionOf(outcomes)),
     facts: {
       named: spec.intents,
+      workloads: selected.selector,
       bound: outcomes.map(({ intent }) => intent.name),
       missing: spec.intents.filter((name) => !context.intents.has(name)),
       rendered: parts.flatMap(partsOf),
@@ -124,12 +128,24 @@ function renderIntent(
     const support = adapter.supports(intent, target.workloads);
     if (typeof support === 'string') reasons.push(`adapter ${id} does not support it: ${support}`);
     if (support !== true) continue;
-    if (absence !== undefined) wanted.push({ id, why: absence.message });
-    else
-      renderings.push({ adapter: id, intent: intent.name, index, rendering: adapter.render(intent, target) });
+    const rendering = absence === undefined ? adapter.render(intent, target) : {};
+    const why = absence?.message ?? kindNotAllowed(rendering, target.settings);
+    if (why !== undefined) wanted.push({ id, why });
+    else renderings.push({ adapter: id, intent: intent.name, index, rendering });
   }
   const isKept = renderings.length > 0;
   return { intent, renderings, unsupported: isKept ? undefined : unsupportedIntent(intent, wanted, reasons) };
+}
+
+function kindNotAllowed(
+  { resources = [] }: Rendering,
+  { resourceKinds }: AdapterSettings,
+): string | undefined {
+  const type = resources.find(
+    (wanted) => resourceKinds?.some((each) => isSameObjectType(each, wanted)) === false,
+  );
+  if (type === undefined) return undefined;
+  return `this installation does not allow ${type.apiVersion} ${type.kind} (--resource-kind)`;
 }
 
 function confinedTo({ intent, renderings }: IntentOutcome): readonly ConfinedIntent[] {

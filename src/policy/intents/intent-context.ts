@@ -1,6 +1,7 @@
 // Says with what a binding is compiled: the intents by name, and which adapters are there.
-import type { ObjectType } from '../terms/object-key.ts';
-import type { AdapterSettings, Intent, IntentAdapter } from './adapter.ts';
+import { isSameObjectType, type ObjectType } from '../terms/object-key.ts';
+import { isIntentId, knownIntents } from '../../api/intents/intent-ids.ts';
+import type { AdapterSettings, Intent, IntentAdapter, Target } from './adapter.ts';
 import { FormCache } from './form-cache.ts';
 
 export interface IntentContext {
@@ -59,16 +60,49 @@ function absenceOf(
   return { reason: 'NotServed', message: `the API server does not serve ${unserved.join(' and ')}` };
 }
 
+/** The adapters that render, or that will render once the API server serves their kinds. */
+export function presentAdapters(adapters: readonly AdapterState[]): readonly IntentAdapter[] {
+  return adapters
+    .filter(({ absence }) => absence === undefined || absence.reason === 'NotServed')
+    .map(({ adapter }) => adapter);
+}
+
+/** The labels that intents of any kind could set on a Namespace. */
+export function possibleLabels(
+  adapters: readonly IntentAdapter[],
+  settings: AdapterSettings,
+): readonly string[] {
+  const target: Target = { workloads: undefined, isClusterWide: false, settings };
+  const keys = Object.keys(knownIntents)
+    .filter(isIntentId)
+    .flatMap((id) =>
+      (['Block', 'Audit', 'Warn'] as const).flatMap((action) => {
+        const intent: Intent = { name: 'any', id, action, severity: 'Low' };
+        const able = adapters.filter((adapter) => adapter.supports(intent, undefined) === true);
+        return able.flatMap((adapter) =>
+          Object.keys(adapter.render(intent, target).namespaces?.defaults?.labels ?? {}),
+        );
+      }),
+    );
+  return [...new Set(keys)];
+}
+
 /**
- * Returns the context as if the API server served the kinds of all adapters. Authors need the rights for all of them, because a
- * CustomResourceDefinition that comes later must give no author more than the author may do. The same context where all are served.
+ * Returns the context as if the API server served the kinds of all adapters, and the installation allowed them. Authors need the
+ * rights for all of them: neither a CustomResourceDefinition nor a setting that comes later must give an author more than the
+ * author may do. The same context where all are there.
  */
 export function withAllServed(context: IntentContext): IntentContext {
-  if (context.adapters.every(({ absence }) => absence?.reason !== 'NotServed')) return context;
+  const { resourceKinds, ...settings } = context.settings;
+  const isAllowed = (type: ObjectType): boolean =>
+    resourceKinds?.some((each) => isSameObjectType(each, type)) ?? true;
+  const isThere = ({ adapter, absence }: AdapterState): boolean =>
+    absence === undefined ? adapter.provides.every(isAllowed) : absence.reason !== 'NotServed';
+  if (context.adapters.every(isThere)) return context;
   const adapters = context.adapters.map((state) =>
     state.absence?.reason === 'NotServed' ? { adapter: state.adapter } : state,
   );
-  return { ...context, adapters, forms: new FormCache() };
+  return { ...context, adapters, settings, forms: new FormCache() };
 }
 
 /** Returns the context with another version of one intent. Undefined: without the intent. */

@@ -91,7 +91,7 @@ function missing(key: DefaultKey, { namespaceObject, review, budget }: StepConte
     ? `${quoted(rendered.value)}, the default${key.readsRequest ? '' : ', or another value'}`
     : `a value; its default cannot be computed: ${rendered.message}`;
   const violation = { path: keyPath(key.field, key.key), found: 'nothing', accepted, identity: undefined };
-  if (rendered.ok) return violation;
+  if (rendered.ok) return { ...violation, isSetByReeve: true };
   if (rendered.reason !== 'missing') return { ...violation, isConsequence: true };
   const lacking = key.template.lookups.filter(
     (lookup) => valueOf(metadataMap(namespaceObject, lookup.field), lookup.key) === undefined,

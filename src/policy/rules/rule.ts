@@ -16,6 +16,8 @@ export interface RuleViolation {
   readonly message?: string;
   /** Equal for the same violation on the old and the new object. Undefined: always new, as an error is. */
   readonly identity: string | undefined;
+  /** See `Violation`. */
+  readonly isSetByReeve?: true;
   /** Set if exactly one value would be right, so no other rule about the same key has more to say. */
   readonly isExact?: true;
   /** See `JudgedViolation`. */

@@ -40,8 +40,16 @@ export function refusalMessage(verdict: Verdict, review: AnyReview, overrun?: Ov
   ];
   const name = review.name === '' ? 'without a name' : review.name;
   const subject = `${kinds[review.resource]} ${clipped(name)} is refused`;
+  const isOurs =
+    !verdict.overBudget &&
+    verdict.denials.length > 0 &&
+    verdict.denials.every(({ isSetByReeve }) => isSetByReeve === true);
+  const again = isOurs
+    ? ['Reeve sets missing defaults itself, but the API server got no answer from it in time: send it again']
+    : [];
   const contact = contactLine(verdict.denials);
-  return `${subject}${reasonsText(reasons)}${contact === undefined ? '' : `\n${contact}`}`;
+  const rest = [...again, ...(contact === undefined ? [] : [contact])];
+  return [`${subject}${reasonsText(reasons)}`, ...rest].join('\n');
 }
 
 /** Says why a decision ended before all policies or namespaces were evaluated. */

@@ -17,6 +17,8 @@ export interface Violation {
   readonly message?: string;
   /** The `spec.contact` of the policy or share. */
   readonly contact?: string;
+  /** True for a missing key that the mutating webhook sets, unless the API server got no answer from it. */
+  readonly isSetByReeve?: true;
 }
 
 /** A violation with the validationActions of its policy. */
@@ -46,6 +48,8 @@ export interface Right {
   /** Absent: the right to all objects of the resource. */
   readonly name?: string;
   readonly namespace?: string;
+  /** Another right that does as well. */
+  readonly instead?: Right;
   /** The part of the write that needs the right, as the subject of a sentence: "label team=a". Absent: the whole write. */
   readonly cause?: string;
   /** The paths of all fields whose change needs the right. Absent: unknown. */

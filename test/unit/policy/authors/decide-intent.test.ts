@@ -123,9 +123,20 @@ describe('rights', () => {
     );
   });
 
-  it('a deletion and a change that only removes need no right', () => {
-    expect(rightsIn(decisionOn({ before: pfa('a', 'b'), bindings: [all] }))).toEqual([]);
-    expect(rightsIn(decisionOn({ before: pfa('a', 'b'), after: pfa('a'), bindings: [all] }))).toEqual([]);
+  it('a deletion and a change that only removes need the right to delete the objects, as in each binding', () => {
+    for (const after of [undefined, pfa('a')]) {
+      const change = { before: pfa('a', 'b'), ...(after === undefined ? {} : { after }) };
+      const ofTenant = decisionOn({ ...change, bindings: [ofShop] });
+      expect(rightsIn(ofTenant)).toEqual(['delete configmaps in shop']);
+      expect(ofTenant.rights.map(({ path, instead }) => [path, instead])).toEqual([['spec', undefined]]);
+      expect(rightsIn(decisionOn({ ...change, bindings: [all, ofShop] }))).toEqual([
+        'delete configmaps in all',
+      ]);
+    }
+  });
+
+  it('the deletion of an intent that gives nothing needs no right', () => {
+    expect(rightsIn(decisionOn({ before: pfa(), bindings: [all, ofShop] }))).toEqual([]);
   });
 
   test.for([

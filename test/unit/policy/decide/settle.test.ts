@@ -56,6 +56,24 @@ describe('a right', () => {
     );
   });
 
+  test('a right that the user lacks is no refusal where the other right does as well, and the refusal names both', () => {
+    const right: Right = {
+      ...use,
+      verb: 'delete',
+      resource: 'pods',
+      group: '',
+      rule: 'authors',
+      path: 'spec',
+      instead: use,
+    };
+    const no = [rightKey(right), 'no'] as const;
+    expect(refusalsFor([right], new Map([no, [rightKey(use), 'yes']]))).toEqual([]);
+    expect(refusalsFor([right], new Map([no, [rightKey(use), 'no']]))[0]?.message).toBe(
+      'spec: user "alice" may not bring namespace n under NamespacePolicy p ' +
+        '(verb "delete" on pods/p, or verb "use" on namespacepolicies/p)',
+    );
+  });
+
   test('two rights with the same verb and object are one question', () => {
     expect(rightKey({ ...use, effect: 'something else' })).toBe(rightKey(use));
     const others: readonly Right[] = [
