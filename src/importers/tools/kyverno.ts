@@ -59,7 +59,8 @@ function readPolicy(run: ImportRun, policy: ToolObject): void {
     if (run.size > size)
       (rule.at('generate').isPresent ? replaced : ruled).push(rule.at('name').text() ?? '');
   }
-  if (ruled.length > 0) noteAction(run, policy, ruled);
+  const action = spec.at('validationFailureAction').text() ?? 'Audit';
+  if (ruled.length > 0) noteAction(run, policy, ruled, action);
   if (replaced.length > 0)
     run.before.add(
       `set orphanDownstreamOnPolicyDelete: true in the rules ${replaced.join(', ')} of ClusterPolicy ${policy.name}, so that their objects stay, and delete these rules`,
@@ -67,9 +68,13 @@ function readPolicy(run: ImportRun, policy: ToolObject): void {
 }
 
 /** Kyverno refuses until the rules of Reeve do. */
-function noteAction(run: ImportRun, { id, name, reader }: ToolObject, rules: readonly string[]): void {
+function noteAction(
+  run: ImportRun,
+  { id, name }: ToolObject,
+  rules: readonly string[],
+  action: string,
+): void {
   run.after.add(`delete the rules ${rules.join(', ')} of ClusterPolicy ${name}`);
-  const action = reader.at('spec', 'validationFailureAction').text() ?? 'Audit';
   if (action.toLowerCase() === 'audit')
     run.notes.add(
       `${id} only reports violations, unless a rule says Enforce. Its policies may stay at [Audit].`,
