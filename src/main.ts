@@ -5,6 +5,7 @@ import { systemClock } from './base/clock.ts';
 import { errorCode } from './base/error-code.ts';
 import type { RunningIo } from './cli/running.ts';
 import { readCommand, type Command } from './cli/command-line.ts';
+import { cleanText } from './cli/output/clean-text.ts';
 import { exitCodes } from './cli/exit-codes.ts';
 import { nodeVersionProblem } from './cli/node-version.ts';
 import { BatchedOutput } from './observe/batched-output.ts';
@@ -99,7 +100,8 @@ async function run(command: Command): Promise<number> {
       stdout(`${command.text}\n`);
       return await printed(0);
     case 'wrong':
-      for (const problem of command.problems) stderr(`${problem}\n`);
+      for (const problem of command.problems)
+        stderr(cleanText(`${problem}\n`, { isColored: false, givesCommands: false }));
       stderr(`see ${command.hint}\n`);
       return command.code;
     default: {

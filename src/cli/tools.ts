@@ -1,6 +1,7 @@
 // Runs the commands whose result is what they print. Each is loaded when it runs.
 import type { Clock } from '../base/clock.ts';
 import type { Command } from './command-line.ts';
+import { cleanText } from './output/clean-text.ts';
 import { noProgress, startedProgress, type Progress } from './output/progress.ts';
 
 export interface ToolIo {
@@ -55,7 +56,16 @@ const tools: { readonly [K in ToolKind]: (command: ByKind[K], io: Given) => Prom
 export async function runTool(command: Tool, io: ToolIo): Promise<number> {
   const progress = io.showsProgress ? startedProgress(io.stderr, io.clock) : noProgress;
   const isColored = command.mayColor && io.isTerminal;
-  return await run(command.kind, command, { ...io, progress, isColored });
+  const { settings } = command;
+  const givesCommands = 'output' in settings && settings.output === 'github';
+  const clean = (text: string): string => cleanText(text, { isColored, givesCommands: false });
+  return await run(command.kind, command, {
+    ...io,
+    stdout: (text) => io.stdout(cleanText(text, { isColored, givesCommands })),
+    stderr: (text) => io.stderr(clean(text)),
+    progress,
+    isColored,
+  });
 }
 
 /** The compiler knows that the row of a kind fits a command of that kind only where the kind is a type parameter. */

@@ -15,7 +15,17 @@ export interface FileProblem {
 
 /** One line in the form that editors and terminals can jump to: `policies/team.yaml:12:9: …`. */
 export function renderFileProblem({ file, line, column, about, message }: FileProblem): string {
-  return `${file}:${line}:${column}:${about === undefined ? '' : ` ${clipped(about)}:`} ${message}`;
+  return `${shownFile(file)}:${line}:${column}:${about === undefined ? '' : ` ${clipped(about)}:`} ${clipped(message, maxMessage)}`;
+}
+
+/** Longer than any message of Reeve. */
+const maxMessage = 40_000;
+/** https://man7.org/linux/man-pages/man0/limits.h.0p.html: PATH_MAX */
+const maxPath = 4096;
+
+/** The name of a file on one line: it can hold line breaks and control characters. */
+export function shownFile(file: string): string {
+  return clipped(file, maxPath);
 }
 
 /** A path that was asked for cannot be read at all: for the operator, not a fault of what is written there. */
@@ -23,7 +33,7 @@ export class UnreadablePathError extends Error {
   readonly path: string;
 
   constructor(path: string, reason: string) {
-    super(`${path} cannot be read: ${reason}`);
+    super(`${shownFile(path)} cannot be read: ${reason}`);
     this.name = 'UnreadablePathError';
     this.path = path;
   }

@@ -9,7 +9,8 @@ interface Output extends Readonly<Record<string, unknown>> {
 
 /** `/schemas` has the schema of each kind. */
 export function jsonText(output: Output): string {
-  return `${JSON.stringify(inOrder(output), undefined, 2)}\n`;
+  const text = JSON.stringify(inOrder(output), undefined, 2);
+  return `${text.replaceAll(unprintable, escaped).replaceAll('##[', String.raw`#\u0023[`)}\n`;
 }
 
 export function yamlText(output: Output): string {
@@ -18,6 +19,15 @@ export function yamlText(output: Output): string {
 
 export function dataText(format: 'json' | 'yaml', output: Output): string {
   return format === 'json' ? jsonText(output) : yamlText(output);
+}
+
+/** JSON itself escapes only the other control characters. What is cleaned later would be another text. */
+const unprintable = /[\u007F-\u009F\p{Cf}\p{Zl}\p{Zp}]/gu;
+
+function escaped(character: string): string {
+  return [...Array(character.length).keys()]
+    .map((index) => `\\u${character.charCodeAt(index).toString(16).padStart(4, '0')}`)
+    .join('');
 }
 
 function inOrder({ apiVersion, kind, ...rest }: Output): Output {

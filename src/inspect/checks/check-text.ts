@@ -1,5 +1,6 @@
 // Writes the findings about files: lines for people, and annotations of a pull request.
 import { clipped } from '../../base/text.ts';
+import { shownFile } from '../../state/file-problem.ts';
 import type { CheckFinding, CheckResults, UncheckedObjects } from '../output-schemas/check-results.ts';
 
 /** One line for each finding, in the form that editors and terminals can jump to, and the counts. */
@@ -15,9 +16,12 @@ function uncheckedLines(unchecked: readonly UncheckedObjects[]): readonly string
   });
 }
 
+/** Longer than any message of Reeve. */
+const maxMessage = 40_000;
+
 function lineOf({ severity, file, line, column, about, message }: CheckFinding): string {
   const subject = about === undefined ? '' : ` ${clipped(about)}:`;
-  return `${file}:${line}:${column}: ${severity}:${subject} ${message}`;
+  return `${shownFile(file)}:${line}:${column}: ${severity}:${subject} ${clipped(message, maxMessage)}`;
 }
 
 type Counts = Pick<CheckResults, 'files' | 'documents' | 'problems' | 'warnings'>;
@@ -50,7 +54,7 @@ export function githubAnnotation({
   about,
   message,
 }: Omit<CheckFinding, 'check'>): string {
-  const place = `file=${property(file)},line=${line},col=${column}`;
+  const place = `file=${property(shownFile(file))},line=${line},col=${column}`;
   const title = about === undefined ? '' : `,title=${property(clipped(about))}`;
   return `::${severity === 'problem' ? 'error' : 'warning'} ${place}${title}::${data(message)}\n`;
 }

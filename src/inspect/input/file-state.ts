@@ -17,7 +17,15 @@ import type { LocatedObject } from '../../state/yaml-objects.ts';
 import { clusterState, type ClusterState, type InstallFacts } from './cluster-state.ts';
 
 const metadata: ObjectSchema<KubeObject['metadata']> = {
-  ...namespacedMetadata(text({ description: 'The name of the object.', minLength: 1, maxLength: 253 })),
+  ...namespacedMetadata(
+    text({
+      description: 'The name of the object.',
+      minLength: 1,
+      maxLength: 253,
+      pattern: '^[^\\p{Cc}\\p{Zl}\\p{Zp}]+$',
+      accepted: 'a text without line breaks and control characters',
+    }),
+  ),
   required: ['name'],
 };
 

@@ -1,4 +1,5 @@
 // Writes a plan as the comment of a pull request: counts, warnings, and a table with the diffs below it.
+import { clipped } from '../../base/text.ts';
 import { unreadText } from '../input/unread-text.ts';
 import type { PlanChange, PlanOutput } from '../output-schemas/plan-output.ts';
 import {
@@ -123,9 +124,11 @@ function escaped(text: string): string {
   return text.replaceAll(/[\\`*_[\]<>|@#~]/g, (character) => `\\${character}`).replaceAll('\n', ' ');
 }
 
+const maxCode = 2000;
+
 /** Nothing ends a code span but a backtick. */
 function code(text: string): string {
-  return `\`${text.replaceAll('`', "'").replaceAll('|', '\\|')}\``;
+  return `\`${clipped(text, maxCode).replaceAll('`', "'").replaceAll('|', '\\|')}\``;
 }
 
 function htmlText(text: string): string {

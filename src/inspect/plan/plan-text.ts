@@ -39,7 +39,7 @@ export function textOfPlan(plan: PlanOutput, { paint, isWhole }: PlanTextOptions
     ...providersOf(plan).flatMap((each) => ['', ...providerLines(each, { paint, isWhole })]),
     ...plan.invalid.flatMap(({ id, message }) => [
       '',
-      `${paint.strong(id)}  ${paint.removed('does not load')}, so its objects stay as they are`,
+      `${paint.strong(clipped(id, 400))}  ${paint.removed('does not load')}, so its objects stay as they are`,
       `  ${clipped(message, maxLine)}`,
     ]),
     ...namespaceLines(plan.namespaces, { paint, isWhole }),

@@ -1,6 +1,6 @@
 // Writes the results of tests: lines for people, and annotations of a pull request.
 import { clipped } from '../../base/text.ts';
-import { renderFileProblem } from '../../state/file-problem.ts';
+import { renderFileProblem, shownFile } from '../../state/file-problem.ts';
 import { amountOf, githubAnnotation } from '../checks/check-text.ts';
 import type { CoverageGap, SuiteResult, TestFailure, TestResults } from '../output-schemas/test-results.ts';
 
@@ -34,7 +34,7 @@ function suiteLines(
   return [
     ...problems.map((problem) => style.removed(renderFileProblem(problem))),
     ...tests.flatMap((test) => {
-      const place = `${file}:${test.line}:${test.column}`;
+      const place = `${shownFile(file)}:${test.line}:${test.column}`;
       if (test.passed) return isVerbose ? [`${place}: passed: ${clipped(test.name, maxName)}`] : [];
       const title = style.removed(`${place}: failed: ${clipped(test.name, maxName)}`);
       return [title, ...test.failures.flatMap((failure) => failureLines(failure, style))];

@@ -86,7 +86,7 @@ describe('objects of files', () => {
     ['kind: X\nmetadata: {name: a}', 'f:1:1: apiVersion: found nothing; accepted: text that is not empty'],
     [
       'apiVersion: v1\nkind: X\nmetadata: {}',
-      'f:3:1: metadata.name: found nothing; accepted: text that is not empty',
+      'f:3:1: metadata.name: found nothing; accepted: a text without line breaks and control characters',
     ],
     [
       'apiVersion: v1\nkind: X\nmetadata: {name: a, labels: {b: 1}}',
