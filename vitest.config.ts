@@ -52,6 +52,7 @@ const onOwnPlanes = [
   'intents-lifecycle',
   'intents-samples',
   'intents-scans',
+  'leader-burst',
   'one-identity',
   'recipes',
   'report',
