@@ -82,7 +82,8 @@ describePrometheus('the alerts', () => {
       ],
       [
         'a policy whose deletions are held',
-        () => changed(healthy, /^reeve_provider_held.*name="al-excepted"/u, () => 38),
+        () =>
+          changed(scene.only('reeve_provider_held'), /^reeve_provider_held.*name="al-excepted"/u, () => 38),
         {
           alert: 'ReeveTooManyDeletions',
           labels: { kind: 'NamespacePolicy', name: 'al-excepted' },
