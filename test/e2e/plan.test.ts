@@ -92,13 +92,14 @@ describeControllers('a plan', () => {
   });
 
   async function plan(
-    ...objects: readonly WrittenObject[]
+    objects: readonly WrittenObject[],
+    ...more: readonly string[]
   ): Promise<{ code: number | null; plan: PlanOutput; text: string }> {
     const file = join(folder, 'files.json');
     await writeFile(file, JSON.stringify({ apiVersion: 'v1', kind: 'List', items: objects }));
     const { kubeconfig } = stage.cluster;
     const args = ['plan', '-f', file, `--kubeconfig=${kubeconfig}`, `--only=ns/${namespace}`];
-    await using process = new ReeveProcess([...args, '-o', 'json', '--exit-code']);
+    await using process = new ReeveProcess([...args, ...more, '-o', 'json', '--exit-code']);
     const { code, stdout, stderr } = await process.ended();
     expect(stderr).toBe('');
     return { code, plan: JSON.parse(stdout) as PlanOutput, text: stdout };
@@ -121,14 +122,52 @@ describeControllers('a plan', () => {
     await stage.apply(share(namespace));
     await inTime(() => stage.condition(shareRef(`${prefix}cred`))).toBe('True Synced');
     await rounds.pass(namespace);
-    const { code, plan: found } = await plan(namesakes.policy('team', before), share(namespace));
+    const { code, plan: found } = await plan([namesakes.policy('team', before), share(namespace)]);
     expect({ code, namespaces: found.namespaces }).toEqual({ code: 0, namespaces: [] });
+  });
+
+  test('counts what existing Roles and RoleBindings violate, and Secrets only with --secrets', async () => {
+    const rules = [{ apiGroups: [''], resources: ['pods'], verbs: ['*'] }];
+    const role: WrittenObject = {
+      apiVersion: 'rbac.authorization.k8s.io/v1',
+      kind: 'Role',
+      metadata: { name: 'all', namespace },
+      rules,
+    };
+    await stage.apply(role, secret({ name: 'token', namespace }, { key: 'canary-three' }));
+    const policy: WrittenObject = {
+      apiVersion: 'reeve.dev/v1alpha1',
+      kind: 'NamespacePolicy',
+      metadata: { name: `${prefix}rules` },
+      spec: {
+        match: { names: [namespace] },
+        validationActions: ['Deny'],
+        rbac: { forbidWildcardRules: true, allowedRoleRefs: ['ClusterRole/edit'] },
+        secrets: { allowedTypes: ['kubernetes.io/tls'] },
+      },
+    };
+    const violationsOf = async (...more: readonly string[]) => {
+      const { plan: found, text } = await plan([policy], ...more);
+      expect(text).not.toContain(base64('canary-three'));
+      return found.violations.filter(({ policy: id }) => id === `NamespacePolicy/${prefix}rules`);
+    };
+    expect(await violationsOf()).toMatchObject([
+      {
+        known: 0,
+        byKind: { Role: 1, RoleBinding: 2 },
+        unjudged: [{ kind: 'Secret', reason: '--secrets judges them' }],
+      },
+    ]);
+    // The copy of the share is the other Secret.
+    expect(await violationsOf('--secrets')).toMatchObject([
+      { known: 0, byKind: { Role: 1, RoleBinding: 2, Secret: 2 }, unjudged: [] },
+    ]);
   });
 
   test('lists exactly the writes that the reconciler then makes', async () => {
     await stage.apply({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'taken', namespace } });
     const files = [namesakes.policy('team', after), share(`${prefix}none`)];
-    const { code, plan: found, text } = await plan(...files);
+    const { code, plan: found, text } = await plan(files);
     expect(code).toBe(2);
     const [{ changes } = { changes: [] }] = found.namespaces;
     expect(

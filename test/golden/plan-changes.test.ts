@@ -103,6 +103,20 @@ describe('the violations that a policy causes', () => {
     );
   });
 
+  test('are shown for a namespace of --only that they are in', async () => {
+    const only = async (name: string) =>
+      (
+        await planObjects(
+          [namespacePolicy('p', { ...all, validationActions: ['Audit'] })],
+          state,
+          '--only',
+          name,
+        )
+      ).stdout;
+    expect(await only('ns/b')).toContain(`NamespacePolicy/p\n  ${line}\n`);
+    expect(await only('ns/c')).not.toContain('NamespacePolicy/p');
+  });
+
   test('leave out an object that Reeve would delete', async () => {
     const contents = {
       roleBindings: [

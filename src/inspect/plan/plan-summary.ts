@@ -2,6 +2,7 @@
 import type {
   PlanChange,
   PlannedNamespace,
+  PlannedViolation,
   PlanOutput,
   PolicyViolations,
 } from '../output-schemas/plan-output.ts';
@@ -91,7 +92,11 @@ export function narrowed(plan: PlanOutput, { namespaces, providers }: PlanScope)
   const shown = providers.size === 0 ? involved : providers;
   const known = {
     invalid: plan.invalid.filter(({ id }) => providers.size === 0 || providers.has(id)),
-    violations: plan.violations.filter(({ policy }) => shown.has(policy)),
+    violations: plan.violations.filter(
+      ({ policy, new: found }) =>
+        shown.has(policy) ||
+        (providers.size === 0 && found.some(({ object }) => namespaces.has(placeOfObject(object)))),
+    ),
     namespaces: kept,
   };
   return {
@@ -116,6 +121,11 @@ function withChanges(
   return namespaces
     .map(({ name, changes }) => ({ name, changes: changes.filter(isKept) }))
     .filter(({ changes }) => changes.length > 0);
+}
+
+/** A Namespace is in the scope that names it. */
+function placeOfObject({ namespace, name }: PlannedViolation['object']): string {
+  return namespace ?? name;
 }
 
 function keeping(plan: PlanOutput, kept: Known): PlanOutput {

@@ -129,7 +129,7 @@ export function knownLines(
 export function violationsText({ count, known, ended, byKind, unjudged }: PolicyViolations): string {
   const kinds = Object.entries(byKind).map(([kind, each]) => `${each} of ${kind}s`);
   const before = known === count ? 'all were there before' : `${known} ${wereOf(known)} there before`;
-  const unread = unjudged.map(({ kind, reason }) => `${kind}s (${reason})`);
+  const unread = unjudged.map(({ kind, reason }) => `${clipped(kind)}s (${clipped(reason)})`);
   return [
     ...(count === 0 ? [] : [`${amountText(count, 'open violation')}: ${kinds.join(', ')}`]),
     ...(count === 0 || known === 0 ? [] : [before]),
