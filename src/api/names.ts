@@ -89,3 +89,6 @@ export const systemNamespaces: readonly string[] = ['kube-system', 'kube-public'
 
 /** Stands for the previous name of a Namespace that is being created. It is not a valid name, so no Namespace has it. */
 export const placeholderName = '_any_';
+
+/** The webhooks and the guard let its members do everything, in an emergency. */
+export const emergencyGroup = 'reeve:break-glass';

@@ -12,6 +12,8 @@ import { noTracing, type Tracing } from './tracing.ts';
 export interface ClusterConnection {
   /** Tells a person where the cluster is and how it was found. */
   readonly description: string;
+  /** The address of the API server alone, for what is passed on to others. */
+  readonly address: string;
   readonly isOfPod: boolean;
   readonly client: KubeClient;
   readonly discovery: Discovery;
@@ -35,9 +37,17 @@ export async function connect(
     });
     const client = tracing.client(plainClient);
     const discovery = createDiscovery(client);
-    const description = `${apiServer.server.origin} (${apiServer.description})`;
+    const address = apiServer.server.origin;
+    const description = `${address} (${apiServer.description})`;
     const { isOfPod = false } = apiServer;
-    return { description, isOfPod, client, discovery, writer: createObjectWriter(client, discovery) };
+    return {
+      description,
+      address,
+      isOfPod,
+      client,
+      discovery,
+      writer: createObjectWriter(client, discovery),
+    };
   } catch (error) {
     if (error instanceof CredentialError) throw new StartError(error.message);
     throw error;

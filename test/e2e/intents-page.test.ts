@@ -75,7 +75,9 @@ describeControllers('in the sandbox of npm start', () => {
       const condition = `{range .items[*]}{.metadata.name}{" "}{.status.conditions[?(@.type=="IntentsResolved")].reason}{"\\n"}{end}`;
       // The first steps have left a binding `web`.
       const listed = (): string =>
-        shell(`kubectl get csib,sib -A -o jsonpath='${condition}'`).replace(/^web .*\n/m, '');
+        shell(
+          `kubectl get clustersecurityintentbindings.reeve.dev,securityintentbindings.reeve.dev -A -o jsonpath='${condition}'`,
+        ).replace(/^web .*\n/m, '');
       await eventually(() => listed().match(/ (Resolved|Unsupported)$/gm)?.length).toBe(18);
       expect(listed()).toContain('virtual-patch Unsupported\n');
       expect(listed()).toContain('dns-manipulation Resolved\n');

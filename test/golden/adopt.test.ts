@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
 import { readCommand } from '../../src/cli/command-line.ts';
-import { adoptionText } from '../../src/cli/commands/adopt.ts';
+import { adoptersOf, adoptionText } from '../../src/cli/commands/adopt.ts';
 import { jsonText } from '../../src/cli/output/data-text.ts';
 import { styleFor } from '../../src/cli/output/style.ts';
 import { planAdoption } from '../../src/inspect/actions/adoption.ts';
@@ -86,8 +86,9 @@ test('no value of a Secret is shown', async () => {
 });
 
 test.each([
-  [[], 'give one of --policy, --share and --binding'],
-  [['--policy', 'a', '--share', 'b'], 'give one of --policy, --share and --binding'],
+  [[], 'give one of --policy, --share and --binding, or -f'],
+  [['--policy', 'a', '--share', 'b'], 'give one of --policy, --share and --binding, or -f'],
+  [['-f', '-'], '-f - leaves no standard input for the question: add --yes or --dry-run'],
   [
     ['--policy', 'a/b'],
     '"policy/a/b" is not valid; accepted: KIND/NAME, such as policy/team, share/regcred or binding/no-egress',
@@ -103,5 +104,26 @@ test.each([
 test('the binding of a namespace is named with its namespace', async () => {
   expect(await readCommand(['adopt', '--binding', 'shop/no-egress', '-n', 'shop'], {})).toMatchObject({
     kind: 'adopt',
+  });
+});
+
+describe('with -f', () => {
+  const objects = ['policy', 'share'].map((name) => ({
+    apiVersion: 'reeve.dev/v1alpha1',
+    kind: name === 'policy' ? 'NamespacePolicy' : 'SecretShare',
+    metadata: { name },
+  }));
+  const adopters = async (...args: readonly string[]) => {
+    const command = await readCommand(['adopt', '-f', 'x', ...args], {});
+    if (command.kind !== 'adopt') throw new Error(JSON.stringify(command));
+    return adoptersOf(command.settings, [...objects, { kind: 'Secret', metadata: { name: 's' } }]);
+  };
+
+  test('all policies and shares of the files adopt', async () => {
+    expect(await adopters()).toEqual(['NamespacePolicy/policy', 'SecretShare/share']);
+  });
+
+  test('a policy that is named adopts alone', async () => {
+    expect(await adopters('--policy', 'policy')).toEqual(['NamespacePolicy/policy']);
   });
 });

@@ -104,7 +104,7 @@ test('control characters of a name or value never reach the terminal', async () 
   const text =
     '{apiVersion: v1, kind: Namespace, metadata: {name: a, labels: {team: "\\u001b[2J"}}}\n---\n' +
     '{apiVersion: reeve.dev/v1alpha1, kind: NamespacePolicy, metadata: {name: p}, spec: {match: {namespaceSelector: {matchLabels: {team: red}}}}}';
-  const { stdout } = await explain(['namespace/a', '-f', '-'], text);
+  const { stdout } = await explain(['namespace/a', '--all', '-f', '-'], text);
   expect(stdout).toContain('found label team="\uFFFD[2J"');
   // oxlint-disable-next-line no-control-regex -- what must not be there
   expect(stdout).not.toMatch(/[\u0000-\u0009\u000b-\u001f]/);
@@ -251,4 +251,79 @@ test('YAML has the fields of JSON', async () => {
   );
   const [document] = parseYaml(yaml ?? '').documents;
   expect(document).toMatchObject({ kind: 'data', value: JSON.parse(json ?? '') as unknown });
+});
+
+describe('what a user may do', () => {
+  const bob = ['--as', 'bob', '--as-group', 'dev'];
+
+  test('in a namespace is said with what Reeve would refuse', async () => {
+    const { code, stdout } = await explain(['team-a', ...bob, ...files]);
+    expect(code).toBe(0);
+    expect(stdout).toContain('\ndelete namespace team-a: no right\n');
+    expect(stdout).toContain(
+      '\nchange labels that decide what NamespacePolicy/team matches and gives: refused: the right use is missing\n',
+    );
+  });
+
+  test('depends on the groups', async () => {
+    const { stdout } = await explain(['team-a', '--as', 'bob', '--as-group', 'leads', ...files]);
+    expect(stdout).toContain(
+      '\nchange labels that decide what NamespacePolicy/team matches and gives: allowed\n',
+    );
+  });
+
+  test('follows the schema, and lists a refused creation', async () => {
+    const roles =
+      '{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: creators}, rules: [{apiGroups: [""], resources: [namespaces], verbs: [create, delete]}]}\n---\n' +
+      '{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRoleBinding, metadata: {name: creators}, roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: creators}, subjects: [{kind: Group, name: dev}]}';
+    const args = ['team-new', ...bob, ...files, '-f', '-', '-o', 'json'];
+    const { stdout } = await explain(args, roles);
+    const output = JSON.parse(stdout) as unknown;
+    expect(schemaProblems(schema, output)).toEqual([]);
+    expect(output).toMatchObject({
+      found: false,
+      user: 'bob',
+      may: expect.arrayContaining([
+        expect.objectContaining({ action: 'create namespace team-new', outcome: 'refused' }),
+      ]) as unknown,
+    });
+  });
+
+  test('replaces the user of a request', async () => {
+    const { stdout } = await explain([`${requests}/binding.yaml`, ...bob, ...files]);
+    expect(stdout).toMatch(/^CREATE of RoleBinding team-b\/admins by bob is /);
+  });
+
+  test('needs a user for a group', async () => {
+    expect(await readCommand(['explain', 'a', '--as-group', 'dev'], {})).toMatchObject({
+      problems: ['--as-group goes with --as'],
+    });
+  });
+});
+
+test('equal lines of a policy become one line with their number of namespaces', async () => {
+  const namespaces = Array.from({ length: 18 }, (_, index) => `n${String(index).padStart(2, '0')}`);
+  const share =
+    '{apiVersion: reeve.dev/v1alpha1, kind: SecretShare, metadata: {name: s}, spec: {source: {namespace: reeve-shared, name: gone}, targets: {names: ["n*"]}}}';
+  const all = [
+    share,
+    ...namespaces.map((name) => `{apiVersion: v1, kind: Namespace, metadata: {name: ${name}}}`),
+  ];
+  const { stdout } = await explain(['share/s', '-f', '-'], all.join('\n---\n'));
+  expect(stdout.match(/there is no Secret reeve-shared\/gone/g)).toHaveLength(1);
+  expect(stdout).toContain('\n  n00, n01, n02, n03, n04 and 13 more: Secret/gone: blocked: ');
+});
+
+test('a conflicting RoleBinding is explained with what both grant, and the command to run next', async () => {
+  const text = [
+    '{apiVersion: v1, kind: Namespace, metadata: {name: a}}',
+    '{apiVersion: rbac.authorization.k8s.io/v1, kind: RoleBinding, metadata: {name: devs, namespace: a}, roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: admin}, subjects: [{kind: User, name: eve}]}',
+    '{apiVersion: reeve.dev/v1alpha1, kind: NamespacePolicy, metadata: {name: p}, spec: {match: {names: [a]}, contents: {roleBindings: [{name: devs, roleRef: {kind: ClusterRole, name: view}, subjects: [{kind: Group, name: dev}]}]}}}',
+  ].join('\n---\n');
+  const { stdout } = await explain(['rolebinding', 'devs', '-n', 'a', '-f', '-'], text);
+  expect(stdout).toContain(
+    '\nNamespacePolicy/p wants it to grant ClusterRole/view for Group/dev; until: no end\n' +
+      'the existing one grants ClusterRole/admin for User/eve\n' +
+      'run next: reeve adopt --policy p -n a --dry-run\n',
+  );
 });

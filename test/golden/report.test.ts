@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
 import { readCommand } from '../../src/cli/command-line.ts';
 import { runReport } from '../../src/cli/commands/report.ts';
+import type { ReportOutput } from '../../src/inspect/output-schemas/report-output.ts';
 
 const files = 'test/fixtures/report/state';
 const formats = ['text', 'json', 'csv', 'html', 'openreports'] as const;
@@ -80,4 +81,94 @@ test.each(formats)('no value of a Secret is in the report, as %s', async (format
   for (const value of values) expect(secrets).toContain(value);
   const { stdout, stderr } = await report(['-f', files, '--secrets', '-o', format]);
   for (const value of values) expect(stdout + stderr).not.toContain(value);
+});
+
+describe('a narrowed report', () => {
+  const entriesOf = async (...args: readonly string[]) => {
+    const { stdout } = await report([files, '--secrets', '-o', 'json', ...args]);
+    return (JSON.parse(stdout) as ReportOutput).entries;
+  };
+
+  test('has the entries of the namespaces of -n alone', async () => {
+    const entries = await entriesOf('-n', 'team-a', '-n', 'team-old');
+    expect(new Set(entries.map(({ namespace }) => namespace))).toEqual(new Set(['team-a', 'team-old']));
+  });
+
+  test('has the entries of the policies and shares that are named', async () => {
+    const entries = await entriesOf('--policy', 'team', '--share', 'missing');
+    expect(new Set(entries.map(({ policy }) => policy))).toEqual(
+      new Set(['NamespacePolicy/team', 'SecretShare/missing']),
+    );
+  });
+
+  test('has the whole report for -A', async () => {
+    expect(await entriesOf('-A')).toEqual(await entriesOf());
+  });
+
+  test.each([
+    [['-n', 'taem-a'], 'no policy can match a namespace taem-a; did you mean team-a?\n'],
+    [['--policy', 'nothing'], 'there is no NamespacePolicy/nothing\n'],
+  ])('of %j, which does not exist, is none', async (args, problem) => {
+    expect(await report([files, '--secrets', ...args])).toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: assumed + problem,
+    });
+  });
+
+  test('has what was written since a time, and nothing of older objects', async () => {
+    const policy =
+      '{apiVersion: reeve.dev/v1alpha1, kind: NamespacePolicy, metadata: {name: p}, spec: {validationActions: [Audit], namespaces: {required: {labels: {team: {}}}}}}';
+    const namespace = (name: string, time: string) =>
+      `{apiVersion: v1, kind: Namespace, metadata: {name: ${name}, creationTimestamp: '2026-01-01T00:00:00Z', managedFields: [{manager: kubectl, operation: Update, time: '${time}'}, {manager: reeve, operation: Update, subresource: status, time: '2026-11-23T08:00:00Z'}]}}`;
+    const stdin = [
+      policy,
+      namespace('old', '2026-11-23T05:00:00Z'),
+      namespace('new', '2026-11-23T07:00:00Z'),
+    ].join('\n---\n');
+    for (const since of ['2h', '2026-11-23T06:00:00Z']) {
+      const { stdout } = await report(['-f', '-', '-o', 'json', '--since', since], { stdin });
+      expect((JSON.parse(stdout) as ReportOutput).entries.map(({ namespace: name }) => name)).toEqual([
+        'new',
+      ]);
+    }
+  });
+
+  test('is never written, because the other Reports would be deleted', async () => {
+    const wrong = await readCommand(['report', '--write', '-n', 'a'], {});
+    expect(wrong).toMatchObject({
+      problems: ['--write writes all Reports: leave out -n, --policy, --share, --binding and --since'],
+    });
+  });
+});
+
+describe('the tables for people', () => {
+  test('have one row for a cause in many namespaces', async () => {
+    const policy =
+      '{apiVersion: reeve.dev/v1alpha1, kind: NamespacePolicy, metadata: {name: p}, spec: {validationActions: [Audit], namespaces: {required: {labels: {owner: {}}}}}}';
+    const names = Array.from({ length: 18 }, (_, index) => `n${String(index).padStart(2, '0')}`);
+    const stdin = [
+      policy,
+      ...names.map((name) => `{apiVersion: v1, kind: Namespace, metadata: {name: ${name}}}`),
+    ];
+    const { stdout } = await report(['-f', '-'], { stdin: stdin.join('\n---\n') });
+    expect(stdout).toContain('Violations (18)\n');
+    expect(stdout.match(/found nothing/g)).toHaveLength(1);
+    expect(stdout).toContain(
+      'n00, n01, n02, n03, n04 and 13 more  18 x Namespace  namespaces.required  Audit',
+    );
+  });
+
+  test('can be divided by the team of a namespace, in the label of the install', async () => {
+    const { stdout } = await report([files, '--group-by', 'team']);
+    expect(stdout).toMatch(/\nTeam red \(\d+\)\n {2}WHAT +POLICY +NAMESPACES/);
+    expect(stdout).toContain('\nWithout a team (');
+    const other = await report([files, '--group-by', 'team', '--team-label', 'env']);
+    expect(other.stdout).toContain('\nTeam dev (');
+  });
+
+  test('can be divided by namespace', async () => {
+    const { stdout } = await report([files, '--group-by', 'namespace']);
+    expect(stdout).toMatch(/\nNamespace team-b \(\d+\)\n {2}WHAT +POLICY +OBJECT +RULE OR REASON/);
+  });
 });

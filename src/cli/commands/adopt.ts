@@ -12,7 +12,10 @@ import type { ApiServerChoice } from '../../kube/auth/find-api-server.ts';
 import type { ObjectWriter } from '../../kube/object-writer.ts';
 import { counted } from '../../policy/terms/wording.ts';
 import { exitCodes } from '../exit-codes.ts';
-import { adopter, type AdoptFlags } from '../flags/adopt-settings.ts';
+import type { AdoptFlags } from '../flags/adopt-settings.ts';
+import { namedProviders } from '../flags/state-settings.ts';
+import { objectsOfFiles } from '../input/chosen-state.ts';
+import { providerId, providerKinds, type ProviderId } from '../../policy/terms/provider-id.ts';
 import { onCluster } from '../input/on-cluster.ts';
 import { dataText } from '../output/data-text.ts';
 import { styleFor, type Style } from '../output/style.ts';
@@ -22,6 +25,7 @@ import { refusalText } from './refusal-text.ts';
 
 export interface AdoptIo extends AgreementIo, ProviderStateIo {
   readonly stdout: (text: string) => void;
+  readonly stdin: () => Promise<string>;
   readonly clock: Pick<Clock, 'now'>;
   readonly isColored: boolean;
 }
@@ -32,18 +36,47 @@ export async function runAdopt(
   environment: ApiServerChoice['environment'],
   io: AdoptIo,
 ): Promise<number> {
-  const read = adopter(flags);
-  if (read?.ok !== true) throw new Error('the command line has checked the name');
-  const { id } = read;
+  const added = await objectsOfFiles(flags.filename, io);
+  if (added === undefined) return exitCodes.unknown;
+  const ids = adoptersOf(flags, added);
+  if (ids.length === 0) {
+    io.stderr('the files have no policy, share or binding\n');
+    return exitCodes.no;
+  }
   return await onCluster(flags, environment, io.stderr, async (connection) => {
-    const base = await readProviderState(connection, id, { ...flags, others: true }, io);
-    if (typeof base === 'number') return base;
-    const { writer } = connection;
-    const request = { base, id, namespaces: flags.namespace, now: io.clock.now() };
-    const readSecret = async (ref: ObjectRef) => await readIfAllowed(ref, writer);
-    const { output, offers } = await planAdoption({ ...request, readSecret });
-    return await adopt({ ...output, dryRun: flags.dryRun }, offers, flags, { connection, io });
+    let worst: number = exitCodes.done;
+    for (const id of ids) {
+      const code = await adoptFor(id, added, flags, { connection, io });
+      if (code === notConfirmed) return code;
+      worst = Math.max(worst, code);
+    }
+    return worst;
   });
+}
+
+/** The named provider, or all of the files. */
+export function adoptersOf(flags: AdoptFlags, added: readonly KubeObject[]): readonly ProviderId[] {
+  const named = namedProviders(flags).flatMap((read) => (read.ok ? [read.id] : []));
+  if (named.length > 0) return named;
+  return added.flatMap(({ kind, metadata }) => {
+    const known = providerKinds.find((each) => each === kind);
+    return known === undefined ? [] : [providerId(known, metadata.name ?? '', metadata.namespace)];
+  });
+}
+
+async function adoptFor(
+  id: ProviderId,
+  added: readonly KubeObject[],
+  flags: AdoptFlags,
+  { connection, io }: Place,
+): Promise<number> {
+  const base = await readProviderState(connection, id, { ...flags, others: true, added }, io);
+  if (typeof base === 'number') return base;
+  const { writer } = connection;
+  const request = { base, id, namespaces: flags.namespace, now: io.clock.now() };
+  const readSecret = async (ref: ObjectRef) => await readIfAllowed(ref, writer);
+  const { output, offers } = await planAdoption({ ...request, readSecret });
+  return await adopt({ ...output, dryRun: flags.dryRun }, offers, flags, { connection, io });
 }
 
 /** Without the right, the keys are not known. The object can be marked all the same. */

@@ -8,6 +8,8 @@ import { explainRequest } from '../../inspect/explain/explain-request.ts';
 import { explanationText } from '../../inspect/explain/explain-text.ts';
 import { providedTypes, type LookedAt } from '../../inspect/explain/looked-at.ts';
 import { readTarget, type ExplainTarget } from '../../inspect/explain/target.ts';
+import { withPermissions } from '../../inspect/explain/permissions.ts';
+import { askedUser } from '../../inspect/input/judged-write.ts';
 import { accessOf } from '../../inspect/input/access.ts';
 import type { ClusterState, Need } from '../../inspect/input/cluster-state.ts';
 import { namespaceType } from '../../inspect/input/loaded-state.ts';
@@ -50,11 +52,15 @@ export async function runExplain(
   if (request !== undefined && 'problem' in request) return failed(request.problem, exitCodes.unknown, io);
   return await withState(flags, environment, { needs }, io, async (state, connection) => {
     const at = await lookedAt(state, connection, io.clock.now());
-    if (request !== undefined) return printed(await explainRequest(request.request, at), flags, io);
+    const user = flags.as === undefined ? undefined : askedUser(flags.as, flags.asGroup);
+    if (request !== undefined) {
+      const asked = user === undefined ? request.request : { ...request.request, userInfo: { ...user } };
+      return printed(await explainRequest(asked, at), flags, io);
+    }
     const read = readTarget(words, flags.namespace, providedTypes(at));
-    return read.ok
-      ? printed(await explain(read.target, at), flags, io)
-      : failed(read.problem, exitCodes.wrongArguments, io);
+    if (!read.ok) return failed(read.problem, exitCodes.wrongArguments, io);
+    const output = await explain(read.target, at);
+    return printed(user === undefined ? output : await withPermissions(output, user, at), flags, io);
   });
 }
 

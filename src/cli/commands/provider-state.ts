@@ -1,5 +1,6 @@
 // Reads what a command needs to plan one policy, share or binding of a cluster.
 import type { ClusterConnection } from '../../app/cluster-connection.ts';
+import type { KubeObject } from '../../base/kube-object.ts';
 import { nearestWord } from '../../base/nearest.ts';
 import { nameOf } from '../../base/metadata.ts';
 import type { ClusterState, Need } from '../../inspect/input/cluster-state.ts';
@@ -11,6 +12,7 @@ import {
   type ProviderId,
 } from '../../policy/terms/provider-id.ts';
 import { exitCodes } from '../exit-codes.ts';
+import { applied } from '../../inspect/input/loaded-state.ts';
 import { readCluster } from '../input/cluster-input.ts';
 import type { InstallOverrides } from '../input/install-facts.ts';
 import type { Progress } from '../output/progress.ts';
@@ -30,10 +32,16 @@ function needsOf(id: ProviderId, others: boolean): readonly Need[] {
 export async function readProviderState(
   connection: ClusterConnection,
   id: ProviderId,
-  overrides: InstallOverrides & { readonly others: boolean },
+  {
+    others,
+    added = [],
+    ...overrides
+  }: InstallOverrides & { readonly others: boolean; readonly added?: readonly KubeObject[] },
   { stderr, progress }: ProviderStateIo,
 ): Promise<ClusterState | number> {
-  const state = await readCluster(connection, { needs: needsOf(id, overrides.others) }, overrides, progress);
+  const needs = needsOf(id, others);
+  const stored = await readCluster(connection, { needs, added }, overrides, progress);
+  const state = applied(stored, added);
   for (const { kind, reason } of state.unread) stderr(`${kind} could not be read: ${reason}\n`);
   const ref = providerRef(id);
   if (state.find(ref, ref.namespace ?? '', ref.name) !== undefined) return state;

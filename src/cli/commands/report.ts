@@ -1,12 +1,15 @@
 // The command `reeve report`: prints everything that is not as policies want it, and everything that ends.
 import type { ClusterConnection } from '../../app/cluster-connection.ts';
 import type { Clock } from '../../base/clock.ts';
+import { nearestWord } from '../../base/nearest.ts';
+import { parseGoDuration } from '../../base/time.ts';
 import { collectReport, type ExistingObjects } from '../../inspect/report/collect.ts';
+import { narrowedReport, type ReportScope } from '../../inspect/report/narrow.ts';
 import { openReports } from '../../inspect/report/open-reports.ts';
 import { reportCsv } from '../../inspect/report/report-csv.ts';
 import { reportHtml } from '../../inspect/report/report-html.ts';
 import { unreadText } from '../../inspect/input/unread-text.ts';
-import { emptyText, headingText, textSections } from '../../inspect/report/report-text.ts';
+import { emptyText, headingText, textSections, type Grouping } from '../../inspect/report/report-text.ts';
 import type { ClusterState, Need } from '../../inspect/input/cluster-state.ts';
 import { plannedState } from '../../inspect/plan/planned-state.ts';
 import type { ReportOutput } from '../../inspect/output-schemas/report-output.ts';
@@ -15,6 +18,7 @@ import { hasAuditableRules } from '../../policy/decide/audit.ts';
 import { roleBindingType, roleType, secretObjectType } from '../../policy/terms/object-key.ts';
 import { exitCodes } from '../exit-codes.ts';
 import type { ReportFlags } from '../flags/report-settings.ts';
+import { namedProviders } from '../flags/state-settings.ts';
 import { withState, type StateIo } from '../input/chosen-state.ts';
 import { dataText } from '../output/data-text.ts';
 import { styleFor, type Style } from '../output/style.ts';
@@ -40,7 +44,7 @@ export async function runReport(
   return await withState(flags, environment, { needs }, io, async (state, connection) => {
     const now = io.clock.now();
     const { cluster, planning } = plannedState(state, now);
-    const report = await collectReport({
+    const whole = await collectReport({
       state,
       cluster,
       planning,
@@ -54,9 +58,14 @@ export async function runReport(
     const { policies } = cluster.snapshot().policies;
     if (!flags.secrets && policies.some((policy) => hasAuditableRules(policy, 'secrets')))
       io.stderr('existing Secrets were not judged; --secrets judges them\n');
-    const complete = report.complete ? exitCodes.done : exitCodes.unknown;
+    const missing = missingIn(whole, flags);
+    for (const problem of missing) io.stderr(`${problem}\n`);
+    const complete = codeOf(whole, missing);
+    if (missing.length > 0) return complete;
+    const { address: origin = whole.origin } = connection ?? {};
+    const report = narrowedReport({ ...whole, origin }, scopeOf(flags, now));
     if (!flags.write || connection === undefined) {
-      io.stdout(printed(report, flags.output, styleFor(io.isColored)));
+      io.stdout(printed(report, flags, styleFor(io.isColored)));
       return complete;
     }
     const { writeReports } = await import('./report-writer.ts');
@@ -73,10 +82,46 @@ async function secretsOf(state: ClusterState, connection?: ClusterConnection): P
   return [['secrets', auditReaderOf(connection).listExisting('secrets', undefined, signal)]];
 }
 
-function printed(report: ReportOutput, format: ReportFlags['output'], style: Style): string {
+function codeOf({ complete }: ReportOutput, missing: readonly string[]): number {
+  if (!complete) return exitCodes.unknown;
+  return missing.length === 0 ? exitCodes.done : exitCodes.no;
+}
+
+function scopeOf(flags: ReportFlags, now: Date): ReportScope {
+  const { namespace, since = '' } = flags;
+  const duration = parseGoDuration(since);
+  return {
+    namespaces: new Set(namespace),
+    policies: new Set(namedProviders(flags).flatMap((read) => (read.ok ? [read.id] : []))),
+    since: since === '' ? undefined : new Date(duration === undefined ? since : now.getTime() - duration),
+  };
+}
+
+/** A misspelled name must not look like a namespace or policy where all is well. */
+function missingIn({ namespaces, policies }: ReportOutput, flags: ReportFlags): readonly string[] {
+  const wrong = namedProviders(flags).flatMap((read) =>
+    read.ok && !policies.includes(read.id) ? [`there is no ${read.id}${meant(read.id, policies)}`] : [],
+  );
+  const unmanaged = flags.namespace.filter((name) => !namespaces.includes(name));
+  return [
+    ...wrong,
+    ...unmanaged.map((name) => `no policy can match a namespace ${name}${meant(name, namespaces)}`),
+  ];
+}
+
+function meant(name: string, known: readonly string[]): string {
+  const near = nearestWord(name, known);
+  return near === undefined ? '' : `; did you mean ${near}?`;
+}
+
+function printed(
+  report: ReportOutput,
+  { output: format, groupBy }: Pick<ReportFlags, 'output' | 'groupBy'>,
+  style: Style,
+): string {
   switch (format) {
     case 'text':
-      return reportText(report, style);
+      return reportText(report, groupBy, style);
     case 'json':
     case 'yaml':
       return dataText(format, report);
@@ -91,8 +136,8 @@ function printed(report: ReportOutput, format: ReportFlags['output'], style: Sty
   }
 }
 
-function reportText(report: ReportOutput, style: Style): string {
-  const sections = textSections(report).map(
+function reportText(report: ReportOutput, grouping: Grouping, style: Style): string {
+  const sections = textSections(report, grouping).map(
     ({ title, rows }) => `\n${style.strong(title)}\n${tableText(rows, '  ')}`,
   );
   const empty = emptyText(report);

@@ -1,5 +1,5 @@
 // Settings that several commands have in common.
-import { isNamespaceName } from '../../api/kubernetes-names.ts';
+import { isLabelKey, isNamespaceName } from '../../api/kubernetes-names.ts';
 import { logLevels } from '../../observe/log-level.ts';
 import {
   choiceSetting,
@@ -126,6 +126,13 @@ export function hostSetting(value: string): Setting<string> {
     help: 'The address to listen on; 0.0.0.0 means all.',
     accepted: 'an address',
   });
+}
+
+export const labelKeyAccepted = 'the key of a label';
+
+export function parseLabelKey(texts: readonly string[]): Parsed<string> {
+  const value = texts.at(-1) ?? '';
+  return isLabelKey(value) ? { ok: true, value } : { ok: false };
 }
 
 export function parseNamespace(texts: readonly string[]): Parsed<string> {

@@ -1,7 +1,7 @@
 // Defines the flags of `reeve explain`.
 import { filesSetting, outputSetting } from './common-settings.ts';
 import { clusterSettings, installOverrides, objectNamespace } from './state-settings.ts';
-import { switchSetting, withoutVariable } from './setting-kinds.ts';
+import { optionalText, pathsSetting, switchSetting, withoutVariable } from './setting-kinds.ts';
 import { commandForm, type Settings, type Values } from './settings.ts';
 
 export const explainSettings = {
@@ -10,7 +10,23 @@ export const explainSettings = {
   ),
   ...clusterSettings,
   namespace: objectNamespace('The namespace of the object, or of a SecurityIntentBinding.'),
-  all: withoutVariable(switchSetting('Print all namespaces and objects of a policy, not only the first 20.')),
+  as: withoutVariable(
+    optionalText({
+      placeholder: 'USER',
+      help: 'Say also what this user may do here, and what Reeve would refuse. Of a request: as if this user had sent it.',
+      accepted: 'the name of a user, or system:serviceaccount:NAMESPACE:NAME',
+    }),
+  ),
+  asGroup: pathsSetting({
+    placeholder: 'GROUP',
+    help: 'With --as: a group of the user. May be given several times.',
+    accepted: 'the name of a group',
+  }),
+  all: withoutVariable(
+    switchSetting(
+      'Print all namespaces and objects of a policy, not only the first 20, and why each policy does not match.',
+    ),
+  ),
   ...installOverrides,
   output: outputSetting(['text', 'json', 'yaml'], 'Text for people, or JSON or YAML for programs.'),
 } satisfies Settings;
@@ -25,7 +41,8 @@ export const explainForm = commandForm({
     min: 0,
     max: 2,
   },
-  check: ({ filename, namespace }, [target]) => [
+  check: ({ filename, namespace, as, asGroup }, [target]) => [
+    ...(as === undefined && asGroup.length > 0 ? ['--as-group goes with --as'] : []),
     ...(target === '-' && filename.includes('-')
       ? ['standard input is either the request or the objects of -f, not both']
       : []),
@@ -37,6 +54,7 @@ export const explainForm = commandForm({
     ['reeve explain team-a', 'what each policy gives this namespace, and why the others do not match'],
     ['reeve explain secret/regcred -n team-a', 'who provides this Secret, or why it is not there'],
     ['reeve explain policy/team', 'the namespaces, objects and rights of this policy'],
+    ['reeve explain team-a --as bob --as-group red', 'what bob may do here, and what he would be refused'],
     ['reeve explain request.json', 'what each rule says of an AdmissionReview, and the answer'],
     ['reeve explain team-a -f policies/ -f cluster/', 'a namespace in files'],
   ],

@@ -5,6 +5,8 @@ import {
   durationPlaceholder,
   file,
   hostSetting,
+  labelKeyAccepted,
+  parseLabelKey,
   installSettings,
   parsePositiveDuration,
   processSettings,
@@ -147,6 +149,14 @@ export const runSettings = {
     help: 'The image that checks TLS for intents with the id assessTLS. Without it, no adapter supports that id.',
     accepted: 'the name of an image',
   }),
+  teamLabel: {
+    ...textSetting('team', {
+      placeholder: 'KEY',
+      help: 'The label of a Namespace whose value is its team. reeve report groups by it.',
+      accepted: labelKeyAccepted,
+    }),
+    parse: parseLabelKey,
+  },
   ...processSettings,
 } satisfies Settings;
 

@@ -1,9 +1,10 @@
 // Settings of commands that look at a cluster or at files: where the cluster is, and what its install allows.
 import { isNamespaceName, isSubdomain } from '../../api/kubernetes-names.ts';
+import { providerNamed, type ReadProviderName } from '../../inspect/input/object-names.ts';
 import { file, namespaceNames, outputSetting, parseNamespace } from './common-settings.ts';
 import { isKindText, kindAccepted } from './run-settings.ts';
 import { listSetting, optionalText, switchSetting, withoutVariable } from './setting-kinds.ts';
-import type { Setting, Settings } from './settings.ts';
+import type { Setting, Settings, Values } from './settings.ts';
 
 /** These flags choose a cluster in place of files. A variable must not: it would be there for each command. */
 export const connectionSettings = {
@@ -83,6 +84,40 @@ export const askingSettings = {
 export function objectNamespace(help: string): Setting<string | undefined> {
   const about = { placeholder: 'NAME', help, accepted: 'the name of a namespace' };
   return withoutVariable({ ...optionalText(about), parse: parseNamespace, short: 'n' });
+}
+
+/** `-n`: the namespaces that a command looks at. Empty: all. */
+export function namespacesSetting(help: string): Setting<readonly string[]> {
+  const setting = listSetting(isNamespaceName, {
+    ...namespaceNames,
+    help: `${help} May be given several times.`,
+  });
+  return withoutVariable({ ...setting, short: 'n' });
+}
+
+const providerName = (help: string) =>
+  withoutVariable(optionalText({ placeholder: 'NAME', help, accepted: 'a name' }));
+
+/** The policy, share or binding that a command is about. `role` ends the sentence `The policy …`. */
+export function providerSettings(role: string) {
+  return {
+    policy: providerName(`The policy ${role}.`),
+    share: providerName(`The share ${role}.`),
+    binding: providerName(
+      `The binding of intents ${role}: NAME, or NAMESPACE/NAME for a SecurityIntentBinding.`,
+    ),
+  };
+}
+
+/** What the flags of `providerSettings` name. */
+export function namedProviders({
+  policy,
+  share,
+  binding,
+}: Values<ReturnType<typeof providerSettings>>): readonly ReadProviderName[] {
+  return Object.entries({ policy, share, binding }).flatMap(([kind, name]) =>
+    name === undefined ? [] : [providerNamed(`${kind}/${name}`, undefined)],
+  );
 }
 
 /** Undefined if the flag is not given. */

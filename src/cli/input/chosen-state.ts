@@ -35,7 +35,7 @@ export async function withState(
   io: StateIo,
   work: StateWork,
 ): Promise<number> {
-  const objects = await objectsOf(flags.filename, io);
+  const objects = await objectsOfFiles(flags.filename, io);
   if (objects === undefined) return exitCodes.unknown;
   const { filename, kubeconfig, context, cluster } = flags;
   if (filename.length > 0 && !cluster && (kubeconfig ?? context) === undefined) {
@@ -53,7 +53,10 @@ export async function withState(
 }
 
 /** Says each problem on standard error. Undefined if there is one. */
-async function objectsOf(paths: readonly string[], io: StateIo): Promise<readonly KubeObject[] | undefined> {
+export async function objectsOfFiles(
+  paths: readonly string[],
+  io: Pick<StateIo, 'stdin' | 'stderr'>,
+): Promise<readonly KubeObject[] | undefined> {
   try {
     const read = await readObjectFiles(paths, { ...io, isState: true });
     const { objects, problems } = kubeObjectsOf(read.located);

@@ -16,6 +16,7 @@ export interface InstallOverrides {
   readonly excludeNamespace?: readonly string[] | undefined;
   readonly resourceKind?: readonly string[] | undefined;
   readonly secretName?: readonly string[] | undefined;
+  readonly teamLabel?: string | undefined;
 }
 
 /** `objects` may hold other objects, too. */
@@ -30,6 +31,7 @@ export function installFacts(objects: readonly KubeObject[], overrides: InstallO
     excludeNamespace = facts.excludeNamespace,
     resourceKind = facts.resourceKind,
     secretName = facts.secretName,
+    teamLabel = facts.teamLabel,
   } = overrides;
   return {
     namespace: installNamespace,
@@ -40,6 +42,7 @@ export function installFacts(objects: readonly KubeObject[], overrides: InstallO
     adapters: new Set(facts.intentAdapter),
     tlsScanImage: facts.tlsScanImage,
     auditSecrets: facts.auditSecrets,
+    teamLabel,
     isAssumed: flags === undefined,
   };
 }

@@ -1,11 +1,15 @@
 // Explains a namespace: each policy, share and binding, what it provides there, and what each rule says.
-import { cliApiVersion, readyCondition } from '../../api/names.ts';
+import { judgedResources } from '../../admission/decode/decode-target.ts';
+import { cliApiVersion, mastersGroup, readyCondition } from '../../api/names.ts';
 import type { KubeObject } from '../../base/kube-object.ts';
 import { nameOf } from '../../base/metadata.ts';
 import { nearestWord } from '../../base/nearest.ts';
 import { conditionOf, type Condition } from '../../policy/status/condition.ts';
 import type { ProviderId } from '../../policy/terms/provider-id.ts';
 import type { LoadedProvider } from '../../state/stored-provider.ts';
+import { withObjects } from '../input/cluster-state.ts';
+import { judgeWrite, writtenRequest } from '../input/judged-write.ts';
+import { plannedState } from '../plan/planned-state.ts';
 import { namespaceType } from '../input/loaded-state.ts';
 import type { ExplainedProvider, ExplainedRule, ExplainOutput } from '../output-schemas/explanation.ts';
 import { sortedProviders, unreadProviders, type LookedAt } from './looked-at.ts';
@@ -15,6 +19,34 @@ import { standingsIn, type ObjectStanding } from './standings.ts';
 import { usersOf } from './users.ts';
 
 export async function explainNamespace(name: string, at: LookedAt): Promise<ExplainOutput> {
+  const { state } = at;
+  const missing = at.cluster.snapshot().namespace(name) === undefined;
+  if (!missing || state.unread.some(({ kind }) => kind === namespaceType.kind))
+    return await explainedAt(name, at);
+  const { summary, ...explanation } = await explainedAt(name, await asIfCreated(name, at));
+  const absence = noNamespace(name, at);
+  const start = `${absence}${absence.endsWith('?') ? '' : '.'} If it is created without labels: `;
+  return { ...explanation, found: false, notes: [], summary: summary.replace(`namespace ${name}: `, start) };
+}
+
+/** The state with the namespace, and with the labels and annotations that policies add when it is created. */
+async function asIfCreated(name: string, at: LookedAt): Promise<LookedAt> {
+  const written = { ...namespaceType, metadata: { name, labels: { [namespaceNameLabel]: name } } };
+  const resource = judgedResources.find(({ kind }) => kind === namespaceType.kind);
+  if (resource === undefined) return at;
+  const { object = written } = await judgeWrite(
+    writtenRequest(resource, { after: written, before: undefined }, administrator),
+    { snapshot: at.cluster.snapshot(), install: at.state.install, access: allRights, now: at.now },
+  );
+  return { ...at, ...plannedState(withObjects(at.state, [{ ...object, ...namespaceType }]), at.now) };
+}
+
+/** Kubernetes sets it on each Namespace. */
+const namespaceNameLabel = 'kubernetes.io/metadata.name';
+const administrator = { username: 'system:admin', groups: [mastersGroup] };
+const allRights = { mayDo: async () => await Promise.resolve('yes' as const) };
+
+async function explainedAt(name: string, at: LookedAt): Promise<ExplainOutput> {
   const { state, cluster } = at;
   const about = {
     apiVersion: cliApiVersion,

@@ -1,6 +1,12 @@
 // Explains one object of a namespace: who provides it and why, or why no provider does.
 import { cliApiVersion } from '../../api/names.ts';
 import type { KubeObject } from '../../base/kube-object.ts';
+import { clipped } from '../../base/text.ts';
+import { rfc3339 } from '../../base/time.ts';
+import { desired } from '../../policy/desired/desired.ts';
+import type { Claim } from '../../policy/desired/provider.ts';
+import { roleBindingType } from '../../policy/terms/object-key.ts';
+import { grantText } from '../input/grant-text.ts';
 import { unlimitedBudget } from '../../policy/terms/budget.ts';
 import { ownershipOf } from '../../policy/plan/ownership.ts';
 import { compileGlob } from '../../policy/terms/patterns.ts';
@@ -48,9 +54,55 @@ export async function explainObject(target: ObjectTarget, at: LookedAt): Promise
     }));
   const why = whyUnmanaged(namespaceObject, at);
   const facts = { target, live, owner, standings, providers, why };
-  const notes = standings.length === 0 ? invalidNotes(loaded, type.kind) : [];
+  const notes = [
+    ...grantNotes(facts, namespaceObject, at),
+    ...(standings.length === 0 ? invalidNotes(loaded, type.kind) : []),
+  ];
   const found = live !== undefined;
   return { ...about, found, summary: summaryOf(facts, at), ...(notes.length > 0 && { notes }), providers };
+}
+
+/** What a RoleBinding grants: as its provider wants it, and as it is. What to run next where another object is in the way. */
+function grantNotes(
+  { target, live, standings }: Pick<Facts, 'target' | 'live' | 'standings'>,
+  namespaceObject: KubeObject,
+  at: LookedAt,
+): readonly string[] {
+  const conflict = standings.find(({ outcome }) => outcome === 'conflict');
+  return [
+    ...(target.type.kind === roleBindingType.kind
+      ? bindingNotes(target, live, claimsIn(namespaceObject, at))
+      : []),
+    ...(conflict === undefined ? [] : [`run next: ${adoptCommand(conflict.provider, target.namespace)}`]),
+  ].map((note) => clipped(note, maxNote));
+}
+
+function claimsIn(namespaceObject: KubeObject, { cluster, now }: LookedAt): readonly Claim[] {
+  return [...desired(namespaceObject, cluster.snapshot(), now).claims.values()].flat();
+}
+
+function bindingNotes(
+  { type, name }: ObjectTarget,
+  live: KubeObject | undefined,
+  claims: readonly Claim[],
+): readonly string[] {
+  const claim = claims.find((each) => each.type.kind === type.kind && each.name === name);
+  const wanted = claim?.content.kind === 'object' ? grantText(claim.content.body) : undefined;
+  const existing = live && grantText(live);
+  const end = claim?.expiresAt === undefined ? 'no end' : rfc3339(new Date(claim.expiresAt));
+  return [
+    ...(wanted === undefined ? [] : [`${claim?.provider ?? ''} wants it to grant ${wanted}; until: ${end}`]),
+    ...(existing === undefined || existing === wanted ? [] : [`the existing one grants ${existing}`]),
+  ];
+}
+
+const maxNote = 1000;
+
+/** Shows what Reeve would change, and changes nothing. */
+function adoptCommand(provider: string, namespace: string): string {
+  const [kind = '', ...rest] = provider.split('/');
+  const flag = kind === 'NamespacePolicy' ? 'policy' : kind === 'SecretShare' ? 'share' : 'binding';
+  return `reeve adopt --${flag} ${rest.join('/')} -n ${namespace} --dry-run`;
 }
 
 /** What an invalid provider is meant to provide is not known. A share provides Secrets only. */

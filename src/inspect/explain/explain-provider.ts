@@ -18,9 +18,10 @@ import {
 import { counted } from '../../policy/terms/wording.ts';
 import { problemsText } from '../../state/stored-provider.ts';
 import { namespaceType } from '../input/loaded-state.ts';
-import type { ExplainedObject, ExplainOutput } from '../output-schemas/explanation.ts';
+import type { ExplainedObject, ExplainedRule, ExplainOutput } from '../output-schemas/explanation.ts';
 import type { LookedAt } from './looked-at.ts';
 import { providerOf } from './matches.ts';
+import { explainedRules } from './namespace-rules.ts';
 import { rightsOf } from './rights.ts';
 import { standingsIn } from './standings.ts';
 import { usersOf } from './users.ts';
@@ -60,13 +61,15 @@ export async function explainProvider(id: ProviderId, at: LookedAt): Promise<Exp
     ...unsupported(definition, at),
   ];
   const { rights, missing } = await rightsOf(definition, at);
+  const rules = violationsOf(definition, reach.matched, at);
   const unsynced = objects.filter(({ outcome }) => outcome !== 'in sync');
   return {
     ...about,
     found: true,
-    summary: `${id} matches ${counted(reach.matched.length, 'namespace')}${objectCounts(objects)}`,
+    summary: `${id} matches ${counted(reach.matched.length, 'namespace')}${violationCount(rules)}${objectCounts(objects)}`,
     notes: [...notes, ...missing],
     providers: [{ id, matches: 'yes', objects: unsynced, users: usersOf(definition, at) }],
+    rules,
     rights,
     namespaces: reach.matched,
   };
@@ -131,6 +134,26 @@ function unsupported(definition: ProviderDefinition, { cluster }: LookedAt): rea
     ...facts.missing.map((intent) => `SecurityIntent ${intent} does not exist; the binding waits for it`),
     ...[...facts.unsupported, ...unreachedIntents(definition, cluster.snapshot())].map(notKeptText),
   ];
+}
+
+/** The rules that are violated today, in each namespace that the policy matches. */
+function violationsOf(
+  definition: ProviderDefinition,
+  matched: readonly string[],
+  at: LookedAt,
+): readonly ExplainedRule[] {
+  if (definition.kind !== 'NamespacePolicy') return [];
+  return matched.flatMap((namespace) => {
+    const namespaceObject = at.cluster.snapshot().namespace(namespace);
+    if (namespaceObject === undefined) return [];
+    return explainedRules(definition, namespaceObject, at)
+      .filter(({ outcome }) => outcome === 'violated')
+      .map((rule) => ({ ...rule, namespace }));
+  });
+}
+
+function violationCount(rules: readonly ExplainedRule[]): string {
+  return rules.length === 0 ? '' : `; ${rules.length} ${rules.length === 1 ? 'violation' : 'violations'}`;
 }
 
 /** `; objects: 40 in sync, 2 conflict` */

@@ -1,5 +1,5 @@
 // Explains an admission request: what each rule of each policy compared, the rights that were asked, and the answer.
-import { cliApiVersion } from '../../api/names.ts';
+import { cliApiVersion, emergencyGroup } from '../../api/names.ts';
 import type { RuleId } from '../../api/namespace-policy/rule-ids.ts';
 import { isJsonObject, ownMember, type JsonObject } from '../../base/json.ts';
 import type { KubeObject } from '../../base/kube-object.ts';
@@ -138,8 +138,6 @@ function exemptionNotes(request: JsonObject, namespace: string, at: LookedAt): r
     ...(isExcluded(namespace, at) ? [`namespace ${namespace}: ${excludedText}`] : []),
   ];
 }
-
-const emergencyGroup = 'reeve:break-glass';
 
 /** Policies match the Namespace as it is written, and other objects by the Namespace that they are in. */
 function providersOf(

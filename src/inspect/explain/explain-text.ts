@@ -1,7 +1,9 @@
 // Writes an explanation as lines for people: the answer first, then each provider with its objects and rules.
 import { clipped } from '../../base/text.ts';
+import { listed } from '../../policy/terms/wording.ts';
 import type {
   ExplainedObject,
+  ExplainedPermission,
   ExplainedProvider,
   ExplainedRight,
   ExplainedRule,
@@ -20,11 +22,12 @@ export interface TextOptions {
 
 /** Names and values come from others, so no control character of them reaches the terminal. */
 export function explanationText(output: ExplainOutput, { all, strong }: TextOptions): string {
-  const { summary, refusal = '', notes = [], providers = [], rights = [], namespaces } = output;
+  const { summary, refusal = '', notes = [], providers = [], rights = [], may = [], namespaces } = output;
   const sections = [
     [strong(line(summary)), ...readyLines(output), ...refusalLines(refusal), ...notes.map(line)],
-    ...providers.map((provider) => providerLines(provider, output, { all, strong })),
+    ...providerSections(providers, output, { all, strong }),
     rights.map(rightLine),
+    may.map(permissionLine),
     namespaces === undefined ? [] : namespaceLines(namespaces, all),
   ];
   return `${sections
@@ -52,6 +55,37 @@ function refusalLines(refusal: string): readonly string[] {
   return refusal === '' ? [] : refusal.split('\n').map(indented);
 }
 
+/** First what matches or has objects here, then what nearly matches. The rest needs no reasons. */
+function providerSections(
+  providers: readonly ExplainedProvider[],
+  output: ExplainOutput,
+  options: TextOptions,
+): readonly (readonly string[])[] {
+  const lines = (each: ExplainedProvider): readonly string[] => providerLines(each, output, options);
+  if (output.about !== 'namespace') return providers.map(lines);
+  const matching = providers.filter(isIn);
+  const others = providers.filter((each) => !isIn(each));
+  if (options.all) return [...matching, ...others].map(lines);
+  const near = others.filter(({ term }) => term?.near !== undefined);
+  const rest = others.filter(({ term }) => term?.near === undefined).map(({ id }) => id);
+  return [...[...matching, ...near].map(lines), restLines(rest)];
+}
+
+function isIn({ matches, objects }: ExplainedProvider): boolean {
+  return matches !== 'no' || objects.length > 0;
+}
+
+/** `3 others do not match: NamespacePolicy/a, …` */
+function restLines(ids: readonly string[]): readonly string[] {
+  if (ids.length === 0) return [];
+  const others = ids.length === 1 ? '1 other does' : `${ids.length} others do`;
+  return [line(`${others} not match: ${listed(ids)} (--all says why)`)];
+}
+
+function permissionLine({ action, outcome, message }: ExplainedPermission): string {
+  return line(`${action}: ${outcome}${message === undefined ? '' : `: ${message}`}`);
+}
+
 function providerLines(
   { id, matches, term, message, objects, users }: ExplainedProvider,
   { about, rules = [] }: ExplainOutput,
@@ -64,20 +98,30 @@ function providerLines(
     ...(message === undefined ? [] : [indented(message)]),
     ...(term === undefined ? [] : [indented(termText(term))]),
     ...shortened(
-      objects.map((object) => indented(objectLine(object, about))),
+      joined(objects, objectLine, ({ object }) => (about === 'provider' ? object.namespace : undefined)).map(
+        indented,
+      ),
       all,
     ),
-    ...own.map((rule) => indented(ruleLine(rule))),
+    ...shortened(joined(own, ruleLine, ({ namespace }) => namespace).map(indented), all),
     ...(users === undefined ? [] : [indented(`may be used by: ${users.join(', ')}`)]),
   ].filter((text) => text !== '');
 }
 
-function objectLine(
-  { object: { kind, namespace = '', name }, outcome, message }: ExplainedObject,
-  about: ExplainOutput['about'],
-): string {
-  const place = about === 'provider' ? `${namespace}: ` : '';
-  return `${place}${kind}/${name}: ${outcome}${message === undefined ? '' : `: ${message}`}`;
+function objectLine({ object: { kind, name }, outcome, message }: ExplainedObject): string {
+  return `${kind}/${name}: ${outcome}${message === undefined ? '' : `: ${message}`}`;
+}
+
+/** Equal lines become one, which names its namespaces: `team-a, team-b: Secret/x: blocked`. */
+function joined<T>(
+  items: readonly T[],
+  textOf: (item: T) => string,
+  placeOf: (item: T) => string | undefined,
+): readonly string[] {
+  return [...Map.groupBy(items, textOf)].map(([text, same]) => {
+    const names = same.flatMap((item) => placeOf(item) ?? []);
+    return names.length === 0 ? text : `${listed(names)}: ${text}`;
+  });
 }
 
 function ruleLine({ rule, outcome, message, until, compared = [] }: ExplainedRule): string {

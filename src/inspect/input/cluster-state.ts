@@ -17,6 +17,8 @@ export interface InstallFacts {
   readonly adapters: ReadonlySet<string>;
   readonly tlsScanImage: string | undefined;
   readonly auditSecrets: boolean;
+  /** The label of a Namespace whose value is its team. */
+  readonly teamLabel: string;
   /** True if no Deployment of Reeve was found, so that these are the defaults and the flags of the command. */
   readonly isAssumed: boolean;
 }

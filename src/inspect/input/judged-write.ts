@@ -1,7 +1,7 @@
 // Judges a write as the two webhooks do, one after the other, without a server.
 import { allowed, malformed, type Answer } from '../../admission/answer.ts';
-import { decodeReview } from '../../admission/decode/decode-review.ts';
 import type { JudgedResource } from '../../admission/decode/decode-target.ts';
+import { decodeReview } from '../../admission/decode/decode-review.ts';
 import { Deadline } from '../../admission/http/deadline.ts';
 import { judgeReview, type Judging } from '../../admission/judge-review.ts';
 import { defaultEvaluationUnits } from '../../policy/terms/budget.ts';
@@ -32,6 +32,14 @@ export interface JudgedWrite {
   readonly warnings: readonly string[];
   /** The object with the defaults of policies. Undefined for a deletion, and if the request is malformed. */
   readonly object: KubeObject | undefined;
+}
+
+/** Kubernetes adds these groups: https://kubernetes.io/docs/reference/access-authn-authz/authentication/ */
+export function askedUser(username: string, given: readonly string[]): Requester {
+  const [, namespace] = /^system:serviceaccount:([^:]+):[^:]+$/.exec(username) ?? [];
+  const own =
+    namespace === undefined ? [] : ['system:serviceaccounts', `system:serviceaccounts:${namespace}`];
+  return { username, groups: [...own, ...given, 'system:authenticated'] };
 }
 
 /** `request`: the `request` of an AdmissionReview. */

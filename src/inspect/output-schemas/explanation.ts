@@ -14,6 +14,7 @@ const rule = object({
   fields: {
     policy: words('The policy.'),
     rule: words('The rule, such as namespaces.required.'),
+    namespace: words('Of a policy: the namespace in which the rule is violated.'),
     outcome: choice('What the rule says.', ['holds', 'violated', 'excepted', 'not checked', 'error']),
     message: words('Why, for people.'),
     until: words('When the exception ends.'),
@@ -62,6 +63,19 @@ const right = object({
   required: ['holder', 'right', 'outcome'],
 });
 
+const permission = object({
+  description: 'What a user may do.',
+  fields: {
+    action: words('The action, such as delete namespace team-a.'),
+    outcome: choice(
+      'allowed; refused by Reeve; no right: RBAC of the cluster refuses it; unknown: a role could not be read.',
+      ['allowed', 'refused', 'no right', 'unknown'],
+    ),
+    message: words('Why, for people.'),
+  },
+  required: ['action', 'outcome'],
+});
+
 const condition = object({
   description: 'The condition reeve.dev/Ready of a namespace.',
   fields: {
@@ -88,6 +102,8 @@ export const explanation = object({
     rights: rows('The rights that the provider needs.', right),
     namespaces: rows('The namespaces that the provider matches.', words('A name.')),
     allowed: boolean('For a request: whether it is allowed.'),
+    user: words('The user of --as.'),
+    may: rows('What the user of --as may do here.', permission),
     refusal: words('For a request: the refusal, word by word.'),
   },
   required: ['apiVersion', 'kind', 'about', 'target', 'found', 'summary', 'unread'],
@@ -98,4 +114,5 @@ export type ExplainedRule = Infer<typeof rule>;
 export type ExplainedObject = Infer<typeof provided>;
 export type ExplainedProvider = Infer<typeof provider>;
 export type ExplainedRight = Infer<typeof right>;
+export type ExplainedPermission = Infer<typeof permission>;
 export type ExplainOutput = Infer<typeof explanation>;

@@ -32,6 +32,17 @@ const entry = object({
     message: words('Why, for people. Of an exception: its reason. Of a grant: the role, and who has it.'),
     until: words('When it ends, in RFC 3339. Missing if it does not end.'),
     actions: words('Of a violation: the validationActions of the policy, such as Deny or Audit.'),
+    contact: words('Whom the policy, share or binding names as its contact.'),
+    team: words('The team of the namespace: the value of its team label.'),
+    labels: map({
+      description: 'The labels of the namespace.',
+      keys: words('The key.'),
+      values: words('The value.'),
+      maxProperties: Number.MAX_SAFE_INTEGER,
+    }),
+    written: words(
+      'When the object was last created or changed, in RFC 3339: the namespace if there is no such object, and otherwise the policy.',
+    ),
   },
   required: ['section', 'policy'],
 });

@@ -29,6 +29,7 @@ import { problemsText } from '../../state/stored-provider.ts';
 import type { ClusterState } from '../input/cluster-state.ts';
 import { namespaceType } from '../input/loaded-state.ts';
 import type { ReportEntry, ReportOutput } from '../output-schemas/report-output.ts';
+import { entryFacts } from './entry-facts.ts';
 import { exceptionEntries, grantEntries } from './ends.ts';
 import {
   cellsOf,
@@ -73,7 +74,7 @@ export async function collectReport(input: ReportInput): Promise<ReportOutput> {
   }
   await found.addExisting(existing);
   found.addProviders();
-  const entries = inReportOrder(found.entries);
+  const entries = inReportOrder(found.entries).map(entryFacts(state, cluster));
   return {
     apiVersion: cliApiVersion,
     kind: 'Report',

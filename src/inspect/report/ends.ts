@@ -1,8 +1,8 @@
 // Makes the entries of what ends: exceptions in force, and RoleBindings with an end.
 import type { PolicyException } from '../../api/namespace-policy/namespace-policy.ts';
-import { ownMember } from '../../base/json.ts';
 import { rfc3339 } from '../../base/time.ts';
 import { alternatives } from '../../base/text.ts';
+import { grantText } from '../input/grant-text.ts';
 import type { Desired } from '../../policy/desired/desired.ts';
 import { compileException } from '../../policy/terms/exceptions.ts';
 import type { ProviderId } from '../../policy/terms/provider-id.ts';
@@ -65,19 +65,4 @@ export function untilText(until: string | undefined, time: string): string {
         ? [Math.floor(minutes / 60), 'hour']
         : [minutes, 'minute'];
   return `${until} (in ${amount} ${unit}${amount === 1 ? '' : 's'})`;
-}
-
-/** `ClusterRole/edit for Group/on-call`. */
-function grantText(binding: unknown): string {
-  const subjects = ownMember(binding, 'subjects');
-  const names = Array.isArray(subjects) ? subjects.map(referenceText) : [];
-  const more = names.length - maxSubjects;
-  const shown = names.slice(0, maxSubjects).join(', ');
-  return `${referenceText(ownMember(binding, 'roleRef'))} for ${shown}${more > 0 ? ` and ${more} more` : ''}`;
-}
-
-/** A ServiceAccount has a namespace. */
-function referenceText(reference: unknown): string {
-  const parts = ['kind', 'namespace', 'name'].map((field) => ownMember(reference, field));
-  return parts.filter((part) => typeof part === 'string' && part !== '').join('/');
 }

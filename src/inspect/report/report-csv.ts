@@ -16,6 +16,10 @@ const columns: readonly (readonly [title: string, cellOf: (entry: ReportEntry) =
   ['message', ({ message }) => message],
   ['until', ({ until }) => until],
   ['actions', ({ actions }) => actions],
+  ['contact', ({ contact }) => contact],
+  ['team', ({ team }) => team],
+  ['labels', ({ labels }) => labels && labelsText(labels)],
+  ['written', ({ written }) => written],
 ];
 
 /** Longer than any message of Reeve. */
@@ -27,6 +31,14 @@ export function reportCsv({ entries }: ReportOutput): string {
     ...entries.map((entry) => columns.map(([, cellOf]) => cellOf(entry) ?? '')),
   ];
   return rows.map((row) => `${row.map(field).join(',')}\n`).join('');
+}
+
+/** `env=prod,team=red`: as a label selector of kubectl. */
+function labelsText(labels: Readonly<Record<string, string>>): string {
+  return Object.entries(labels)
+    .map(([key, value]) => `${key}=${value}`)
+    .toSorted()
+    .join(',');
 }
 
 /** A spreadsheet would calculate a text that begins like a formula. https://owasp.org/www-community/attacks/CSV_Injection */

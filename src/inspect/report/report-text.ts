@@ -1,7 +1,9 @@
-// Writes a report for people: one table for each section.
+// Writes a report for people: one table for each section, namespace or team, with one row for each cause.
+import { listed } from '../../policy/terms/wording.ts';
 import type { ReportEntry, ReportOutput } from '../output-schemas/report-output.ts';
 import { untilText } from './ends.ts';
-import { objectText, type ReportSection } from './entries.ts';
+import { groupedBy, joinedEntries, type JoinedEntry } from './causes.ts';
+import type { ReportSection } from './entries.ts';
 
 export interface TextSection {
   readonly title: string;
@@ -20,13 +22,13 @@ export const sectionNames: Readonly<Record<ReportSection, readonly [title: strin
   grant: ['RoleBindings that end, by their end', 'RoleBindings that end'],
 };
 
-type Columns = readonly (readonly [title: string, cellOf: (entry: ReportEntry, time: string) => string])[];
+type Columns = readonly (readonly [title: string, cellOf: (joined: JoinedEntry, time: string) => string])[];
 
 const place: Columns = [
   ['POLICY', ({ policy }) => policy],
-  ['NAMESPACE', ({ namespace = '' }) => namespace],
+  ['NAMESPACES', ({ namespaces }) => listed(namespaces)],
 ];
-const object: Columns = [['OBJECT', objectText]];
+const object: Columns = [['OBJECT', objectsText]];
 const until: Columns = [['UNTIL', (entry, time) => untilText(entry.until, time)]];
 const why: Columns = [['WHY', whyText]];
 const outcome: Columns = [...place, ...object, ['REASON', ({ reason = '' }) => reason], ...why];
@@ -53,17 +55,45 @@ export function whyText({ path, found = '', accepted = '', message }: ReportEntr
   return path === undefined ? '' : `${path}: found ${found}; accepted: ${accepted}`;
 }
 
-/** Only sections with entries. */
-export function textSections({ entries, time }: ReportOutput): readonly TextSection[] {
-  const bySection = Map.groupBy(entries, ({ section }) => section);
-  return [...bySection].map(([section, all]) => ({
-    title: `${sectionNames[section][0]} (${all.length})`,
-    rows: [
-      columns[section].map(([title]) => title),
-      ...all.map((entry) => columns[section].map(([, cellOf]) => cellOf(entry, time))),
-    ],
-  }));
+/** `RoleBinding/developers`, `3 x Secret` for several. */
+function objectsText({ names, object: first }: JoinedEntry): string {
+  return names.length === 1 ? (names[0] ?? '') : `${names.length} x ${first?.kind ?? ''}`;
 }
+
+const groupColumns: Columns = [
+  ['WHAT', ({ section }) => section],
+  ...place,
+  ...object,
+  ['RULE OR REASON', ({ rule, reason = '' }) => rule ?? reason],
+  ['UNTIL', (entry, time) => (entry.until === undefined ? '' : untilText(entry.until, time))],
+  ...why,
+];
+
+export type Grouping = 'cause' | 'namespace' | 'team';
+
+/** Only sections with entries. */
+export function textSections(
+  { entries, time }: Pick<ReportOutput, 'entries' | 'time'>,
+  grouping: Grouping,
+): readonly TextSection[] {
+  const sectionOf = (title: string, own: Columns, all: readonly ReportEntry[]): TextSection => ({
+    title: `${title} (${all.length})`,
+    rows: [
+      own.map(([name]) => name),
+      ...joinedEntries(all, whyText).map((joined) => own.map(([, cellOf]) => cellOf(joined, time))),
+    ],
+  });
+  if (grouping === 'cause')
+    return [...Map.groupBy(entries, ({ section }) => section)].map(([section, all]) =>
+      sectionOf(sectionNames[section][0], columns[section], all),
+    );
+  const own = grouping === 'team' ? groupColumns : groupColumns.filter(([name]) => name !== 'NAMESPACES');
+  return groupedBy(entries, grouping).map(([name, all]) =>
+    sectionOf(name === '' ? `Without a ${grouping}` : `${titles[grouping]} ${name}`, own, all),
+  );
+}
+
+const titles = { namespace: 'Namespace', team: 'Team' };
 
 /** `no conflicts, no held objects`; empty if each section has entries. */
 export function emptyText({ entries }: Pick<ReportOutput, 'entries'>): string {

@@ -10,7 +10,7 @@ import { clipped } from '../../base/text.ts';
 import type { ObjectType } from '../../policy/terms/object-key.ts';
 import type { Operation, Requester } from '../../policy/terms/review.ts';
 import type { ClusterState } from '../input/cluster-state.ts';
-import { writtenRequest, type WriteSides } from '../input/judged-write.ts';
+import { askedUser, writtenRequest, type WriteSides } from '../input/judged-write.ts';
 import { providerWords } from '../input/object-names.ts';
 import type { SuiteRequest } from './suite.ts';
 
@@ -46,17 +46,12 @@ export function operationOf(short: SuiteRequest | undefined): Operation | undefi
   return short?.delete === undefined ? undefined : 'DELETE';
 }
 
-/** Kubernetes adds these groups: https://kubernetes.io/docs/reference/access-authn-authz/authentication/ */
 export function requesterOf({ as, groups = [] }: SuiteRequest): Requester {
   if (as === undefined) return { username: 'system:admin', groups: [mastersGroup, ...groups, authenticated] };
   const account = /^serviceaccount:([^/:]+)\/([^/:]+)$/.exec(as);
-  if (account === null) return { username: as, groups: [...groups, authenticated] };
+  if (account === null) return askedUser(as, groups);
   const [, namespace = '', name = ''] = account;
-  const own = ['system:serviceaccounts', `system:serviceaccounts:${namespace}`];
-  return {
-    username: `system:serviceaccount:${namespace}:${name}`,
-    groups: [...own, ...groups, authenticated],
-  };
+  return askedUser(`system:serviceaccount:${namespace}:${name}`, groups);
 }
 
 const authenticated = 'system:authenticated';

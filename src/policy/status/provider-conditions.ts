@@ -4,7 +4,7 @@ import type { CopyState } from '../plan/copy.ts';
 import { heldText, unusedConfirmation, type HeldDeletions } from '../plan/fuse.ts';
 import { isConflict } from '../plan/object-result.ts';
 import type { MissingRights } from '../authors/own-rights.ts';
-import { confirmDeletionsAnnotation } from '../../api/names.ts';
+import { confirmDeletionsAnnotation, group } from '../../api/names.ts';
 import { clipped } from '../../base/text.ts';
 import { isBinding, kindOfProvider, kubectlName, type ProviderState } from '../terms/provider-id.ts';
 import type { Condition } from './condition.ts';
@@ -180,7 +180,9 @@ function deleting({ counts, failures, unknownKinds = [] }: ProviderFacts): Verdi
 
 function heldMessage({ id, confirmation }: ProviderState, held: HeldDeletions): string {
   const number = unusedConfirmation(held.count, confirmation);
-  const command = `kubectl annotate ${kubectlName(kindOfProvider(id).toLowerCase(), id)} ${confirmDeletionsAnnotation}=${number} --overwrite`;
+  // Another tool may serve kinds of the same names.
+  const resource = `${kindOfProvider(id).toLowerCase()}${isBinding(id) ? `.${group}` : ''}`;
+  const command = `kubectl annotate ${kubectlName(resource, id)} ${confirmDeletionsAnnotation}=${number} --overwrite`;
   return `${heldText(held)}; to confirm: ${command}`;
 }
 

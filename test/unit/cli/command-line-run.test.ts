@@ -49,6 +49,7 @@ test('by default one process has both roles, and the cluster is found from the e
       ],
       intentAdapter: ['pod-security', 'network', 'workload', 'kyverno', 'kubearmor', 'tls-scan'],
       tlsScanImage: undefined,
+      teamLabel: 'team',
       drainGrace: 5000,
       evaluationBudget: 2_500_000,
       logLevel: 'info',

@@ -109,7 +109,7 @@ describe('CSV', () => {
         const csv = reportCsv(reportOf(all));
         const rows = rowsIn(csv);
         expect(rows).toHaveLength(all.length + 1);
-        expect(rows.map((row) => row.length)).toEqual(rows.map(() => 13));
+        expect(rows.map((row) => row.length)).toEqual(rows.map(() => 17));
         for (const cell of rows.flat())
           expect(cell).not.toMatch(/^[=+\-@\uFF1D\uFF0B\uFF0D\uFF20]|\p{Cc}|\p{Cf}/u);
       }),

@@ -148,6 +148,6 @@ it('a status stays within the limits of the CRD, whatever the intents give', () 
 it('a confirmation is asked for in the namespace of the binding', () => {
   const held = { count: 5, recent: 0, limit: 1, since: 0 };
   expect(conditionsOf(kept, { held })['Stalled']?.[1]).toContain(
-    'kubectl annotate securityintentbinding b -n shop reeve.dev/confirm-deletions=5 --overwrite',
+    'kubectl annotate securityintentbinding.reeve.dev b -n shop reeve.dev/confirm-deletions=5 --overwrite',
   );
 });
