@@ -85,7 +85,8 @@ async function run(command: Command): Promise<number> {
       const { runUp } = await import('./cli/up.ts');
       const isTerminal = process.stdout.isTTY;
       const isColored = command.mayColor && isTerminal;
-      const upIo = { ...io, processMs, isColored, isTerminal, nextLine };
+      const program = `${process.execPath} ${import.meta.filename}`;
+      const upIo = { ...io, program, processMs, isColored, isTerminal, nextLine };
       return await runUp(command.settings, upIo);
     }
     case 'run': {

@@ -10,6 +10,8 @@ export interface UpFacts {
   readonly caFile: string;
   readonly webhookUrl: string;
   readonly metricsUrl: string;
+  /** The command that starts this program, for a shell. */
+  readonly program: string;
   /** The folder of the samples, relative to the current folder. Undefined if other policies than the first steps were loaded. */
   readonly samples: string | undefined;
   readonly loaded: readonly KubeObject[];
@@ -42,7 +44,8 @@ function curlLines({ samples, caFile, webhookUrl }: UpFacts): readonly string[] 
 }
 
 export function readyText(facts: UpFacts, paint: Paint): string {
-  const { url, kubeconfig, metricsUrl, loaded, samples } = facts;
+  const { url, kubeconfig, metricsUrl, loaded, samples, program } = facts;
+  const providers = inForce(loaded);
   const hints = hintsFor(samples);
   const width = Math.max(...hints.map(([command]) => command.length));
   return [
@@ -50,6 +53,7 @@ export function readyText(facts: UpFacts, paint: Paint): string {
     '',
     'kubectl works with it, kubectl apply included. In another terminal:',
     `  ${paint('bold', `export KUBECONFIG=${kubeconfig}`)}`,
+    `  ${paint('bold', `alias reeve='${program}'`)}`,
     '',
     'Then try:',
     ...hints.map(([command, effect]) => `  ${command.padEnd(width)}  ${paint('dim', `# ${effect}`)}`),
@@ -58,7 +62,9 @@ export function readyText(facts: UpFacts, paint: Paint): string {
     `Metrics: ${metricsUrl}`,
     '',
     'In force:',
-    ...inForce(loaded).map(({ kind, name, reach }) => `  ${kind}/${name}: ${reach}`),
+    ...(providers.length === 0
+      ? ['  no policies and shares yet: kubectl apply -f one, or start with --policies FOLDER']
+      : providers.map(({ kind, name, reach }) => `  ${kind}/${name}: ${reach}`)),
   ].join('\n');
 }
 

@@ -19,6 +19,8 @@ export interface UpIo extends RunningIo {
   readonly isTerminal: boolean;
   /** Resolves at the next line of standard input, and at once after its end. */
   readonly nextLine: () => Promise<unknown>;
+  /** The command that starts this program, for a shell. */
+  readonly program: string;
   /** The CPU time of this process so far. */
   readonly processMs: () => number;
 }
@@ -42,7 +44,7 @@ async function upOnSandbox(settings: UpFlags, log: Log, io: UpIo): Promise<Runni
   const run = runOf(settings);
   const { apiPort, policies } = settings;
   const up = await startUp({ apiPort, policies, run, namespace: run.namespace }, log, observerFor(tell));
-  const facts = factsOf(up, settings);
+  const facts = factsOf(up, settings, io.program);
   const running = {
     readyLine: settings.json ? readyJson(facts, io.processMs()) : readyText(facts, paint),
     failed: up.failed,
@@ -79,7 +81,7 @@ function feedOf({ quiet, json }: UpFlags, { stdout, clock }: UpIo, paint: Paint)
   return json ? jsonFeed(stdout, clock) : textFeed(stdout, clock, paint);
 }
 
-function factsOf(up: RunningUp, { policies }: UpFlags): UpFacts {
+function factsOf(up: RunningUp, { policies }: UpFlags, program: string): UpFacts {
   const { url, kubeconfig, caFile, webhookUrl, probesUrl, loaded } = up;
   const isFirstSteps = policies === upSettings.policies.fallback?.value;
   return {
@@ -89,6 +91,7 @@ function factsOf(up: RunningUp, { policies }: UpFlags): UpFacts {
     webhookUrl,
     metricsUrl: `${probesUrl}/metrics`,
     loaded,
+    program,
     samples: isFirstSteps ? relative('', shippedFolder('samples')) || '.' : undefined,
   };
 }

@@ -15,6 +15,7 @@ const facts = {
   webhookUrl: 'https://127.0.0.1:2',
   metricsUrl: 'http://127.0.0.1:3/metrics',
   samples: 'm/samples',
+  program: '/t/node /t/main.ts',
 };
 
 function reachOf(object: KubeObject): string {
@@ -64,6 +65,18 @@ it('commands name the samples relative to the current folder', () => {
   expect(text).toContain('  kubectl apply -f m/samples/app-shop.yaml ');
   expect(text).toContain('--cacert /t/ca.crt');
   expect(text).toContain('--data @m/samples/app-without-owner.json https://localhost:2/validate');
+});
+
+it('the text has the line that makes reeve a command of the second terminal', () => {
+  const text = readyText({ ...facts, loaded: [] }, plain);
+  expect(text).toContain("\n  alias reeve='/t/node /t/main.ts'\n");
+});
+
+it('without policies and shares, the text says how to get one', () => {
+  const text = readyText({ ...facts, samples: undefined, loaded: [] }, plain);
+  expect(text).toMatch(
+    /In force:\n {2}no policies and shares yet: kubectl apply -f one, or start with --policies FOLDER$/,
+  );
 });
 
 it('the text says that kubectl apply works, and where the metrics are', () => {
