@@ -1,4 +1,7 @@
 // `reeve adopt` on a real API server: what it shows, which objects it marks, and what users of few rights read.
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { describeControllers, sharedCluster } from '../support/shared-cluster.ts';
 import { runCommand } from './support/command.ts';
@@ -62,6 +65,28 @@ describeControllers('an adoption', () => {
       'nobody',
       'nobody',
     ]);
+  });
+
+  test('with -f marks objects for a policy of a file before it is applied', async () => {
+    const name = `${prefix}early`;
+    const early = provider('NamespacePolicy', name);
+    await stage.apply(namespaceObject(name));
+    const binding = stranger(name);
+    await stage.apply({ ...binding, metadata: { ...binding.metadata, name } });
+    const policy = early.write({ names: [name] });
+    const file = join(await mkdtemp(join(tmpdir(), 'reeve-adopt-')), 'policy.yaml');
+    await writeFile(file, JSON.stringify(policy));
+    expect(await runCommand(['adopt', '-f', file, admin, '--yes'])).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining(
+        `NamespacePolicy/${name}: 1 object of other clients is in its way.`,
+      ) as unknown,
+      stderr: `marked RoleBinding ${name}/${name}\n`,
+    });
+    await stage.apply(policy);
+    await inTime(() => stage.ownersOf(early.objectIn(name))).toEqual([`NamespacePolicy/${name}`]);
+    await rm(dirname(file), { recursive: true });
+    await stage.remove(early.ref);
   });
 
   test('is refused for users of few rights, in a sentence', async () => {

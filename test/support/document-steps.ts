@@ -95,7 +95,7 @@ export function comparable(output: string): string {
       line
         .replaceAll(/\b\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'TIME')
         .replaceAll(/\b(?:\d+[dhms])+\b/g, 'AGE')
-        .replaceAll(/https:\/\/\S+ \(the kubeconfig [^)]*\)/g, 'CLUSTER')
+        .replaceAll(/https:\/\/\S+ \(the kubeconfig [^)]*\)|https:\/\/127\.0\.0\.1:\d+/g, 'CLUSTER')
         .replaceAll(/\bpods: \d+\/\d+ +/g, '')
         .replaceAll(/ +/g, ' ')
         .trim(),
