@@ -6,7 +6,8 @@ import type { MetricsRegistry } from '../observe/registry.ts';
 import type { HookMode } from '../policy/compile/applicable-rules.ts';
 import { drifts } from '../registration/configuration-drift.ts';
 import { keepConfigurations } from '../registration/keep-configurations.ts';
-import { serviceReached, serviceTrial } from '../registration/service-reach.ts';
+import { serviceReached } from '../registration/service-reach.ts';
+import { serviceTrial } from '../kube/service-proxy.ts';
 import type { LiveCluster } from '../state/live-cluster.ts';
 import { systemClock } from '../base/clock.ts';
 import type { ClusterConnection } from './cluster-connection.ts';
@@ -61,7 +62,7 @@ export function startRegistration(
       };
       // Outside of a Pod no Service leads here, and the configurations name the address of this process.
       const reached = isOfPod
-        ? serviceReached(serviceTrial(writer, service, signal), systemClock, signal)
+        ? serviceReached(serviceTrial(client, service, signal), systemClock, signal)
         : Promise.resolve();
       const ports = { store: writer, bundle, cluster, observer, reached };
       await keepConfigurations(templates, options, ports, signal);
