@@ -156,6 +156,8 @@ onEachBackend('the kinds of intents', (backend) => {
         failures: [{ namespace: 'default', reason: 'Rejected' }],
         skippedContents: [],
         confirmationUsed: '5',
+        held: { count: 2, since: '2027-01-31T00:00:00Z' },
+        deletions: { recent: [{ at: '2027-01-31T00:00:00Z', count: 3 }], underway: ['u'], allowed: 4 },
         conditions: [
           {
             type: 'Ready',

@@ -99,14 +99,14 @@ describeCluster('a check of an install with faults', () => {
     const rule = {
       apiGroups: ['reeve.dev'],
       apiVersions: ['*'],
-      resources: ['namespacepolicies'],
+      resources: ['securityintentbindings'],
       operations: ['CREATE'],
     };
     const policy = {
       apiVersion: 'admissionregistration.k8s.io/v1',
       kind: 'ValidatingAdmissionPolicy',
       metadata: { name: 'ck-strict' },
-      // Other tests write policies in this cluster.
+      // Other tests write bindings in this cluster.
       spec: {
         matchConstraints: { resourceRules: [rule] },
         validations: [{ expression: 'object.metadata.name != "reeve-check"' }],

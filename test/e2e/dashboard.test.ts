@@ -71,7 +71,7 @@ describePrometheus('the dashboard', () => {
     const useEverything = async (): Promise<void> => {
       const inAnHour = new Date(Date.now() + 3_600_000).toISOString().replace(/\.\d+Z/u, 'Z');
       const conflict = configMap('taken', { a: 'b' });
-      await stage.apply(namespaceObject('db-a'));
+      await stage.apply(namespaceObject('db-a'), namespaceObject('db-held', { 'db-held': 'yes' }));
       await stage.kubectl('create', 'configmap', 'taken', '-n', 'db-a');
       await applyPolicies(
         prefix,
@@ -88,10 +88,17 @@ describePrometheus('the dashboard', () => {
             namespaces: { required: { labels: { 'db-team': {} } } },
             exceptions: [{ namespaces: ['db-x'], rules: ['namespaces.required'], expiresAt: inAnHour }],
           }),
+          policy('db-held', {
+            match: { namespaceSelector: { matchLabels: { 'db-held': 'yes' } } },
+            contents: { resources: [configMap('held', { a: 'b' })] },
+            maxDeletions: 0,
+          }),
           shareOf('db-no-source', { names: ['db-a'] }),
         ],
         stage.administrator,
       );
+      await stage.kubectl('wait', '--for=create', 'configmap/held', '-n', 'db-held', '--timeout=60s');
+      await stage.kubectl('label', 'namespace', 'db-held', 'db-held-');
       const refused = await stage.tryApply([namespaceObject('db-refused')]);
       expect(refused.stderr).toContain('db-team');
       for (const { port } of fleet.webhooks) await new HttpsClient(port).post('/nowhere', '{}');

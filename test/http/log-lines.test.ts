@@ -43,8 +43,8 @@ function decisions({ stderr }: { readonly stderr: string }): number {
 
 test.each([
   ['SIGTERM', 'SIGTERM', '', 0],
-  ['an error that nothing catches', 'SIGUSR2', 'throw new Error()', 1],
-  ['a promise that nothing catches', 'SIGUSR2', 'Promise.reject(new Error())', 1],
+  ['an error that nothing catches', 'SIGUSR2', 'throw new Error()', 3],
+  ['a promise that nothing catches', 'SIGUSR2', 'Promise.reject(new Error())', 3],
   ['an exit of the process', 'SIGUSR2', 'process.exit(3)', 3],
 ] as const)('no line of the log is lost at %s', async (_end, signal, code, exitCode) => {
   const server = await busyServer(code);
@@ -67,7 +67,7 @@ test('an error that nothing catches is printed after all lines that led to it', 
 
 test.each([
   ['SIGTERM', 'SIGTERM', 0],
-  ['an error that nothing catches', 'SIGUSR2', 1],
+  ['an error that nothing catches', 'SIGUSR2', 3],
 ] as const)('a log that is not read does not keep the process alive after %s', async (_end, signal, code) => {
   await using pipe = fullPipe();
   const server = await busyServer('throw new Error()', pipe.fd);
