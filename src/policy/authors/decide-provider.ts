@@ -15,6 +15,7 @@ import { nothingToDecide, type Decision } from '../terms/verdict.ts';
 import { reportedOn, type ProviderCircumstances } from './provider-write.ts';
 import { confirmationNotices } from './guards.ts';
 import { sourceProblems } from '../compile/install.ts';
+import { forNewBinding } from '../intents/intent-context.ts';
 import { decideIntent } from './decide-intent.ts';
 import { decideWrite, isUntouched, specViolation } from './decide-write.ts';
 import { versionsOf, writeContexts } from './binding-versions.ts';
@@ -43,11 +44,9 @@ export function* decideProvider(
   const id = providerId(kind, review.name, review.namespace);
   if (isUntouched(review) || isSweptAway(review, id, snapshot))
     return { ...nothingToDecide, notices: confirmationNotices(review, id) };
-  const { problems, ...versions } = versionsOf(
-    kind,
-    { before: oldObject, after: object },
-    writeContexts(snapshot.intents.context),
-  );
+  const { context } = snapshot.intents;
+  const contexts = writeContexts(oldObject === undefined ? forNewBinding(context) : context);
+  const { problems, ...versions } = versionsOf(kind, { before: oldObject, after: object }, contexts);
   const all = [
     ...problems,
     ...(object === undefined ? [] : sourceProblems(kind, object, circumstances.install)),

@@ -66,8 +66,8 @@ export function compileBinding(input: BindingInput, context: IntentContext): Com
   const { namespace, spec } = input;
   const selected = workloadSelector(spec.workloads);
   const unreadable = spec.intents.flatMap((name, index) => {
-    const intent = context.intents.get(name) ?? (context.isKindMissing === true ? 'lost' : undefined);
-    return intent === 'invalid' || intent === 'lost' ? [unusableIntent(name, index, intent)] : [];
+    const intent = context.intents.get(name) ?? (context.isKindMissing === true ? 'unserved' : undefined);
+    return typeof intent === 'string' ? [unusableIntent(name, index, intent)] : [];
   });
   const problems = [...(selected.ok ? [] : selected.problems), ...unreadable];
   if (!selected.ok || problems.length > 0) return refused(problems);
@@ -98,12 +98,15 @@ export function compileBinding(input: BindingInput, context: IntentContext): Com
 }
 
 /** Objects of a binding are kept while one of its intents does not load. So such a binding does not load either. */
-function unusableIntent(name: string, index: number, why: 'invalid' | 'lost'): Problem {
+function unusableIntent(name: string, index: number, why: 'invalid' | 'lost' | 'unserved'): Problem {
   const path = ['spec', 'intents', index];
-  if (why === 'invalid')
-    return { path, found: `SecurityIntent ${name}, which is not valid`, accepted: 'a valid SecurityIntent' };
-  const found = `SecurityIntent ${name}, which was deleted together with its CustomResourceDefinition`;
-  return { path, found, accepted: 'a SecurityIntent that exists' };
+  const found = {
+    invalid: 'which is not valid',
+    lost: 'which was deleted together with its CustomResourceDefinition',
+    unserved: 'but the API server did not serve SecurityIntents at the last look, up to 30 s ago',
+  }[why];
+  const accepted = why === 'invalid' ? 'a valid SecurityIntent' : 'a SecurityIntent that exists';
+  return { path, found: `SecurityIntent ${name}, ${found}`, accepted };
 }
 
 interface IntentOutcome {

@@ -113,6 +113,16 @@ export function withIntent(context: IntentContext, name: string, intent: Intent 
   return { ...context, intents, forms: new FormCache() };
 }
 
+/**
+ * Returns the context for a binding that is created: its intents may come later, even when their kind does. The binding provides
+ * nothing yet, so nothing is lost. The same context while the kind is served.
+ */
+export function forNewBinding(context: IntentContext): IntentContext {
+  return context.isKindMissing === true
+    ? { ...context, isKindMissing: false, forms: new FormCache() }
+    : context;
+}
+
 /** For callers that need only the identity of a binding. */
 export const noIntents: IntentContext = {
   intents: new Map(),

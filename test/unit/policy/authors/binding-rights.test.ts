@@ -228,4 +228,15 @@ describe('a binding that is written before its intent', () => {
       expect(rightsIn(decisionOn(tenantBinding('shop', 'b', spec), { before: early }))).toEqual(expected);
     },
   );
+
+  test('an intent of a kind that is not served yet may come later for a new binding, and not for a stored one', () => {
+    const given = { ...contextWith(), isKindMissing: true };
+    const binding = tenantBinding('shop', 'b', { intents: ['later'] });
+    expect(decisionOn(binding, { given })).toEqual(decisionOn(binding));
+    const stored = tenantBinding('shop', 'b', { intents: ['dns', 'later'] });
+    const { violations } = decisionOn(binding, { given, before: stored });
+    expect(violations.map(({ violation }) => violation.found)).toEqual([
+      'SecurityIntent later, but the API server did not serve SecurityIntents at the last look, up to 30 s ago',
+    ]);
+  });
 });
