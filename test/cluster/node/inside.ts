@@ -16,6 +16,8 @@ const controllersOfPods = [
   'daemonset-controller',
   'deployment-controller',
   'disruption-controller',
+  // The proxy of the API server reads Endpoints: https://kubernetes.io/docs/concepts/services-networking/service/#endpoints
+  'endpoints-controller',
   'endpointslice-controller',
   'job-controller',
   'node-lifecycle-controller',

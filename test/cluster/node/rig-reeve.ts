@@ -22,7 +22,7 @@ export async function installOnRig(
 ): Promise<void> {
   await installTools(say);
   await importReeve(rig, reeveArchive(say));
-  await helmOnRig(rig, major, readmeInstall());
+  await helmOnRig(rig, major, reeveInstall());
   await reeveIsComplete(rig);
   say('Reeve runs in Pods: kubectl get pods -n reeve-system -o wide');
 }
@@ -35,7 +35,7 @@ async function importReeve(rig: NodeRig, archive: string): Promise<void> {
 }
 
 /** Returns the one command with which README.md installs Reeve, without the name of Helm. */
-function readmeInstall(): readonly string[] {
+export function reeveInstall(): readonly string[] {
   const readme = readFileSync(join(chartFolder, '..', '..', 'README.md'), 'utf8');
   const [, command] = /^helm (install .*)$/m.exec(readme) ?? [];
   if (command === undefined) throw new Error('README.md has no command that installs Reeve with Helm');
