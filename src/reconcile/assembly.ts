@@ -2,7 +2,7 @@
 import type { Install } from '../policy/compile/install.ts';
 import type { HookMode } from '../policy/compile/applicable-rules.ts';
 import { orphanedText } from '../policy/plan/fuse.ts';
-import type { ProviderId } from '../policy/terms/provider-id.ts';
+import { namespaceOfProvider, type ProviderId } from '../policy/terms/provider-id.ts';
 import type { LiveCluster } from '../state/live-cluster.ts';
 import type { Clock } from '../base/clock.ts';
 import { createAudit, type AuditPartsOptions } from './audit/audit-parts.ts';
@@ -34,7 +34,7 @@ import { ProviderStatuses } from './provider/provider-statuses.ts';
 import { HeldObjects } from './provider/held-objects.ts';
 import { ProviderWorker } from './provider/provider-worker.ts';
 import { SelfCheck } from './provider/self-check.ts';
-import { WorkQueue } from './queue/queue.ts';
+import { WorkQueue, type QueueOptions } from './queue/queue.ts';
 
 export interface AssemblyOptions
   extends ProvidedScope, Pick<AuditPartsOptions, 'auditReader' | 'auditSecrets'> {
@@ -125,7 +125,13 @@ function createQueues(options: AssemblyOptions) {
   const { concurrency = defaultConcurrency } = options;
   return {
     namespaceQueue: queueOf<string>(options, concurrency, 'namespace '),
-    providerQueue: queueOf<ProviderId>(options, providerConcurrency, ''),
+    // A tenant can write thousands of bindings. The statuses of all other providers must not wait for them.
+    providerQueue: queueOf<ProviderId>(
+      options,
+      providerConcurrency,
+      '',
+      (id) => namespaceOfProvider(id) ?? id,
+    ),
     conditionQueue: queueOf<string>(options, conditionConcurrency, 'condition of namespace '),
     reportQueue: queueOf<string>(options, reportConcurrency, 'report of namespace '),
   };
@@ -242,7 +248,8 @@ function queueOf<K extends string>(
   { clock, observer }: AssemblyOptions,
   concurrency: number,
   what: string,
+  groupOf?: QueueOptions<K>['groupOf'],
 ): WorkQueue<K> {
   const onError = (key: K, error: unknown): void => observer.unexpectedError(`${what}${key}`, error);
-  return new WorkQueue<K>({ concurrency, clock, onError });
+  return new WorkQueue<K>({ concurrency, clock, onError, ...(groupOf === undefined ? {} : { groupOf }) });
 }

@@ -1,9 +1,7 @@
-// Sorts the keys of a queue: ready keys by arrival, delayed keys by due time. Private to queue.ts.
+// Sorts the keys of a queue: ready keys by arrival and in turn, delayed keys by due time. Private to queue.ts.
 
-interface Ready<K> {
-  readonly key: K;
-  readonly order: number;
-}
+/** Returns whose key it is. The keys of one group wait for each other, and each group has its turn. */
+export type GroupOf<K> = (key: K) => unknown;
 
 /** `bulk`: one of many keys that were added together, such as all namespaces of a changed policy. */
 export type Urgency = 'now' | 'bulk';
@@ -16,13 +14,19 @@ const bulkTurn = 4;
 
 /** Keys that can start now. Keys that failed before stand in a line of their own, so that the queue can limit them. */
 export class ReadyKeys<K> {
-  readonly #fresh = new Line<Ready<K>>();
-  readonly #failed = new Line<Ready<K>>();
+  readonly #fresh: FairLine<K>;
+  readonly #failed: FairLine<K>;
   readonly #bulk = new Line<K>();
   /** Keys of `#bulk` that have not been taken or promoted. */
   readonly #inBulk = new Set<K>();
-  #added = 0;
+  #turns = 0;
   #takenSinceBulk = 0;
+
+  constructor(groupOf: GroupOf<K> = (key) => key) {
+    const nextTurn = (): number => (this.#turns += 1);
+    this.#fresh = new FairLine(groupOf, nextTurn);
+    this.#failed = new FairLine(groupOf, nextTurn);
+  }
 
   add(key: K, hasFailed: boolean, urgency: Urgency = 'now'): void {
     if (urgency === 'bulk' && !hasFailed) {
@@ -30,8 +34,7 @@ export class ReadyKeys<K> {
       this.#bulk.push(key);
       return;
     }
-    this.#added += 1;
-    (hasFailed ? this.#failed : this.#fresh).push({ key, order: this.#added });
+    (hasFailed ? this.#failed : this.#fresh).push(key);
   }
 
   /** Call it when a key that waits has been added alone. */
@@ -39,18 +42,18 @@ export class ReadyKeys<K> {
     if (this.#inBulk.delete(key)) this.add(key, false);
   }
 
-  /** Removes and returns the oldest key, or the oldest key that has not failed. */
+  /** Removes and returns the key whose turn it is, or the first of those that have not failed. */
   take(mayHaveFailed: boolean): { readonly key: K; readonly hasFailed: boolean } | undefined {
     if (this.#takenSinceBulk + 1 >= bulkTurn) {
       const bulk = this.#takeBulk();
       if (bulk !== undefined) return bulk;
     }
-    const [fresh, failed] = [this.#fresh.first, mayHaveFailed ? this.#failed.first : undefined];
-    const hasFailed = failed !== undefined && (fresh === undefined || failed.order < fresh.order);
-    const first = (hasFailed ? this.#failed : this.#fresh).shift();
-    if (first === undefined) return this.#takeBulk();
+    const failedTurn = mayHaveFailed ? this.#failed.turn : Infinity;
+    const hasFailed = failedTurn < this.#fresh.turn;
+    const key = (hasFailed ? this.#failed : this.#fresh).shift();
+    if (key === undefined) return this.#takeBulk();
     this.#takenSinceBulk += 1;
-    return { key: first.key, hasFailed };
+    return { key, hasFailed };
   }
 
   clear(): void {
@@ -94,6 +97,62 @@ class Line<T> {
   clear(): void {
     this.#items.length = 0;
     this.#head = 0;
+  }
+}
+
+interface Group<K> {
+  readonly id: unknown;
+  readonly keys: Line<K>;
+  turn: number;
+}
+
+/** Takes one key of each group in turn, so that a group of thousands delays another group by one key. */
+class FairLine<K> {
+  readonly #groupOf: GroupOf<K>;
+  readonly #nextTurn: () => number;
+  readonly #groups = new Map<unknown, Group<K>>();
+  readonly #order = new Line<Group<K>>();
+
+  constructor(groupOf: GroupOf<K>, nextTurn: () => number) {
+    this.#groupOf = groupOf;
+    this.#nextTurn = nextTurn;
+  }
+
+  /** Turn of the first key. Infinity: no key waits. */
+  get turn(): number {
+    return this.#order.first?.turn ?? Infinity;
+  }
+
+  push(key: K): void {
+    const id = this.#groupOf(key);
+    const group = this.#groups.get(id) ?? this.#begin(id);
+    group.keys.push(key);
+  }
+
+  shift(): K | undefined {
+    const group = this.#order.shift();
+    if (group === undefined) return undefined;
+    const key = group.keys.shift();
+    if (group.keys.first === undefined) this.#groups.delete(group.id);
+    else this.#queue(group);
+    return key;
+  }
+
+  clear(): void {
+    this.#groups.clear();
+    this.#order.clear();
+  }
+
+  #begin(id: unknown): Group<K> {
+    const group: Group<K> = { id, keys: new Line<K>(), turn: 0 };
+    this.#groups.set(id, group);
+    this.#queue(group);
+    return group;
+  }
+
+  #queue(group: Group<K>): void {
+    group.turn = this.#nextTurn();
+    this.#order.push(group);
   }
 }
 

@@ -2,7 +2,7 @@
 // The contract is the one of client-go's workqueue: https://pkg.go.dev/k8s.io/client-go/util/workqueue
 import { setImmediate } from 'node:timers/promises';
 import type { Clock } from '../../base/clock.ts';
-import { DelayedKeys, ReadyKeys, type Urgency } from './key-order.ts';
+import { DelayedKeys, ReadyKeys, type GroupOf, type Urgency } from './key-order.ts';
 
 /** Result of one attempt. `retry`: try again, with a delay that grows with each failure and is at least `minDelayMs`. */
 export type Handled = { readonly kind: 'done' } | { readonly kind: 'retry'; readonly minDelayMs?: number };
@@ -20,6 +20,8 @@ export type Handler<K> = (key: K, attempt: Attempt) => Promise<Handled>;
 export interface QueueOptions<K> {
   readonly concurrency: number;
   readonly clock: Pick<Clock, 'monotonic' | 'sleep' | 'random'>;
+  /** The keys of one group wait for each other, and each group has its turn. Default: each key is a group. */
+  readonly groupOf?: GroupOf<K>;
   readonly retryDelay?: { readonly minMs: number; readonly maxMs: number };
   /** Called with what the handler threw. The key is retried. */
   readonly onError: (key: K, error: unknown) => void;
@@ -35,7 +37,7 @@ const maxSleepMs = 3_600_000;
 export class WorkQueue<K> {
   readonly #options: QueueOptions<K>;
   readonly #delayed = new DelayedKeys<K>();
-  readonly #ready = new ReadyKeys<K>();
+  readonly #ready: ReadyKeys<K>;
   readonly #queued = new Set<K>();
   readonly #running = new Set<K>();
   /** Running keys that had failed before. */
@@ -53,6 +55,7 @@ export class WorkQueue<K> {
 
   constructor(options: QueueOptions<K>) {
     this.#options = options;
+    this.#ready = new ReadyKeys(options.groupOf);
   }
 
   /** Keys that are ready to run. */
