@@ -63,6 +63,7 @@ interface Around {
   readonly shares?: Parameters<typeof aSnapshot>[2];
   readonly namespaces?: readonly KubeObject[];
   readonly budget?: Budget;
+  readonly allowed?: typeof install;
 }
 
 function decisionOn({ kind, object }: StoredBinding, around: Around = {}): Decision {
@@ -73,7 +74,7 @@ function decisionOn({ kind, object }: StoredBinding, around: Around = {}): Decis
     shares = [],
     namespaces = [knownNamespace('shop')],
   } = around;
-  const { budget = unlimitedBudget } = around;
+  const { budget = unlimitedBudget, allowed = install } = around;
   const review = aProviderReview({
     resource: providerResources[kind],
     namespace: object.metadata.namespace ?? '',
@@ -81,7 +82,7 @@ function decisionOn({ kind, object }: StoredBinding, around: Around = {}): Decis
     ...(before === undefined ? {} : { oldObject: before.object }),
   });
   const snapshot = withBindings(aSnapshot(policies, namespaces, shares), given, []);
-  return providerDecision(review, snapshot, { ...circumstances, budget, install });
+  return providerDecision(review, snapshot, { ...circumstances, budget, install: allowed });
 }
 
 function rightsIn({ rights }: Decision): readonly string[] {
@@ -292,6 +293,21 @@ describe('warnings', () => {
     expect(decision.violations).toEqual([]);
     expect(decision.notices).toContain(notice);
   });
+
+  it.each([
+    ['served later', { unserved: ['ConfigMap'] }, 'the API server does not serve v1 ConfigMap'],
+    ['served now', {}, 'this installation does not allow v1 ConfigMap (--resource-kind)'],
+  ])(
+    'no warning promises an object of a kind that is %s and that the install does not allow',
+    (_, options, why) => {
+      const resourceKinds = install.resourceKinds.filter((each) => each !== engineKind);
+      const given = { ...contextWith(options), settings: { tlsScanImage: undefined, resourceKinds } };
+      const binding = tenantBinding('shop', 'b', { intents: ['pfa'] });
+      const { notices } = decisionOn(binding, { given, allowed: { ...install, resourceKinds } });
+      expect(notices.filter((notice) => /provides|keeps/.test(notice))).toEqual([]);
+      expect(notices.join()).toContain(`adapter engine supports it, but ${why}`);
+    },
+  );
 
   it('a write that changes nothing of that repeats none of it', () => {
     const binding = (maxDeletions: number) =>

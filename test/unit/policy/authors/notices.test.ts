@@ -375,18 +375,33 @@ describe('a quota that too many namespaces have exceeded already', () => {
     `NamespacePolicy/p allows ${max} namespaces for each value of label team, and more exist, which stay: ${values}`;
 
   test.for<readonly [string, readonly string[], KubeObject, KubeObject?]>([
-    ['is told when it is lowered', [text(2, 'red (3)')], quota(2), quota(3)],
     [
-      'is told for all values with too many',
+      'the author of a lower quota is warned of the values with more namespaces',
+      [text(2, 'red (3)')],
+      quota(2),
+      quota(3),
+    ],
+    [
+      'all values with too many namespaces are in one warning',
       [text(1, 'blue (2), red (3)').replace('namespaces', 'namespace')],
       quota(1),
       quota(2),
     ],
-    ['is told for a new policy', [text(2, 'red (3)')], quota(2)],
-    ['is told where the policy reaches more namespaces', [text(2, 'red (3)')], quota(2), quota(2, ['r1'])],
-    ['is told without Deny', [text(2, 'red (3)')], quota(2, ['*'], ['Warn']), quota(3)],
-    ['is not told again when the write leaves it as it was', [], quota(2, ['*'], ['Warn']), quota(2)],
-    ['is not told when nothing exceeds it', [], quota(3), quota(9)],
+    ['the author of a new policy is warned', [text(2, 'red (3)')], quota(2)],
+    [
+      'the author of a policy that reaches more namespaces is warned',
+      [text(2, 'red (3)')],
+      quota(2),
+      quota(2, ['r1']),
+    ],
+    [
+      'a quota that only warns gives the same warning',
+      [text(2, 'red (3)')],
+      quota(2, ['*'], ['Warn']),
+      quota(3),
+    ],
+    ['a write that leaves the quota as it was repeats no warning', [], quota(2, ['*'], ['Warn']), quota(2)],
+    ['a quota that no value exceeds gives no warning', [], quota(3), quota(9)],
   ])('%s', ([, expected, object, oldObject]) => {
     expect(warned(object, oldObject)).toEqual(expected);
   });

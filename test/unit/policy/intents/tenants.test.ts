@@ -5,11 +5,13 @@ import { managedByLabel, ownerAnnotation, systemNamespaces } from '../../../../s
 import type { KubeObject } from '../../../../src/base/kube-object.ts';
 import type { ClusterSnapshot } from '../../../../src/policy/compile/snapshot.ts';
 import { decide } from '../../../../src/policy/decide/decide.ts';
+import { settle } from '../../../../src/policy/decide/settle.ts';
 import { desired } from '../../../../src/policy/desired/desired.ts';
 import type { IntentAdapter } from '../../../../src/policy/intents/adapter.ts';
 import { observeObject, type Observed } from '../../../../src/policy/plan/observed.ts';
 import { planNamespace } from '../../../../src/policy/plan/plan.ts';
 import { missingDefaults } from '../../../../src/policy/plan/repair.ts';
+import { refusalMessage } from '../../../../src/policy/terms/message.ts';
 import type { ProviderId, ProviderState } from '../../../../src/policy/terms/provider-id.ts';
 import { aPolicy, aReview, aSnapshot, circumstances, knownNamespace } from '../../../support/engine.ts';
 import { clusterBinding, definitionOf, intentContext, tenantBinding } from '../../../support/intents.ts';
@@ -201,6 +203,23 @@ it('a tenant matches the own namespace alone, and never one that the install exc
       // The label that the binding defaults is demanded of its own namespace, and of no other.
       expect(decide(review, snapshot, circumstances).violations).toHaveLength(mayHold ? 1 : 0);
     }),
+  );
+});
+
+it('an administrator who weakens the Pod Security label that a tenant keeps reads the name of the binding', () => {
+  const key = 'pod-security.kubernetes.io/enforce';
+  const offered = intentContext({ strict: { id: 'escapeToHost' } }, { offered: ['pod-security'] });
+  const { compiled } = definitionOf(tenantBinding('shop', 'strict', { intents: ['strict'] }), offered);
+  const review = aReview({
+    user: 'admin',
+    groups: ['system:masters'],
+    object: knownNamespace('shop', { [key]: 'privileged' }),
+    oldObject: knownNamespace('shop', { [key]: 'baseline' }),
+  });
+  const decision = decide(review, aSnapshot([compiled], [knownNamespace('shop')]), circumstances);
+  expect(refusalMessage(settle(decision, new Map(), review), review)).toBe(
+    `Namespace shop is refused: SecurityIntentBinding shop/strict, namespaces.required: metadata.labels["${key}"]: ` +
+      'found "privileged"; accepted: "baseline" or "restricted"',
   );
 });
 
