@@ -103,6 +103,7 @@ export const valueCases: readonly ValueCase[] = [
     beside: { metrics: { podMonitor: true } },
     shows: '"release":"prometheus"',
   },
+  { path: 'teamLabel', value: 'example.com/team', shows: '--team-label=example.com/team' },
   { path: 'logLevel', value: 'debug', shows: '--log-level=debug' },
   { path: 'extraArgs', value: ['--concurrency=32'], shows: '--concurrency=32' },
 ];

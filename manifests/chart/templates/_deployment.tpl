@@ -158,6 +158,9 @@ spec:
 - --certs-dir=/etc/reeve/certificates
 {{- end }}
 {{- end }}
+{{- if ne $values.teamLabel "team" }}
+- --team-label={{ $values.teamLabel }}
+{{- end }}
 - --log-level={{ $values.logLevel }}
 {{- range $values.extraArgs }}
 - {{ quote . }}
