@@ -375,33 +375,18 @@ describe('a quota that too many namespaces have exceeded already', () => {
     `NamespacePolicy/p allows ${max} namespaces for each value of label team, and more exist, which stay: ${values}`;
 
   test.for<readonly [string, readonly string[], KubeObject, KubeObject?]>([
+    ['a lower quota is in a warning', [text(2, 'red (3)')], quota(2), quota(3)],
     [
-      'the author of a lower quota is warned of the values with more namespaces',
-      [text(2, 'red (3)')],
-      quota(2),
-      quota(3),
-    ],
-    [
-      'all values with too many namespaces are in one warning',
+      'a warning lists all values with too many namespaces',
       [text(1, 'blue (2), red (3)').replace('namespaces', 'namespace')],
       quota(1),
       quota(2),
     ],
-    ['the author of a new policy is warned', [text(2, 'red (3)')], quota(2)],
-    [
-      'the author of a policy that reaches more namespaces is warned',
-      [text(2, 'red (3)')],
-      quota(2),
-      quota(2, ['r1']),
-    ],
-    [
-      'a quota that only warns gives the same warning',
-      [text(2, 'red (3)')],
-      quota(2, ['*'], ['Warn']),
-      quota(3),
-    ],
-    ['a write that leaves the quota as it was repeats no warning', [], quota(2, ['*'], ['Warn']), quota(2)],
-    ['a quota that no value exceeds gives no warning', [], quota(3), quota(9)],
+    ['the quota of a new policy is in a warning', [text(2, 'red (3)')], quota(2)],
+    ['the quota of a wider match is in a warning', [text(2, 'red (3)')], quota(2), quota(2, ['r1'])],
+    ['a quota without Deny is in a warning', [text(2, 'red (3)')], quota(2, ['*'], ['Warn']), quota(3)],
+    ['a write that leaves the quota as it was has no warning', [], quota(2, ['*'], ['Warn']), quota(2)],
+    ['a quota that no value exceeds is in no warning', [], quota(3), quota(9)],
   ])('%s', ([, expected, object, oldObject]) => {
     expect(warned(object, oldObject)).toEqual(expected);
   });
