@@ -217,9 +217,9 @@ function isOwned(live: Observed): live is Owned {
 export function isUnwanted(live: Observed, input: Pick<PlanInput, 'snapshot' | 'desired'>): live is Owned {
   return (
     isOwned(live) &&
-    input.snapshot.isServed(live.type) &&
     !live.isTerminating &&
     !input.desired.claims.has(live.key) &&
+    input.snapshot.isServed(live.type) &&
     !isFrozen(live.owner, input) &&
     !isExpired(live, input.desired)
   );

@@ -6,7 +6,7 @@ import { providerReports, type UnsyncedObject } from '../../policy/status/provid
 import { namespaceReadiness, terminatingReadiness } from '../../policy/status/namespace-ready.ts';
 import type { AccountKeeper } from './account-keeper.ts';
 import type { Audits } from './audits.ts';
-import { eventSubject, type DoneStep, type EventAnnouncer } from '../events.ts';
+import { eventSubject, ownerOf, type DoneStep, type EventAnnouncer } from '../events.ts';
 import type { Fuse } from '../fuse/fuse.ts';
 import type { InitialSync } from '../initial-sync.ts';
 import type { NamespaceConditions } from './namespace-conditions.ts';
@@ -41,6 +41,8 @@ export interface NamespaceWorkerOptions {
 
 /** A transient error is reported only after so many failures in a row. */
 const maxSilentFailures = 4;
+/** How many providers have a step at once in one namespace. */
+const maxAtOnce = 8;
 
 export class NamespaceWorker {
   readonly #options: NamespaceWorkerOptions;
@@ -120,19 +122,32 @@ export class NamespaceWorker {
 
   /** Returns false when steps were left out because the plan is outdated. */
   async #carryOut(plan: NamespacePlan, result: RoundResult, signal: AbortSignal): Promise<boolean> {
-    const { planner, executor, accountKeeper } = this.#options;
+    const { planner, accountKeeper } = this.#options;
     let isComplete = true;
-    for (const step of plan.steps) {
-      // The state can change while a step runs.
+    for (const steps of batchesOf(plan.steps)) {
+      // The state can change while steps run.
       if (signal.aborted || result.isOver || !planner.isCurrent(plan)) return false;
-      // Each further request would wait for its timeout and block this place of the queue.
-      if (result.isUnanswered) result.add(executor.untried(step));
-      else if (this.#isStillDue(step)) result.add(await executor.execute(step, signal));
-      else isComplete = false;
+      const { isUnanswered } = result;
+      for (const each of await Promise.all(steps.map((step) => this.#execute(step, isUnanswered, signal)))) {
+        if (each === undefined) isComplete = false;
+        else result.add(each);
+      }
     }
     if (isComplete && !result.isUnanswered)
       for (const each of await accountKeeper.keep(plan, signal)) result.add(each);
     return isComplete;
+  }
+
+  /** Returns undefined for a step that is outdated. */
+  async #execute(
+    step: DoneStep,
+    isUnanswered: boolean,
+    signal: AbortSignal,
+  ): Promise<StepResult | undefined> {
+    const { executor } = this.#options;
+    // Each further request would wait for its timeout and block this place of the queue.
+    if (isUnanswered) return executor.untried(step);
+    return this.#isStillDue(step) ? await executor.execute(step, signal) : undefined;
   }
 
   /** The object can be wanted again, or its provider deleted, after the plan was made. */
@@ -183,6 +198,25 @@ export class NamespaceWorker {
         : eventSubject({ type: claim.type, namespace, name: claim.name }, live.uid);
     this.#options.announcer.failed(provider, failure, object);
   }
+}
+
+/**
+ * Splits steps into batches that run at once. The steps of one provider stay one after the other, because a binding needs its role.
+ * A tenant can have thousands of bindings in one namespace, and each of their objects costs three requests.
+ */
+function batchesOf(steps: readonly DoneStep[]): readonly (readonly DoneStep[])[] {
+  const batches: DoneStep[][] = [];
+  let owners = new Set<ProviderId>();
+  for (const step of steps) {
+    const owner = ownerOf(step);
+    if (batches.length === 0 || owners.size === maxAtOnce || owners.has(owner)) {
+      batches.push([]);
+      owners = new Set();
+    }
+    owners.add(owner);
+    batches.at(-1)?.push(step);
+  }
+  return batches;
 }
 
 function isSameFailure(a: UnsyncedObject, b: UnsyncedObject): boolean {
