@@ -1,6 +1,5 @@
 // Finds the namespaces that a provider affects.
 import type { KubeObject } from '../base/kube-object.ts';
-import type { ClusterSnapshot } from '../policy/compile/snapshot.ts';
 import { nameOf } from '../base/metadata.ts';
 import { matchNamespace, type CompiledMatch } from '../policy/terms/match.ts';
 import type { ProviderId } from '../policy/terms/provider-id.ts';
@@ -23,20 +22,19 @@ export function affectedNamespaces(
   const names = new Set<string>([...ledger.tallyOf(id).namespaces, ...objects.countsOf(id).keys()]);
   const match: CompiledMatch | undefined = cluster.provider(id)?.definition?.compiled.match;
   if (match === undefined) return names;
-  const snapshot = cluster.snapshot();
-  for (const namespaceObject of candidates(match, snapshot)) {
+  for (const namespaceObject of candidates(match, cluster)) {
     const name = nameOf(namespaceObject);
-    if (names.has(name) || snapshot.policies.isExcluded(name)) continue;
+    if (names.has(name) || cluster.isExcluded(name)) continue;
     if (matchNamespace(match, namespaceObject).kind !== 'no') names.add(name);
   }
   // A namespace that does not exist never reports, so nothing may wait for it.
-  return new Set([...names].filter((name) => snapshot.namespace(name) !== undefined));
+  return new Set([...names].filter((name) => cluster.namespace(name) !== undefined));
 }
 
 /** Looks names up where the match lists them all: thousands of tenants may have a binding of their own namespace each. */
-function candidates({ names }: CompiledMatch, snapshot: ClusterSnapshot): Iterable<KubeObject> {
-  if (names?.every(({ exact }) => exact) !== true) return snapshot.namespaces();
-  return names.flatMap(({ source }) => snapshot.namespace(source) ?? []);
+function candidates({ names }: CompiledMatch, cluster: LiveCluster): Iterable<KubeObject> {
+  if (names?.every(({ exact }) => exact) !== true) return cluster.snapshot().namespaces();
+  return names.flatMap(({ source }) => cluster.namespace(source) ?? []);
 }
 
 /** Returns whether the provider owns objects in the namespace, or may soon create some. */
@@ -46,9 +44,8 @@ export function mayAffect(
   { cluster, objects }: Pick<AffectedScope, 'cluster' | 'objects'>,
 ): boolean {
   if (objects.countsOf(state.id).has(namespace)) return true;
-  const snapshot = cluster.snapshot();
-  const namespaceObject = snapshot.namespace(namespace);
-  if (definition === undefined || namespaceObject === undefined || snapshot.policies.isExcluded(namespace))
+  const namespaceObject = cluster.namespace(namespace);
+  if (definition === undefined || namespaceObject === undefined || cluster.isExcluded(namespace))
     return false;
   return matchNamespace(definition.compiled.match, namespaceObject).kind !== 'no';
 }

@@ -102,8 +102,7 @@ export class Dispatcher {
   enqueueIn(id: ProviderId, namespaces: Iterable<string>): void {
     if (!this.#isLeading) return;
     const { cluster, ledger, namespaceQueue } = this.#options;
-    const snapshot = cluster.snapshot();
-    const names = [...namespaces].filter((name) => snapshot.namespace(name) !== undefined);
+    const names = [...namespaces].filter((name) => cluster.namespace(name) !== undefined);
     ledger.expect(id, names);
     for (const name of names) namespaceQueue.add(name, names.length > fewNames ? 'bulk' : 'now');
   }
@@ -132,7 +131,7 @@ export class Dispatcher {
     if (before?.owner !== undefined && cluster.provider(before.owner)?.state.isDeleting === true)
       providerQueue.add(before.owner);
     if (from === 'own') return;
-    const namespaceObject = cluster.snapshot().namespace(namespace);
+    const namespaceObject = cluster.namespace(namespace);
     if (namespaceObject === undefined) return;
     const isOurs = [before, after].some((each) => each?.owner !== undefined || each?.lacksOwner === true);
     if (isOurs || desiredCache.of(namespaceObject).claims.has(key)) namespaceQueue.add(namespace);
@@ -144,7 +143,7 @@ export class Dispatcher {
     // The last field of a policy that is being deleted frees its finalizer.
     if (had > has)
       for (const { state } of cluster.providers()) if (state.isDeleting) providerQueue.add(state.id);
-    const namespaceObject = cluster.snapshot().namespace(namespace);
+    const namespaceObject = cluster.namespace(namespace);
     if (from === 'own' || namespaceObject === undefined) return;
     if (had + has > 0 || desiredCache.of(namespaceObject).fields.has(key)) namespaceQueue.add(namespace);
   }

@@ -46,11 +46,13 @@ export class LiveCluster {
   readonly namespaces: WatchSink;
   readonly #providers: LiveProviders;
   readonly #namespaces: ObjectCache<KubeObject>;
+  readonly #excluded: ReadonlySet<string>;
   readonly #listeners = new Listeners<(change: ClusterChange) => void>();
   #snapshot: ClusterSnapshot | undefined;
   #version = 0;
 
   constructor({ excludedNamespaces, adapters = noAdapters, intentsRemoved }: LiveClusterOptions) {
+    this.#excluded = new Set(excludedNamespaces);
     const intentOptions = { installed: adapters, removed: intentsRemoved };
     this.#providers = new LiveProviders(excludedNamespaces, intentOptions, (changes) => {
       this.#snapshot = undefined;
@@ -92,6 +94,16 @@ export class LiveCluster {
       namespaces: () => this.#namespaces.values(),
     };
     return this.#snapshot;
+  }
+
+  /** As in a snapshot, without building the sets of providers again after each change. */
+  namespace(name: string): KubeObject | undefined {
+    return this.#namespaces.get(name);
+  }
+
+  /** As in a snapshot, too: the Namespaces that no provider matches. */
+  isExcluded(name: string): boolean {
+    return this.#excluded.has(name);
   }
 
   /** Returns the state and the problems of a stored provider. */
