@@ -5,6 +5,7 @@ import { createLog, type Log } from '../observe/log.ts';
 import type { LogLevel } from '../observe/log-level.ts';
 import { UnreadablePathError } from '../state/file-problem.ts';
 import { StartError } from '../base/start-error.ts';
+import { exitCodes } from './exit-codes.ts';
 
 /** SIGHUP is sent when the terminal is closed. */
 export type StopSignal = 'SIGTERM' | 'SIGINT' | 'SIGHUP';
@@ -38,7 +39,7 @@ export interface Running {
 const echoMs = 500;
 
 /**
- * Returns the exit code: 0 stopped by a signal; 1 not started, or stopped by a second signal. A waiting `start` rejects
+ * Returns the exit code: 0 stopped by a signal; 1 stopped by a second signal; 3 not started. A waiting `start` rejects
  * with the reason of its signal when the command must stop.
  */
 export async function runUntilStopped(
@@ -63,7 +64,7 @@ export async function runUntilStopped(
   const running = await Promise.race([beginning, aborted(hurry.signal)]);
   if (typeof running !== 'object') {
     await log.close();
-    return running ?? 1;
+    return running ?? exitCodes.no;
   }
   io.stdout(`${running.readyLine}\n`);
   const ending = await Promise.race([
@@ -75,8 +76,8 @@ export async function runUntilStopped(
   await running.stop(ending === 'SIGTERM' ? options.drainGrace : 0, hurry.signal);
   log.info('stopped');
   await log.close();
-  if (hurry.signal.aborted) return 1;
-  return typeof ending === 'number' ? ending : 0;
+  if (hurry.signal.aborted) return exitCodes.no;
+  return typeof ending === 'number' ? ending : exitCodes.done;
 }
 
 async function aborted(signal: AbortSignal): Promise<undefined> {
@@ -94,9 +95,9 @@ async function started(
   try {
     return await starting;
   } catch (error) {
-    if (signal.aborted && error === signal.reason) return 0;
+    if (signal.aborted && error === signal.reason) return exitCodes.done;
     if (!(error instanceof StartError || error instanceof UnreadablePathError)) throw error;
     io.stderr(`${error.message}\n`);
-    return 1;
+    return exitCodes.unknown;
   }
 }

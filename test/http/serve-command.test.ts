@@ -116,26 +116,26 @@ describe('starting', () => {
 });
 
 describe('a start that fails', () => {
-  test('a folder without certificates gives one line with the command that creates them, and exit code 1', async () => {
+  test('a folder without certificates gives one line with the command that creates them, and exit code 3', async () => {
     const certs = join(folder.path, 'none');
     const { code, stdout, stderr } = await serve('--certs-dir', certs).ended();
-    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect({ code, stdout }).toEqual({ code: 3, stdout: '' });
     expect(stderr).toBe(`${certs} holds no certificates; reeve certs --out ${certs} makes them\n`);
   });
 
-  test('a missing folder gives one line and exit code 1', async () => {
+  test('a missing folder gives one line and exit code 3', async () => {
     const { code, stdout, stderr } = await reeve(['serve', '--policies', '/nowhere', ...anyPort]).ended();
-    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect({ code, stdout }).toEqual({ code: 3, stdout: '' });
     expect(stderr).toMatch(/^\/nowhere cannot be read: .*\n$/);
   });
 
-  test.each(['--port', '--probes-port'])('%s that is in use gives one line and exit code 1', async (flag) => {
+  test.each(['--port', '--probes-port'])('%s that is in use gives one line and exit code 3', async (flag) => {
     const other = createServer().listen(0, '127.0.0.1');
     onTestFinished(() => void other.close());
     await once(other, 'listening');
     const { port } = other.address() as AddressInfo;
     const { code, stdout, stderr } = await serve(flag, String(port)).ended();
-    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect({ code, stdout }).toEqual({ code: 3, stdout: '' });
     expect(stderr).toMatch(
       new RegExp(
         `^cannot listen on 127\\.0\\.0\\.1:${port}: another program listens there \\(EADDRINUSE\\)\n$`,
@@ -143,9 +143,9 @@ describe('a start that fails', () => {
     );
   });
 
-  test('missing certificate files give one line and exit code 1', async () => {
+  test('missing certificate files give one line and exit code 3', async () => {
     const { code, stderr } = await serve('--tls-cert', '/nowhere/a', '--tls-key', '/nowhere/b').ended();
-    expect(code).toBe(1);
+    expect(code).toBe(3);
     expect(stderr).toMatch(/^cannot read file \/nowhere\/a \(ENOENT\)\n$/);
   });
 

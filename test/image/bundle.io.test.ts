@@ -261,7 +261,7 @@ test('reeve certs and reeve serve work', async () => {
 
 test('reeve up says in one sentence that the image does not have it', () => {
   expect(reeve(image, 'up')).toEqual({
-    status: 1,
+    status: 3,
     stdout: '',
     stderr:
       'reeve up is not part of this image; run it from the npm package or from a clone of the repository\n',

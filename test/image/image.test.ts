@@ -145,7 +145,7 @@ describeImage('the running image', () => {
   test('reeve up says in one sentence that the image does not have it', () => {
     const { status, stderr } = container.run(['up']);
     expect(stderr).toContain('reeve up is not part of this image');
-    expect(status).toBe(1);
+    expect(status).toBe(3);
   });
 
   test('no shell and no package manager starts', () => {

@@ -141,7 +141,7 @@ describe('a start that fails', () => {
   test.each([
     ['an unknown flag', ['--dmeo'], 2, 'did you mean --demo?'],
     ['a cluster', ['--kubeconfig', 'x'], 2, 'unknown'],
-    ['policies that are not there', ['--policies', '/nowhere'], 1, '/nowhere cannot be read'],
+    ['policies that are not there', ['--policies', '/nowhere'], 3, '/nowhere cannot be read'],
   ])('with %s', async (_, args, code, message) => {
     const output = await up(args).ended();
     expect(output.code).toBe(code);

@@ -10,7 +10,7 @@ export function flagsPage(): string {
   return page('Flags', [
     'A flag wins over its environment variable, and a variable over the default. When a flag that takes one value is given twice, the last one counts. `reeve COMMAND --help` prints the same.',
     'In a clone, `npm start -- FLAGS` is `reeve up FLAGS`, and `npm run --silent reeve -- COMMAND FLAGS` is every other command.',
-    'The exit codes of all commands. `run`, `serve` and `up` exit with 1 if they do not start, or stop without a signal.',
+    'The exit codes of all commands. `run`, `serve` and `up` exit with 0 after a signal, with 1 if a second signal ends them at once, and with 3 if they do not start or an internal error ends them.',
     codesTable(exitCodeMeanings),
     '`-n` and `--namespace` name the namespace that a command looks at, as in kubectl. `--install-namespace` names the one that Reeve is installed in; only the programs `run` and `serve`, which look at no single namespace, call it `--namespace`.',
     ...commands.flatMap(sectionOf),

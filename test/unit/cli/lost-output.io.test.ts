@@ -1,4 +1,4 @@
-// The exit code of a command whose printed result cannot be written.
+// The exit code of a command whose printed result cannot be written, and after an internal error.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { closeSync, constants, openSync, rmSync } from 'node:fs';
@@ -31,4 +31,15 @@ test('a reader that closes the pipe early does not make the command fail', () =>
   closeSync(reader);
   rmSync(path);
   expect(help(writer)).toEqual({ status: 0, stderr: '' });
+});
+
+test('an internal error of a command ends with 3, names its class and not its message', () => {
+  const broken = `Object.defineProperty(process, 'argv', { get: () => { throw new TypeError('can' + 'ary'); } })`;
+  const preload = ['--import', `data:text/javascript,${encodeURIComponent(broken)}`];
+  const { status, stdout, stderr } = spawnSync(process.execPath, [...preload, 'src/main.ts', 'check'], {
+    encoding: 'utf8',
+  });
+  expect([status, stdout]).toEqual([3, '']);
+  expect(stderr).toMatch(/^reeve exits after an internal error: TypeError\n/);
+  expect(stderr).not.toContain('canary');
 });

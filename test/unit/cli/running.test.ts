@@ -71,10 +71,10 @@ describe('a running program', () => {
 });
 
 describe('a program that does not start', () => {
-  it('the reason is printed to stderr, with exit code 1', async () => {
+  it('the reason is printed to stderr, with exit code 3', async () => {
     const terminal = new Terminal();
     const start = (): Promise<Running> => Promise.reject(new StartError('no port'));
-    expect(await runUntilStopped(options, terminal.io, start)).toBe(1);
+    expect(await runUntilStopped(options, terminal.io, start)).toBe(3);
     expect(terminal).toMatchObject({ stdout: '', stderr: 'no port\n' });
   });
 
