@@ -2,8 +2,12 @@
 import { readFile } from 'node:fs/promises';
 import { Agent, request } from 'node:https';
 import { text } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { ClusterAccess } from '../cluster/cluster-access.ts';
 import { layoutOf } from '../cluster/layout.ts';
+
+const mostTries = 60;
+const tryAgainMs = 1000;
 
 export interface Call {
   readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
@@ -73,9 +77,14 @@ export class ApiCalls {
     }
   }
 
-  /** Sends a call that must succeed before the soak goes on. */
+  /** Sends a call that must succeed before the soak goes on. With a 429 an API server that has just started asks for another try. */
   async mustSend(call: Call): Promise<unknown> {
-    const { status, message, body } = await this.send(call);
+    let answer = await this.send(call);
+    for (let tries = 1; answer.status === 429 && tries < mostTries; tries += 1) {
+      await sleep(tryAgainMs);
+      answer = await this.send(call);
+    }
+    const { status, message, body } = answer;
     if (status >= 200 && status < 300) return body;
     throw new Error(`${call.method} ${call.path}: ${status} ${message}`);
   }
