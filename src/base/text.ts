@@ -1,4 +1,4 @@
-// Makes values that others wrote safe for our messages: short, on one line, without control characters.
+// Bounds and words texts for messages, and escapes what a terminal or the runner of a pipeline would obey.
 
 const maxLength = 80;
 const printableAscii = /^[ -~]*$/;
@@ -31,4 +31,26 @@ export function describeValue(value: unknown): string {
   if (Array.isArray(value)) return value.length === 0 ? 'an empty list' : `a list of ${value.length}`;
   if (typeof value === 'object') return Object.keys(value).length === 0 ? 'an empty object' : 'an object';
   return 'something that JSON cannot hold';
+}
+
+/** Control characters but tabs and line ends, halves of characters, and those that turn the direction of writing. */
+export const steering =
+  // oxlint-disable-next-line no-control-regex -- these are what must not be printed
+  /[\u0000-\u0008\u000B-\u001F\u007F-\u009F\u061C\u200E\u200F\u2028-\u202E\u2066-\u2069\p{Cs}]/gu;
+
+/** A runner reads such a line as a command: https://docs.github.com/en/actions/reference/workflow-commands-for-github-actions */
+export const runnerCommand = /^(\s*):(?=:[\w-]+(?: [^\n]*)?::)/gm;
+/** The older form, anywhere in a line. */
+export const oldRunnerCommand = /##(?=\[[\w-]+)/g;
+
+/** Returns whether the text cannot be printed as it is. */
+export function isSteering(text: string): boolean {
+  return [steering, runnerCommand, oldRunnerCommand].some((pattern) => text.search(pattern) >= 0);
+}
+
+/** Returns a JSON or YAML text in which these parts stand inside double quotes, with escapes: a reader gets the same values. */
+export function escapedInQuotes(text: string): string {
+  return text
+    .replaceAll(steering, (each) => `\\u${each.charCodeAt(0).toString(16).padStart(4, '0')}`)
+    .replaceAll(oldRunnerCommand, String.raw`#\u0023`);
 }

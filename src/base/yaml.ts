@@ -19,7 +19,7 @@ import {
   misreadValue,
   readByKubectl,
 } from './kubectl-yaml.ts';
-import { clipped } from './text.ts';
+import { clipped, escapedInQuotes, isSteering } from './text.ts';
 import { wordsForErrors } from './yaml-errors.ts';
 import { plainOf, type YamlEntry, type YamlNode, type YamlScalar } from './yaml-tree.ts';
 
@@ -89,19 +89,23 @@ export function editableDocuments(text: string) {
   return [...parseAllDocuments(text, { stringKeys: true, logLevel: 'silent' })];
 }
 
-/** Writes long lines whole, without anchors, and quotes what YAML 1.1 or kubectl would read differently. */
+/** Writes long lines whole, without anchors, and quotes what YAML 1.1 or kubectl would read differently, or a terminal obeys. */
 export function stringifyYaml(value: unknown, style: { flowCollectionPadding?: boolean } = {}): string {
   const options = { aliasDuplicateObjects: false, compat: 'yaml-1.1' as const, customTags: [mergeTag] };
   const document = new Document(value, options);
   visit(document, {
     Scalar: (key, node) => {
       if (key === 'key' && node.value === mergeKey && node.type === 'PLAIN') node.value = Symbol(mergeKey);
-      else if (typeof node.value === 'string' && readByKubectl(node.value) !== node.value)
-        node.type = 'QUOTE_DOUBLE';
+      else if (typeof node.value === 'string' && needsQuotes(node.value)) node.type = 'QUOTE_DOUBLE';
     },
   });
   // The anchor of an alias can stand outside of the value.
-  return document.toString({ lineWidth: 0, verifyAliasOrder: false, ...style });
+  const oneLine = { lineWidth: 0, doubleQuotedMinMultiLineLength: Number.MAX_SAFE_INTEGER };
+  return escapedInQuotes(document.toString({ ...oneLine, verifyAliasOrder: false, ...style }));
+}
+
+function needsQuotes(text: string): boolean {
+  return readByKubectl(text) !== text || isSteering(text);
 }
 
 function readDocument(

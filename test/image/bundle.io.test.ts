@@ -349,6 +349,6 @@ test('V8 accepts the compile cache of each file that both roles load, but for th
 
 test('reeve run names a kubeconfig that does not exist', () => {
   const { status, stderr } = reeve(image, 'run', '--kubeconfig', join(image.folder, 'nowhere'));
-  expect(status).toBe(1);
+  expect(status).toBe(3);
   expect(stderr).toContain('nowhere');
 });

@@ -153,7 +153,7 @@ describe('a start that fails', () => {
     const wrong = `apiVersion: reeve.dev/v1alpha1\nkind: NamespacePolicy\nmetadata: {name: wrong}\nspec: {match: {names: [1]}}\n`;
     await using folder = await folderOf({ 'wrong.yaml': wrong });
     const { code, stderr } = await up(['--policies', folder.path]).ended();
-    expect(code).toBe(1);
+    expect(code).toBe(3);
     expect(stderr).toMatch(/wrong\.yaml:4:\d+: policy wrong: spec\.match\.names\[0\]/);
   });
 
@@ -161,7 +161,7 @@ describe('a start that fails', () => {
     const first = up(['--json']);
     const port = new URL((await ready(first)).url).port;
     const { code, stderr } = await up(['--api-port', port]).ended();
-    expect(code).toBe(1);
+    expect(code).toBe(3);
     expect(stderr).toContain(`port ${port} of this machine is in use`);
   });
 });

@@ -20,6 +20,7 @@ import {
   type ProviderId,
 } from '../../policy/terms/provider-id.ts';
 import type { GrantFlags } from '../flags/grant-settings.ts';
+import { printableJson } from '../output/data-text.ts';
 import { isAgreed, notConfirmed, type AgreementIo } from './agreement.ts';
 import { refusalText } from './refusal-text.ts';
 
@@ -121,8 +122,7 @@ function hashOf(subjects: readonly Subject[]): string {
 
 const writers = {
   yaml: (objects: readonly KubeObject[]) => objects.map((each) => stringifyYaml(each)).join('---\n'),
-  json: (objects: readonly KubeObject[]) =>
-    `${JSON.stringify({ apiVersion: 'v1', kind: 'List', items: objects }, undefined, 2)}\n`,
+  json: (objects: readonly KubeObject[]) => printableJson({ apiVersion: 'v1', kind: 'List', items: objects }),
 };
 
 async function grant(

@@ -1,5 +1,6 @@
 // Writes an output for programs, as JSON or YAML with its version first.
 import type { cliApiVersion } from '../../api/names.ts';
+import { escapedInQuotes } from '../../base/text.ts';
 import { stringifyYaml } from '../../base/yaml.ts';
 
 interface Output extends Readonly<Record<string, unknown>> {
@@ -9,8 +10,11 @@ interface Output extends Readonly<Record<string, unknown>> {
 
 /** `/schemas` has the schema of each kind. */
 export function jsonText(output: Output): string {
-  const text = JSON.stringify(inOrder(output), undefined, 2);
-  return `${text.replaceAll(unprintable, escaped).replaceAll('##[', String.raw`#\u0023[`)}\n`;
+  return printableJson(inOrder(output));
+}
+
+export function printableJson(value: unknown): string {
+  return `${escapedInQuotes(JSON.stringify(value, undefined, 2).replaceAll(invisible, escaped))}\n`;
 }
 
 export function yamlText(output: Output): string {
@@ -21,8 +25,7 @@ export function dataText(format: 'json' | 'yaml', output: Output): string {
   return format === 'json' ? jsonText(output) : yamlText(output);
 }
 
-/** JSON itself escapes only the other control characters. What is cleaned later would be another text. */
-const unprintable = /[\u007F-\u009F\p{Cf}\p{Zl}\p{Zp}]/gu;
+const invisible = /\p{Cf}/gu;
 
 function escaped(character: string): string {
   return [...Array(character.length).keys()]

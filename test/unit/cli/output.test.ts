@@ -1,6 +1,8 @@
 // How commands print data: tables, styles and JSON.
 import { describe, expect, test } from 'vitest';
-import { jsonText } from '../../../src/cli/output/data-text.ts';
+import { dataText, jsonText } from '../../../src/cli/output/data-text.ts';
+import { parseYaml } from '../../../src/base/yaml.ts';
+import { cleanText } from '../../../src/cli/output/clean-text.ts';
 import { startedProgress } from '../../../src/cli/output/progress.ts';
 import { styleFor } from '../../../src/cli/output/style.ts';
 import { tableText } from '../../../src/cli/output/table.ts';
@@ -71,4 +73,30 @@ describe('the progress of a long read', () => {
 test('JSON begins with its version', () => {
   const output = { works: true, kind: 'CheckResults', apiVersion: 'cli.reeve.dev/v1' } as const;
   expect(Object.keys(JSON.parse(jsonText(output)) as object)).toEqual(['apiVersion', 'kind', 'works']);
+});
+
+describe('a value that a terminal or the runner of a pipeline obeys', () => {
+  const values = [
+    '::error file=a,line=1::injected',
+    'first\n::stop-commands::x\n  ::x::',
+    'a ##[error]b and ##[group]c',
+    '\u001B[31mred\u0007\r\u0085\u2028',
+    'a\u202Eb\u2066c\u200F',
+    'b\n\t\u0000',
+  ];
+  const output = {
+    apiVersion: 'cli.reeve.dev/v1',
+    kind: 'Test',
+    values,
+    byKey: Object.fromEntries(values.map((key) => [key, key])),
+  } as const;
+
+  test.each(['yaml', 'json'] as const)(
+    'a reader of %s gets the same value, and a terminal none of it',
+    (format) => {
+      const text = dataText(format, output);
+      expect(cleanText(text, { isColored: false, givesCommands: false })).toBe(text);
+      expect(parseYaml(text).documents).toMatchObject([{ kind: 'data', value: output }]);
+    },
+  );
 });
