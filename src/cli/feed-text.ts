@@ -1,8 +1,9 @@
 // Writes events of the feed as text, with colors on a terminal, or as JSON.
 import { styleText } from 'node:util';
 import type { Clock } from '../base/clock.ts';
-import { clipped } from '../base/text.ts';
+import { clipped, escapedInQuotes } from '../base/text.ts';
 import type { FeedEvent, Listener } from './feed.ts';
+import { cleanText } from './output/clean-text.ts';
 
 export type Paint = (color: Color, text: string) => string;
 export type Color = 'red' | 'green' | 'yellow' | 'cyan' | 'bold' | 'dim';
@@ -15,7 +16,8 @@ export function textFeed(write: (text: string) => void, clock: Pick<Clock, 'now'
 }
 
 export function jsonFeed(write: (text: string) => void, clock: Pick<Clock, 'now'>): Listener {
-  return (event) => write(`${JSON.stringify({ time: clock.now().toISOString(), ...event })}\n`);
+  return (event) =>
+    write(`${escapedInQuotes(JSON.stringify({ time: clock.now().toISOString(), ...event }))}\n`);
 }
 
 interface FeedLine {
@@ -39,13 +41,13 @@ export function feedText(event: FeedEvent, time: Date, paint: Paint): string {
   return [first, ...more.map((line) => `${indent}${line}`)].map((line) => `${line}\n`).join('');
 }
 
-/** Names and texts from requests must not move the cursor or look like lines of the feed. */
 function printable({ text, more, ...rest }: FeedLine): FeedLine {
-  return {
-    ...rest,
-    text: clipped(text, maxCharacters),
-    more: more.map((line) => clipped(line, maxCharacters)),
-  };
+  return { ...rest, text: printableLine(text), more: more.map(printableLine) };
+}
+
+/** Names and texts from requests must not move the cursor, look like lines of the feed, or give orders to a pipeline. */
+function printableLine(line: string): string {
+  return cleanText(clipped(line, maxCharacters), { isColored: false, givesCommands: false });
 }
 
 function feedLine(event: FeedEvent): FeedLine {

@@ -182,3 +182,21 @@ it('JSON output has one line for each event', () => {
   ]);
   expect(lines.join('').split('\n')).toHaveLength(2);
 });
+
+describe('a text that the runner of a pipeline obeys', () => {
+  const reason = '::error file=a,line=1::injected ##[error]\u202Ex';
+  const event: FeedEvent = { type: 'refused', user: 'bob', message: reason } as const;
+
+  it('the text feed replaces the characters that make it an order', () => {
+    const lines = feedText(event, time, plain).split('\n');
+    expect(lines.filter((line) => /^\s*::/.test(line))).toEqual([]);
+    expect(lines.join()).not.toMatch(/##\[|\u202E/);
+  });
+
+  it('a reader of the JSON feed gets the same text', () => {
+    let printed = '';
+    jsonFeed((text) => void (printed += text), { now: () => time })(event);
+    expect(printed).not.toMatch(/##\[|\u202E/);
+    expect(JSON.parse(printed)).toMatchObject({ message: reason });
+  });
+});
