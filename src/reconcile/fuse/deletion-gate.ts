@@ -52,7 +52,7 @@ export class DeletionGate {
   /** When a held object last joined or left. */
   #changedAt = 0;
   #hold: { readonly since: number; count: number } | undefined;
-  /** Allowed by a former leader. Any of the objects can be meant. */
+  /** Allowed by a former leader: at most the objects that waited at the start. Any of them can be meant. */
   #allowance = 0;
   #usedConfirmation: string | undefined;
   #isRestored = false;
@@ -100,7 +100,8 @@ export class DeletionGate {
 
   leave(uid: string, fate: 'wanted' | 'deleted'): void {
     if (this.#held.delete(uid)) this.#changedAt = this.#clock.monotonic();
-    for (const known of [this.#waiting, this.#reviewed, this.#allowed]) known.delete(uid);
+    if (this.#waiting.delete(uid) && this.#allowance > 0) this.#allowance -= 1;
+    for (const known of [this.#reviewed, this.#allowed]) known.delete(uid);
     // The answer to the DELETE decides.
     if (this.#sent.has(uid)) return;
     const wasAllowed = this.#next.delete(uid) || this.#underway.delete(uid);
@@ -130,7 +131,6 @@ export class DeletionGate {
     if (this.#isRestored) return;
     this.#isRestored = true;
     this.#recent.restore(recent);
-    this.#allowance = allowed;
     for (const uid of underway) {
       const live = this.#waiting.get(uid);
       if (live !== undefined) {
@@ -139,6 +139,8 @@ export class DeletionGate {
         this.#news.add(live.namespace);
       } else if (!isThere(uid)) this.#recent.add(this.#now());
     }
+    // What was allowed for objects that are wanted again, or gone, must not let others pass later.
+    this.#allowance = Math.min(allowed, this.#waiting.size);
     if (held !== undefined) this.#beginHold(held.since);
   }
 

@@ -357,6 +357,28 @@ describe('a process that ends between the status and the deletions', () => {
   });
 });
 
+test('what was allowed for objects that are wanted again lets no others pass after a restart', async () => {
+  const h = harness();
+  for (let index = 0; index < 450; index += 1) h.namespace(`n${index}`, team);
+  h.policy('p', bindingPolicy({ maxDeletions: 500 }));
+  h.start();
+  await h.settle();
+  h.memory.before = ({ verb }) => {
+    if (verb === 'delete') throw failure(503);
+  };
+  h.policy('p', bindingPolicy({ maxDeletions: 500, match: { names: ['n0'] } }));
+  await h.settle();
+  expect(deletions(h)).toMatchObject({ underway: { length: 200 }, allowed: 249 });
+  await h.stop();
+  h.memory.before = () => undefined;
+  h.policy('p', bindingPolicy({ maxDeletions: 3 }));
+  h.start();
+  await h.settle();
+  leave(h, ...Array.from({ length: 10 }, (_, index) => index));
+  await h.settle(3500);
+  expect([left(h), held(h)]).toMatchObject([450, { count: 10 }]);
+});
+
 test('more deletions than a status can name are carried out in batches', async () => {
   const h = harness();
   for (let index = 0; index < 450; index += 1) h.namespace(`n${index}`, team);
