@@ -3,6 +3,7 @@ import { beforeAll, expect, test } from 'vitest';
 import { helmOnRig, reeveInstall, reeveIsComplete } from '../cluster/node/rig-reeve.ts';
 import type { NodeRig } from '../cluster/node/rig.ts';
 import { kubectl, mustKubectl } from '../support/kubectl.ts';
+import { until } from '../support/until.ts';
 import { describeNodes, sharedRig } from './support/shared-rig.ts';
 import { applyFirstSteps } from './support/steady-writes.ts';
 
@@ -37,10 +38,15 @@ describeNodes('the release of the chart, removed and installed again', () => {
     for (const account of hookAccounts) expect(accounts).not.toContain(account);
     await mustKubectl(['apply', '-f', 'manifests/crds', '-f', 'manifests/samples/first-steps'], rig.cluster);
     const began = performance.now();
+    const seconds = (): string => ((performance.now() - began) / 1000).toFixed(1);
+    const bad = async (): Promise<string> =>
+      (await kubectl(['create', 'namespace', 'app-probe', '--dry-run=server'], rig.cluster)).stderr;
+    const isRefused = async (): Promise<boolean> => (await bad()).includes('policy apps');
+    const refused = until(isRefused, () => 'a namespace is refused').then(seconds);
     await helmOnRig(rig, 4, [...reeveInstall(), '--take-ownership']);
-    const bad = ['create', 'namespace', 'app-probe', '--dry-run=server'];
-    const { stderr } = await kubectl(bad, rig.cluster);
-    await annotate(`refused ${((performance.now() - began) / 1000).toFixed(1)} s after helm install began`);
+    const returned = seconds();
+    const stderr = await bad();
+    await annotate(`refused after ${await refused} s, helm install returned after ${returned} s`);
     expect(stderr).toContain('policy apps');
     await reeveIsComplete(rig);
     await applyFirstSteps(rig.cluster);
