@@ -67,32 +67,36 @@ describeControllers('faults', () => {
     expect(done).toEqual(needed);
   };
 
-  test.concurrent('Reeve recovers when every connection is cut again and again', async () => {
-    const contents = await TrackedContents.prepare(near.stage, 'fa-cut');
-    near.proxy.cutEvery(700);
-    await contents.add(8);
-    await contents.settled();
-    near.webhookProxy.cutEvery(700);
-    await near.forbid('fa-cut-rule');
-    await contents.strip('fa-cut-1', 'fa-cut-2', 'fa-cut-3');
-    await contents.settled();
-    await near.refuses('fa-cut-rule');
-    // The webhook must reach the API server to check a user who brings a namespace under a policy or changes a policy.
-    await near.webhookProxy.heal();
-    await contents.changeSource();
-    await contents.settled();
-    await contents.changePolicy();
-    await contents.settled();
-    await Promise.all([contents.replace('fa-cut-4'), contents.remove('fa-cut-5', 'fa-cut-6')]);
-    await contents.settled();
-    await near.proxy.heal();
-    await contents.add(1);
-    await contents.settled();
-    await expectNoWriteInVain(contents);
-    for (const reeve of [near.reconciler, near.webhook])
-      expect(await interruptions(reeve, 'Disconnected')).toBeGreaterThan(0);
-    expect(await near.health()).toEqual(allWell);
-  });
+  test.concurrent(
+    'Reeve recovers when every connection is cut again and again',
+    async ({ onTestFinished }) => {
+      onTestFinished(async () => void (await Promise.all([near.proxy.heal(), near.webhookProxy.heal()])));
+      const contents = await TrackedContents.prepare(near.stage, 'fa-cut');
+      near.proxy.cutAgainAndAgain(700);
+      await contents.add(8);
+      await contents.settled();
+      near.webhookProxy.cutAgainAndAgain(700);
+      await near.forbid('fa-cut-rule');
+      await contents.strip('fa-cut-1', 'fa-cut-2', 'fa-cut-3');
+      await contents.settled();
+      await near.refuses('fa-cut-rule');
+      // The webhook must reach the API server to check a user who brings a namespace under a policy or changes a policy.
+      await near.webhookProxy.heal();
+      await contents.changeSource();
+      await contents.settled();
+      await contents.changePolicy();
+      await contents.settled();
+      await Promise.all([contents.replace('fa-cut-4'), contents.remove('fa-cut-5', 'fa-cut-6')]);
+      await contents.settled();
+      await near.proxy.heal();
+      await contents.add(1);
+      await contents.settled();
+      await expectNoWriteInVain(contents);
+      for (const reeve of [near.reconciler, near.webhook])
+        expect(await interruptions(reeve, 'Disconnected')).toBeGreaterThan(0);
+      expect(await near.health()).toEqual(allWell);
+    },
+  );
 
   test.concurrent(
     'changes are found although the API server forgot them before the connection came back',

@@ -37,7 +37,7 @@ export const faults: readonly Fault[] = [
     excuse: rightsUnknown,
     afterMs: 1000,
     strike: async ({ replicas }) => {
-      for (const { proxy } of replicas) proxy.cutEvery(700);
+      for (const { proxy } of replicas) proxy.cutAgainAndAgain(700);
       await sleep(5000);
       await Promise.all(replicas.map(({ proxy }) => proxy.heal()));
     },

@@ -106,7 +106,7 @@ export class Replica {
   }
 
   async leads(): Promise<boolean> {
-    return /^reeve_leader 1$/m.test((await this.metrics()) ?? '');
+    return isLeader((await this.metrics()) ?? '');
   }
 
   /** The output of all processes of this replica. */
@@ -142,4 +142,9 @@ export class Replica {
     sent.on('error', () => resolve(none));
     return await promise;
   }
+}
+
+/** Takes the metrics of a reconciler. */
+export function isLeader(metrics: string): boolean {
+  return /^reeve_leader 1$/m.test(metrics);
 }

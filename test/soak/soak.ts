@@ -50,7 +50,7 @@ async function soakIn(arena: Arena, { minutes, seed, rate, say, signal }: SoakOp
   const watching = watchOver(arena, needles, over.signal);
   await sleep(minutes * 60_000, undefined, { signal }).catch(() => undefined);
   over.abort();
-  const [, trouble, watched] = await Promise.all([working, troubling, watching]);
+  const [, trouble, { samplesBeforeLead, ...watched }] = await Promise.all([working, troubling, watching]);
   const seconds = (performance.now() - began) / 1000;
   say('quiet');
   const settled = await settle(calls, canary, new Random(seed + 2));
@@ -65,16 +65,23 @@ async function soakIn(arena: Arena, { minutes, seed, rate, say, signal }: SoakOp
     ...watched,
     renewals,
     leaks: [...watched.leaks, ...leaks],
-    trends: trends(arena, seconds),
+    trends: trends(arena, seconds, samplesBeforeLead),
     logs,
   };
 }
 
-/** Returns trends of processes that ran at least half of the time. Faults ended the others on purpose. */
-function trends({ replicas }: Arena, seconds: number): readonly Trend[] {
+/**
+ * Returns trends of processes that ran at least half of the time, as leader if they ever led. Faults ended the others on
+ * purpose.
+ */
+function trends(
+  { replicas }: Arena,
+  seconds: number,
+  samplesBeforeLead: ReadonlyMap<number, number>,
+): readonly Trend[] {
   return replicas.flatMap((replica) => {
     const pid = replica.lives.at(-1);
-    const samples = pid === undefined ? [] : replica.samplesOf(pid);
+    const samples = pid === undefined ? [] : replica.samplesOf(pid).slice(samplesBeforeLead.get(pid) ?? 0);
     const lived = (samples.at(-1)?.age ?? 0) - (samples[0]?.age ?? 0);
     return lived < seconds / 2 ? [] : trendsOf(`${replica.name} (${pid})`, samples);
   });

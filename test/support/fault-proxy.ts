@@ -66,10 +66,16 @@ export class FaultProxy {
     }
   }
 
-  /** Cuts all connections at this interval until `heal`. */
-  cutEvery(milliseconds: number): void {
-    clearInterval(this.#cutting);
-    this.#cutting = setInterval(() => this.cut(), milliseconds);
+  /**
+   * Cuts all connections again and again until `heal`, first after these milliseconds. Each pause is longer than the last one,
+   * so that a request has the time it needs at last, also on a machine that is slow.
+   */
+  cutAgainAndAgain(milliseconds: number): void {
+    clearTimeout(this.#cutting);
+    this.#cutting = setTimeout(() => {
+      this.cut();
+      this.cutAgainAndAgain(milliseconds * 1.25);
+    }, milliseconds);
   }
 
   /**
@@ -91,7 +97,7 @@ export class FaultProxy {
 
   /** Lets new connections work again. Silenced connections stay silent. */
   async heal(): Promise<void> {
-    clearInterval(this.#cutting);
+    clearTimeout(this.#cutting);
     this.#delayMs = 0;
     this.#isSilent = false;
     await this.accept();
@@ -106,7 +112,7 @@ export class FaultProxy {
   }
 
   close(): void {
-    clearInterval(this.#cutting);
+    clearTimeout(this.#cutting);
     this.refuse();
     this.cut();
   }

@@ -73,7 +73,7 @@ test('a cut resets open connections, and no others', async () => {
 
 test('again and again, until it is healed', async () => {
   const proxy = await proxyToEcho();
-  proxy.cutEvery(1);
+  proxy.cutAgainAndAgain(1);
   for (const _ of [1, 2, 3]) {
     const client = new Client(proxy.port);
     await eventually(() => client.end).toBe('ECONNRESET');
