@@ -45,7 +45,7 @@ export interface WatchHealth {
   isHealthy(): boolean;
   /** Lists again, and tells the sink that versions from before count no more: etcd was restored from a backup. */
   restored(): void;
-  /** Delivers one object as it is now, after a write of `version` was a conflict. Never rejects. */
+  /** Delivers one object as it is now, after a write of `version` was a conflict and if the watch is silent. Never rejects. */
   reread(path: string, version: string): Promise<void>;
   /** The sink is no longer called. */
   stop(): void;
@@ -137,9 +137,12 @@ class ListWatch implements WatchHealth {
   }
 
   async reread(path: string, version: string): Promise<void> {
+    const heardUpTo = this.#version;
     // Without an answer nothing is lost: the next conflict leads here again.
     const object = await this.#reader.object(path).catch(() => undefined);
     if (object === undefined || this.#isStopped() || this.#isOutdated) return;
+    // A watch that goes on reports the object itself. What was read can be older than what it has reported.
+    if (this.#version !== heardUpTo) return;
     if (!isBefore(String(object.metadata['resourceVersion']), version)) return this.#sink.changed(object);
     this.#noticeRestore();
     this.#turn.abort();

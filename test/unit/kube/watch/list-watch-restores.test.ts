@@ -1,6 +1,7 @@
 // Checks what a list-watch asks after it lost the server, and that it notices when etcd was restored from a backup.
 import { describe, expect, test } from 'vitest';
 import {
+  FakeStream,
   json,
   networkError,
   refusal,
@@ -14,11 +15,13 @@ import {
   answers,
   at,
   bookmark,
+  deleted,
   expectCase,
   errorLine,
   item,
   list,
   listed,
+  modified,
   open,
   run,
   type ListWatchCase,
@@ -154,5 +157,29 @@ describe('an object that is read again after a conflict', () => {
     await running.time.settle();
     expect([sink.delivered.slice(1), running.restores()]).toEqual([delivered, restores]);
     expect(running.server.requests[2]).toMatchObject({ method: 'GET', path });
+  });
+
+  test.for([
+    ['newer version', modified('a', 13), '+a:13'],
+    ['deletion', deleted('a', 13), '-a:13'],
+  ])('does not undo the %s that the watch reports during the read', async ([, event = '', delivered]) => {
+    const sink = new RecordingSink();
+    const watch = new FakeStream();
+    const answer = Promise.withResolvers<Answer>();
+    const script: readonly (Answer | Promise<Answer>)[] = [
+      listed,
+      { kind: 'stream', stream: watch },
+      answer.promise,
+    ];
+    const { time, health } = run((_, index) => script[index] ?? open, sink);
+    await time.settle();
+    const read = health.reread(path, '11');
+    await time.settle();
+    watch.send(event);
+    await time.settle();
+    answer.resolve(json(item('a', 12)));
+    await read;
+    await time.settle();
+    expect(sink.delivered.slice(1)).toEqual([delivered]);
   });
 });
