@@ -92,7 +92,6 @@ const deletions = object({
       items: text({ description: 'A UID.', maxLength: 63 }),
       maxItems: 200,
     }),
-    allowed: count('How many more objects may be deleted after these.'),
   },
 });
 

@@ -9,8 +9,6 @@ export interface DeletionRecord {
   readonly recent: readonly RecentEntry[];
   /** UIDs of the objects that may be deleted now. Some of them can be deleted already. */
   readonly underway: readonly string[];
-  /** The number of further objects that were counted and may be deleted next. */
-  readonly allowed: number;
 }
 
 export interface RecentEntry {
@@ -18,7 +16,7 @@ export interface RecentEntry {
   readonly count: number;
 }
 
-export const noDeletions: DeletionRecord = { held: undefined, recent: [], underway: [], allowed: 0 };
+export const noDeletions: DeletionRecord = { held: undefined, recent: [], underway: [] };
 
 /** Deletions of the last ten minutes count together. */
 export const recentMs = 600_000;
@@ -47,17 +45,15 @@ export function deletionRecordOf(status: unknown): DeletionRecord {
     held: since === undefined ? undefined : { count: countOf(ownMember(held, 'count')), since },
     recent: Array.isArray(recent) ? recent.flatMap(entryOf) : [],
     underway: Array.isArray(underway) ? underway.filter((uid) => typeof uid === 'string') : [],
-    allowed: countOf(ownMember(deletions, 'allowed')),
   };
   return isDeepStrictEqual(record, noDeletions) ? noDeletions : record;
 }
 
 /** Returns the fields of the status. They are left out while there is nothing to remember. */
-export function deletionFields({ held, recent, underway, allowed }: DeletionRecord): JsonObject {
+export function deletionFields({ held, recent, underway }: DeletionRecord): JsonObject {
   const deletions = {
     ...(recent.length === 0 ? {} : { recent: recent.map(({ at, count }) => ({ at: timeText(at), count })) }),
     ...(underway.length === 0 ? {} : { underway: [...underway] }),
-    ...(allowed === 0 ? {} : { allowed }),
   };
   return {
     ...(held === undefined ? {} : { held: { count: held.count, since: timeText(held.since) } }),

@@ -52,8 +52,6 @@ export class DeletionGate {
   /** When a held object last joined or left. */
   #changedAt = 0;
   #hold: { readonly since: number; count: number } | undefined;
-  /** Allowed by a former leader: at most the objects that waited at the start. Any of them can be meant. */
-  #allowance = 0;
   #usedConfirmation: string | undefined;
   #isRestored = false;
 
@@ -100,8 +98,7 @@ export class DeletionGate {
 
   leave(uid: string, fate: 'wanted' | 'deleted'): void {
     if (this.#held.delete(uid)) this.#changedAt = this.#clock.monotonic();
-    if (this.#waiting.delete(uid) && this.#allowance > 0) this.#allowance -= 1;
-    for (const known of [this.#reviewed, this.#allowed]) known.delete(uid);
+    for (const known of [this.#waiting, this.#reviewed, this.#allowed]) known.delete(uid);
     // The answer to the DELETE decides.
     if (this.#sent.has(uid)) return;
     const wasAllowed = this.#next.delete(uid) || this.#underway.delete(uid);
@@ -126,8 +123,11 @@ export class DeletionGate {
     }
   }
 
-  /** Takes over what the status says: from a former leader, or from the process before a restart. */
-  restore({ held, recent, underway, allowed }: DeletionRecord, isThere: (uid: string) => boolean): void {
+  /**
+   * Takes over what the status says: from a former leader, or from the process before a restart. Only objects that it names are
+   * allowed: a mere number would let others pass.
+   */
+  restore({ held, recent, underway }: DeletionRecord, isThere: (uid: string) => boolean): void {
     if (this.#isRestored) return;
     this.#isRestored = true;
     this.#recent.restore(recent);
@@ -139,8 +139,6 @@ export class DeletionGate {
         this.#news.add(live.namespace);
       } else if (!isThere(uid)) this.#recent.add(this.#now());
     }
-    // What was allowed for objects that are wanted again, or gone, must not let others pass later.
-    this.#allowance = Math.min(allowed, this.#waiting.size);
     if (held !== undefined) this.#beginHold(held.since);
   }
 
@@ -194,7 +192,6 @@ export class DeletionGate {
       held: this.#hold,
       recent: this.#recent.entries(since, this.#now()),
       underway: [...this.#underway.keys(), ...this.#next.keys()],
-      allowed: this.#allowed.size + this.#allowance,
     };
   }
 
@@ -224,10 +221,8 @@ export class DeletionGate {
 
   #judgeWaiting(terms: GateTerms): void {
     const count = this.#waiting.size;
-    const isAllowedBefore = count <= this.#allowance;
-    this.#allowance = 0;
     const isWithinLimit = count + this.#earlier() <= terms.limit;
-    if (isAllowedBefore || isWithinLimit) this.#allow(this.#waiting, false, terms);
+    if (isWithinLimit) this.#allow(this.#waiting, false, terms);
     else if (terms.confirmed >= count) this.#allow(this.#waiting, true, terms);
     else this.#beginHold(this.#now());
   }

@@ -16,7 +16,6 @@ const record: DeletionRecord = {
     { at: noon - 10_000, count: 2 },
   ],
   underway: ['a', 'b'],
-  allowed: 7,
 };
 
 test('a status gives back what was written to it', () => {
@@ -35,8 +34,8 @@ test.each([
   'text',
   {},
   { held: { count: 3 }, deletions: [] },
-  { held: { since: 'yesterday' }, deletions: { recent: {}, underway: 'a', allowed: -1 } },
-  { deletions: { recent: [{ at: 3, count: 1 }, null], underway: [1, null], allowed: 1.5 } },
+  { held: { since: 'yesterday' }, deletions: { recent: {}, underway: 'a' } },
+  { deletions: { recent: [{ at: 3, count: 1 }, null], underway: [1, null] } },
 ])('the status %j remembers nothing', (status) => {
   expect(deletionRecordOf(status)).toBe(noDeletions);
 });
