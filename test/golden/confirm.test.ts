@@ -126,6 +126,8 @@ test('what is held within the limit needs a confirmation too, because earlier de
   const held = { count: 3, since: '2026-11-23T07:00:00Z' };
   const waiting = await confirmation({ spec, annotation: '19', status: { deletions: { recent } } });
   expect(waiting).toMatchObject({ outcome: 'confirmed before', recent: 19 });
+  const forDeletion = await confirmation({ spec, isForDeletion: true, status: { deletions: { recent } } });
+  expect(forDeletion).toMatchObject({ outcome: 'not confirmed', annotation: '4', recent: 19 });
   const output = await confirmation({
     spec,
     status: {

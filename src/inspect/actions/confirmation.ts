@@ -7,7 +7,7 @@ import { impactOf, totalOf } from '../../policy/authors/impact.ts';
 import { reportedOn } from '../../policy/authors/provider-write.ts';
 import type { ClusterSnapshot } from '../../policy/compile/snapshot.ts';
 import { confirmedCount, unusedConfirmation } from '../../policy/plan/fuse.ts';
-import { noDeletions, recentIn } from '../../policy/terms/deletion-record.ts';
+import { recentIn } from '../../policy/terms/deletion-record.ts';
 import { unlimitedBudget } from '../../policy/terms/budget.ts';
 import {
   kindOfProvider,
@@ -54,11 +54,10 @@ export async function planConfirmation(
   const objects = await removalsOf(stored, request);
   const count = Math.max(objects.length, isForDeletion ? countOfWebhook(stored, snapshot, request) : 0);
   if (count === 0) return { ...about, outcome: 'nothing to delete', reason: whyNone(isForDeletion), objects };
-  // The deletion of a provider is judged alone.
-  const deletions = isForDeletion ? noDeletions : state.deletions;
-  const recent = recentIn(deletions, now);
-  if (deletions.held === undefined && count + recent <= maxDeletions)
-    return { ...about, outcome: 'not needed', objects };
+  const recent = recentIn(state.deletions, now);
+  // The deletion of a provider ends a hold.
+  const isHeld = !isForDeletion && state.deletions.held !== undefined;
+  if (!isHeld && count + recent <= maxDeletions) return { ...about, outcome: 'not needed', objects };
   const found = recent === 0 ? {} : { recent };
   return { ...about, ...found, ...answerTo(state, count, isForDeletion), objects };
 }

@@ -49,7 +49,7 @@ export function decisionOn(
   circumstances: ProviderCircumstances,
 ): Decision {
   const stays = cascadeViolation(review, write, impact) ?? finalizerViolation(write, impact);
-  const fuse = stays ?? fuseViolation(review, write, impact);
+  const fuse = stays ?? fuseViolation(review, write, impact, circumstances.now);
   const unmatched = unmatchedViolation(write, impact);
   // A refusal already names these namespaces, so no notice repeats them.
   const toReport = {

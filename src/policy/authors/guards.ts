@@ -1,9 +1,10 @@
 // Refuses writes of providers that delete too much or leave objects behind, or whose match conditions have an error.
 import { cleanupFinalizer, confirmDeletionsAnnotation, group } from '../../api/names.ts';
 import { ownMember } from '../../base/json.ts';
-import { parseConfirmation } from '../plan/fuse.ts';
+import { allowsDeletions, earlierText, parseConfirmation } from '../plan/fuse.ts';
 import { annotationsOf, isTerminating, valueOf } from '../../base/metadata.ts';
 import { clipped } from '../../base/text.ts';
+import { countedWithNext } from '../terms/deletion-record.ts';
 import { isBinding, kubectlName, shortName, type ProviderId } from '../terms/provider-id.ts';
 import type { ProviderReview } from '../terms/review.ts';
 import type { JudgedViolation, Violation } from '../terms/verdict.ts';
@@ -18,16 +19,22 @@ import {
 import { totalOf, type Impact } from './impact.ts';
 import { counted, listed } from '../terms/wording.ts';
 
-/** Refuses a write that deletes more objects than spec.maxDeletions, unless a person has confirmed the number. */
+/**
+ * Refuses a write that deletes more objects than spec.maxDeletions, together with the deletions of the last ten minutes, unless
+ * a person has confirmed the number.
+ */
 export function fuseViolation(
   review: ProviderReview,
   write: ProviderWrite,
   impact: Impact,
+  now: Date,
 ): JudgedViolation | undefined {
   const limit = write.before?.object.spec.maxDeletions;
   if (limit === undefined || fateOf(write) !== 'deleted') return undefined;
   const { count, objects, where } = deletionsOf(write, impact);
-  if (count <= limit || confirmedCount(review, write) >= count) return undefined;
+  const earlier = countedWithNext(write.reported.deletions, now);
+  if (count === 0 || allowsDeletions({ count, earlier, limit, confirmed: confirmedCount(review, write) }))
+    return undefined;
   const { annotation, command } = confirmationOf(review, write, count);
   const when = isConfirmedBefore(write)
     ? 'To confirm, first run'
@@ -35,9 +42,9 @@ export function fuseViolation(
   return denied({
     rule: 'fuse',
     path: 'spec.maxDeletions',
-    found: `${objects} to be deleted`,
+    found: `${objects} to be deleted${earlierText(earlier)}`,
     accepted: `at most ${limit}, or annotation ${annotation}`,
-    message: `this write would delete ${objects} in ${where}, and spec.maxDeletions is ${limit}. ${when}: ${command}`,
+    message: `this write would delete ${objects} in ${where}${earlierText(earlier)}, and spec.maxDeletions is ${limit}. ${when}: ${command}`,
   });
 }
 

@@ -5,6 +5,7 @@ import { ownMember } from '../../base/json.ts';
 import type { KubeObject } from '../../base/kube-object.ts';
 import type { AuditedResource } from '../decide/audit.ts';
 import type { Circumstances } from '../terms/budget.ts';
+import { deletionRecordOf, type DeletionRecord } from '../terms/deletion-record.ts';
 import { namespaceOfProvider, type ProviderId } from '../terms/provider-id.ts';
 import type { Install } from '../compile/install.ts';
 import type { ClusterSnapshot } from '../compile/snapshot.ts';
@@ -38,6 +39,8 @@ export interface ReportedState {
   readonly hasNoCopies: boolean;
   /** The fuse holds deletions. */
   readonly holdsDeletions: boolean;
+  /** What was deleted before, and what is being deleted. */
+  readonly deletions: DeletionRecord;
   /** The number of wanted objects, if all of them exist. Undefined: some are missing, or nothing is known. */
   readonly existing: number | undefined;
   /** The number of objects that existed, whichever version the status is about. */
@@ -62,6 +65,7 @@ export function reportedOn(stored: KubeObject | undefined): ReportedState {
     isCurrent,
     hasNoCopies: has({ type: 'SourceAvailable', status: 'False' }) && ownMember(status, 'synced') === 0,
     holdsDeletions: has({ type: 'Stalled', status: 'True', reason: 'TooManyDeletions' }),
+    deletions: deletionRecordOf(status),
     existing: isCurrent ? existingIn(status) : undefined,
     synced: typeof synced === 'number' ? synced : 0,
     isStored: stored !== undefined,

@@ -68,8 +68,12 @@ export function allowsDeletions({
 }
 
 export function heldText({ count, recent, limit }: HeldDeletions): string {
-  const earlier = recent === 0 ? '' : `, after ${recent} in the ten minutes before`;
-  return `${counted(count, 'object')} would be deleted${earlier}, and maxDeletions is ${limit}`;
+  return `${counted(count, 'object')} would be deleted${earlierText(recent)}, and maxDeletions is ${limit}`;
+}
+
+/** Names the deletions that count together with others. */
+export function earlierText(count: number): string {
+  return count === 0 ? '' : `, after ${count} in the ten minutes before`;
 }
 
 /** A confirmation counts once, and only as another text than before. A leading zero keeps the number. */

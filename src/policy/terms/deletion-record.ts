@@ -32,6 +32,11 @@ export function recentIn({ held, recent }: DeletionRecord, now: Date): number {
   return recent.reduce((sum, { at, count }) => (at > start ? sum + count : sum), 0);
 }
 
+/** As `recentIn`, with the deletions that are underway. */
+export function countedWithNext(record: DeletionRecord, now: Date): number {
+  return recentIn(record, now) + record.underway.length;
+}
+
 /** Ignores what does not have the form that `deletionFields` writes. */
 export function deletionRecordOf(status: unknown): DeletionRecord {
   const held = ownMember(status, 'held');

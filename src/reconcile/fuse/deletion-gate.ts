@@ -28,7 +28,9 @@ export interface GateTerms extends DeletionTerms {
 }
 
 export class DeletionGate {
-  readonly #clock: Pick<Clock, 'now' | 'monotonic'>;
+  readonly #clock: Pick<Clock, 'monotonic'>;
+  /** The time of day when the monotonic clock was 0. A clock that is set while the process runs changes no count. */
+  readonly #epoch: number;
   readonly #times: GateTimes;
   /** No review has counted them. They wait for others to join. */
   readonly #waiting: ByUid = new Map();
@@ -57,6 +59,7 @@ export class DeletionGate {
 
   constructor(clock: Pick<Clock, 'now' | 'monotonic'>, times: GateTimes) {
     this.#clock = clock;
+    this.#epoch = clock.now().getTime() - clock.monotonic();
     this.#times = times;
   }
 
@@ -164,8 +167,9 @@ export class DeletionGate {
 
   judge(terms: GateTerms): void {
     if (this.#hold === undefined) {
-      if (this.#reviewed.size > 0) this.#judgeReviewed(terms);
-      if (this.#waiting.size > 0 && this.#clock.monotonic() >= this.#waitEnd()) this.#judgeWaiting(terms);
+      if (this.#reviewed.size > 0) this.#judgeTogether(this.#reviewed, terms);
+      if (this.#waiting.size > 0 && this.#clock.monotonic() >= this.#waitEnd())
+        this.#judgeTogether(this.#waiting, terms);
     }
     if (this.#hold !== undefined) this.#judgeHeld(terms);
     if (this.#next.size === 0 && this.#hasRoom()) this.#fill();
@@ -212,18 +216,11 @@ export class DeletionGate {
     move(this.#next, this.#allowed);
   }
 
-  /** As the webhook did: by the objects that the change of the spec drops alone. */
-  #judgeReviewed(terms: GateTerms): void {
-    const count = this.#reviewed.size;
-    if (!allowsDeletions({ count, earlier: 0, ...terms })) this.#beginHold(this.#now());
-    else this.#allow(this.#reviewed, count > terms.limit, terms);
-  }
-
-  #judgeWaiting(terms: GateTerms): void {
-    const count = this.#waiting.size;
-    const isWithinLimit = count + this.#earlier() <= terms.limit;
-    if (isWithinLimit) this.#allow(this.#waiting, false, terms);
-    else if (terms.confirmed >= count) this.#allow(this.#waiting, true, terms);
+  #judgeTogether(objects: ByUid, terms: GateTerms): void {
+    const count = objects.size;
+    const earlier = this.#earlier();
+    if (allowsDeletions({ count, earlier, ...terms }))
+      this.#allow(objects, count + earlier > terms.limit, terms);
     else this.#beginHold(this.#now());
   }
 
@@ -283,7 +280,7 @@ export class DeletionGate {
   }
 
   #now(): number {
-    return this.#clock.now().getTime();
+    return this.#epoch + this.#clock.monotonic();
   }
 }
 

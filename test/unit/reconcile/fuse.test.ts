@@ -93,15 +93,22 @@ describe('the fuse', () => {
     expect(h.status('NamespacePolicy', 'p')).not.toHaveProperty('confirmationUsed');
   });
 
-  test('a change of the spec is judged by its own deletions, as by the webhook', async () => {
+  test('a change of the spec counts together with the deletions of the last ten minutes, as by the webhook', async () => {
     const h = await inNamespaces(3);
-    for (let round = 0; round < 3; round += 1) {
+    const all = bindingPolicy({ maxDeletions: 3 });
+    const readiness = (): unknown => h.condition('NamespacePolicy', 'p')?.['reason'];
+    for (const [round, expected] of [
+      ['the first', [0, 'MatchesNothing']],
+      ['within ten minutes', [3, 'TooManyDeletions']],
+      ['later', [0, 'MatchesNothing']],
+    ] as const) {
+      if (round === 'later') await h.clock.advance(611_000);
       h.policy('p', nothing);
       await h.settle();
-      expect([round, left(h), h.condition('NamespacePolicy', 'p')?.['status']]).toEqual([round, 0, 'True']);
-      h.policy('p', bindingPolicy({ maxDeletions: 3 }));
+      expect([left(h), readiness()], round).toEqual(expected);
+      h.policy('p', all);
       await h.settle();
-      expect([round, left(h)]).toEqual([round, 3]);
+      expect([left(h), readiness()], round).toEqual([3, 'Synced']);
     }
   });
 

@@ -149,6 +149,48 @@ describe('the reported state of the older version', () => {
   });
 });
 
+describe('deletions of the last ten minutes', () => {
+  const at = (minutes: number): string =>
+    new Date(circumstances.now.getTime() - minutes * 60_000).toISOString();
+  const deleted = (minutes: number, count: number): object => ({ recent: [{ at: at(minutes), count }] });
+  const annotated = { annotations: { 'reeve.dev/confirm-deletions': '3' } };
+  const limit = { maxDeletions: 4 };
+
+  test.for<readonly [string, object, KubeObject | undefined, string | undefined]>([
+    [
+      'deletions of the last ten minutes count',
+      deleted(9, 2),
+      share(none, limit),
+      ', after 2 in the ten minutes before,',
+    ],
+    ['older deletions do not count', deleted(11, 2), share(none, limit), undefined],
+    ['fewer deletions leave room for others', deleted(9, 1), share(none, limit), undefined],
+    ['deletions that are underway count', { underway: ['u', 'v'] }, share(none, limit), ', after 2 in the'],
+    [
+      'they count for a deletion of the share',
+      deleted(9, 2),
+      undefined,
+      ', after 2 in the ten minutes before,',
+    ],
+    [
+      'a confirmation needs the number of the write alone',
+      deleted(9, 2),
+      share(none, limit, annotated),
+      undefined,
+    ],
+    [
+      'a write that deletes nothing is not refused',
+      deleted(9, 9),
+      share(all, { ...limit, target: { labels: { a: 'b' } } }),
+      undefined,
+    ],
+  ])('%s', ([, deletions, after, said]) => {
+    const before: KubeObject = { ...share(all, limit), status: { deletions } };
+    const messages = decisionOn(before, after).violations.map(({ violation }) => violation.message);
+    expect(messages).toEqual(said === undefined ? [] : [expect.stringContaining(said)]);
+  });
+});
+
 describe('a confirmation that is set alone', () => {
   const held = [{ type: 'Stalled', status: 'True', reason: 'TooManyDeletions' }];
   const stored = (value: string | undefined, status: object = {}, metadata: ObjectMeta = {}): KubeObject => ({

@@ -116,6 +116,17 @@ describe('namespaces that leave', () => {
     );
   });
 
+  test('a clock that jumps by an hour lets no more objects pass', async () => {
+    const h = await started();
+    leave(h, 0, 1);
+    await h.settle();
+    const told = h.clock.now();
+    h.clock.now = () => new Date(told.getTime() + 3_600_000);
+    leave(h, 2, 3);
+    await h.settle();
+    expect([left(h), held(h)]).toMatchObject([8, { count: 2 }]);
+  });
+
   test('deletions more than ten minutes apart are judged alone', async () => {
     const h = await started();
     leave(h, 0, 1);
