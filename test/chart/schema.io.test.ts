@@ -1,13 +1,13 @@
-// Helm refuses every value of the chart that is misspelled, of another type, or missing, and says which value it is.
+// Helm refuses every value of the chart that is misspelled, of another type, hostile, or missing, and says which value it is.
 import { readFileSync } from 'node:fs';
 import { beforeAll, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { forbiddenGroups, forbiddenKinds } from '../../src/api/namespace-policy/resource-content.ts';
 import { chartValues } from '../checks/chart/chart-readme.ts';
-import { refusal } from '../checks/chart/rendered-chart.ts';
+import { idOf, refusal, renderChart } from '../checks/chart/rendered-chart.ts';
 import { helmMajors, type Helm } from '../cluster/helm/helm.ts';
 import { describeHelm, neededHelm } from './helm-versions.ts';
-import { withValue } from './values-cases.ts';
+import { valueCases, withValue } from './values-cases.ts';
 
 const text = readFileSync('manifests/chart/values.yaml', 'utf8');
 const values = chartValues(text);
@@ -21,6 +21,16 @@ const pointer = (path: string): string => `/${path.replaceAll('.', '/')}`;
 /** Every value of the chart, as the function says. */
 function every(valueOf: (fallback: unknown) => unknown): object {
   return values.reduce<object>((all, { path, fallback }) => withValue(all, path, valueOf(fallback)), {});
+}
+
+const hostile = '\n  injected: true\n---\nkind: Injected # \'"{{ fail "x" }}';
+
+/** Returns the value with a hostile end of every text in it; undefined without any text. */
+function poisoned(value: unknown): unknown {
+  const json = JSON.stringify(value, (_, each: unknown) =>
+    typeof each === 'string' ? each + hostile : each,
+  );
+  return json === JSON.stringify(value) ? undefined : JSON.parse(json);
 }
 
 describeHelm('the schema of the chart', () => {
@@ -66,6 +76,27 @@ describeHelm('the schema of the chart', () => {
       expect(await refusal(helm, others)).toContain(missing(Object.keys(defaults)));
     }
   });
+
+  it.each(valueCases.filter(({ value }) => poisoned(value) !== undefined))(
+    'refuses a hostile text in $path, or renders it as one text',
+    async ({ path, value, beside = {} }) => {
+      const [helm] = helms.slice(-1) as [Helm];
+      const given = withValue(beside, path, poisoned(value));
+      const said = await refusal(helm, given);
+      if (said !== 'not refused') {
+        expect(said).toContain(`at '${pointer(path)}`);
+        return;
+      }
+      const [expected, rendered] = [
+        await renderChart(helm, withValue(beside, path, value)),
+        await renderChart(helm, given),
+      ].map(({ documents, hooks }) => [...documents, ...hooks].map(({ object }) => object));
+      expect(rendered?.map(idOf)).toEqual(expected?.map(idOf));
+      const json = JSON.stringify(rendered);
+      expect(json).not.toContain('"injected":');
+      expect(json).toContain(JSON.stringify(hostile).slice(1, -1));
+    },
+  );
 
   it('refuses rights to kinds that no policy can provide', async () => {
     const kinds = [...forbiddenGroups.map((group) => `${group}/Any`), ...forbiddenKinds];

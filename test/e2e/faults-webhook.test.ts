@@ -6,7 +6,7 @@ import { freePorts } from '../cluster/ports.ts';
 import { installReeve } from '../cluster/reeve-install.ts';
 import { isList, isWatch, startAnswerProxy, type AnswerProxy, type Choice } from '../support/answer-proxy.ts';
 import { startFaultProxy, type FaultProxy } from '../support/fault-proxy.ts';
-import { fullPipe } from '../support/full-pipe.ts';
+import { fullDisk, fullPipe } from '../support/full-output.ts';
 import { HttpsClient } from '../support/https-client.ts';
 import { spawnReeve, startReeve, webhookIsAsked, type Reeve } from '../support/reeve.ts';
 import { describeControllers, sharedCluster } from '../support/shared-cluster.ts';
@@ -174,22 +174,28 @@ describeControllers('the webhook', () => {
     await webhook.stop();
   });
 
-  test('with a log that is not read and no writable file, reviews are answered and contents are kept', async () => {
-    await using pipe = fullPipe();
-    await using reeve = await startReeve(cluster, {
-      env: { NODE_OPTIONS: '--permission --allow-fs-read=*' },
-      log: pipe.fd,
-    });
-    const contents = await TrackedContents.prepare(stage, `${prefix}kept`);
-    const traffic = new ReviewTraffic(cluster, `${prefix}kept-asked-`);
-    await traffic.answered(300);
-    expect(Object.keys(await traffic.stop())).toEqual(['201 {}']);
-    await contents.strip(`${prefix}kept-0`);
-    await contents.settled();
-    expect(await contents.writtenInVain()).toEqual([]);
-    expect(await reeve.isReady()).toBe(true);
-    await stage.cleanUp();
-  });
+  test.for([
+    ['a log that is not read', 'kept', fullPipe],
+    ['a full disk under the log', 'kept-too', fullDisk],
+  ] as const)(
+    'with %s and no writable file, reviews are answered and contents are kept',
+    async ([, name, output]) => {
+      await using log = output();
+      await using reeve = await startReeve(cluster, {
+        env: { NODE_OPTIONS: '--permission --allow-fs-read=*' },
+        log: log.fd,
+      });
+      const contents = await TrackedContents.prepare(stage, `${prefix}${name}`);
+      const traffic = new ReviewTraffic(cluster, `${prefix}${name}-asked-`);
+      await traffic.answered(300);
+      expect(Object.keys(await traffic.stop())).toEqual(['201 {}']);
+      await contents.strip(`${prefix}${name}-0`);
+      await contents.settled();
+      expect(await contents.writtenInVain()).toEqual([]);
+      expect(await reeve.isReady()).toBe(true);
+      await stage.cleanUp();
+    },
+  );
 });
 
 interface LivenessProbe {

@@ -1,6 +1,6 @@
 // Each answered review has its line in the log, however the process ends, and no reader of the log can hold the process.
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { fullPipe } from '../support/full-pipe.ts';
+import { fullPipe } from '../support/full-output.ts';
 import { HttpsClient } from '../support/https-client.ts';
 import { namespaceObject, reviewJson } from '../support/reviews.ts';
 import { folderOf, ReeveProcess, type TestFolder } from '../support/serve-process.ts';

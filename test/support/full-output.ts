@@ -1,4 +1,4 @@
-// A full pipe without a reader: a write to it waits for ever.
+// Outputs that take no more bytes: a full pipe without a reader, where a write waits for ever, and a full disk, where it fails.
 import { execFileSync } from 'node:child_process';
 import { closeSync, constants, openSync, writeSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
@@ -6,12 +6,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { randomUUID } from 'node:crypto';
 
-export interface FullPipe extends AsyncDisposable {
+export interface FullOutput extends AsyncDisposable {
   /** The file descriptor that a process can have as its output. */
   readonly fd: number;
 }
 
-export function fullPipe(): FullPipe {
+export function fullPipe(): FullOutput {
   const path = join(tmpdir(), `full-pipe-${randomUUID()}`);
   execFileSync('mkfifo', [path]);
   const reader = openSync(path, constants.O_RDWR | constants.O_NONBLOCK);
@@ -24,6 +24,18 @@ export function fullPipe(): FullPipe {
     [Symbol.asyncDispose]: async () => {
       for (const each of [reader, fd]) closeSync(each);
       await rm(path);
+    },
+  };
+}
+
+/** https://man7.org/linux/man-pages/man4/full.4.html */
+export function fullDisk(): FullOutput {
+  const fd = openSync('/dev/full', 'w');
+  return {
+    fd,
+    [Symbol.asyncDispose]: () => {
+      closeSync(fd);
+      return Promise.resolve();
     },
   };
 }
