@@ -70,7 +70,7 @@ export class IntentEffects {
           );
     return {
       ...nothingToDecide,
-      // A tenant must not be able to hold up the intents of the cluster. The tenant's objects stay as they are.
+      // The fuse and the problems of a tenant's binding refuse no write of an intent. Its objects stay as they are.
       violations: this.#cluster.flatMap(refusals),
       rights: mergedRights([...rights, ...further]),
       notices: [...this.#summary(all), ...this.#cluster.flatMap(noticesOf), ...this.#tenantNotices()],

@@ -229,6 +229,12 @@ describe('a binding that is written before its intent', () => {
     },
   );
 
+  it('needs no right to lose the name of a missing intent', () => {
+    const before = tenantBinding('shop', 'b', { intents: ['dns', 'later'] });
+    const after = tenantBinding('shop', 'b', { intents: ['dns'] });
+    expect(decisionOn(after, { before })).toMatchObject({ rights: [], violations: [] });
+  });
+
   test('an intent of a kind that is not served yet may come later for a new binding, and not for a stored one', () => {
     const given = { ...contextWith(), isKindMissing: true };
     const binding = tenantBinding('shop', 'b', { intents: ['later'] });

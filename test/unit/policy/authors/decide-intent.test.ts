@@ -105,6 +105,14 @@ describe('rights', () => {
     expect(rightsIn(decisionOn({ after: pfa('a'), bindings: [all, ofShop] }))).toEqual(writes('all'));
   });
 
+  it('a new intent needs the rights in the namespace of each tenant whose binding names it already', () => {
+    const inCart = tenantBinding('cart', 'own', { intents: ['x', 'y'] });
+    const left = { ...inCart, object: { ...inCart.object, status: { observedGeneration: 1, synced: 1 } } };
+    const others = { y: { id: 'virtualPatch' } };
+    const decision = decisionOn({ after: pfa('a'), bindings: [ofShop, left], others });
+    expect(rightsIn(decision).toSorted()).toEqual([...writes('cart'), ...writes('shop')].toSorted());
+  });
+
   it('a change that no adapter renders needs no right', () => {
     const decision = decisionOn({
       before: { ...pfa('a'), description: 'old' },
@@ -188,7 +196,7 @@ describe('the fuse', () => {
     expect(decisionOn({ before: pfa('a'), bindings: [binding] }).violations).toHaveLength(count);
   });
 
-  it('a tenant cannot hold up the intents of the cluster', () => {
+  it('the fuse of a tenant refuses no write of an intent', () => {
     const binding = tenantBinding('shop', 'own', { intents: ['x'], maxDeletions: 0 });
     const { violations, notices } = decisionOn({ before: pfa('a'), bindings: [binding] });
     expect(violations).toEqual([]);
