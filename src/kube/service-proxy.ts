@@ -18,12 +18,12 @@ export function serviceTrial(
   client: Pick<KubeClient, 'request'>,
   { namespace, name, port }: ServiceAddress,
   signal: AbortSignal,
-): () => Promise<boolean> {
+): (timeoutMs: number) => Promise<boolean> {
   const proxy = { apiVersion: 'v1', plural: 'services', namespace, name: `https:${name}:${port}` };
   const path = `${resourcePath({ ...proxy, subresource: 'proxy' })}/validate`;
-  return async () => {
+  return async (timeoutMs) => {
     try {
-      await client.request({ method: 'GET', path, signal });
+      await client.request({ method: 'GET', path, timeoutMs, signal });
       return false;
     } catch (error) {
       if (error instanceof KubeError) return error.code === 405;

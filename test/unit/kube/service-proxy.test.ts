@@ -8,9 +8,11 @@ test.each([
   ['the Service leads to no Pod', 503, false],
   ['the account may not ask', 403, false],
   ['the Service is missing', 404, false],
+  ['the question hangs until its timeout', 0, false],
 ])('%s', async (_title, code, isReached) => {
   const client = {
-    request: ({ path }: { readonly path: string }) => {
+    request: ({ path, timeoutMs }: { readonly path: string; readonly timeoutMs?: number }) => {
+      expect(timeoutMs).toBe(700);
       expect(path).toBe(
         '/api/v1/namespaces/reeve-system/services/https%3Areeve-webhook%3A443/proxy/validate',
       );
@@ -18,5 +20,5 @@ test.each([
     },
   };
   const address = { namespace: 'reeve-system', name: 'reeve-webhook', port: 443 };
-  expect(await serviceTrial(client, address, new AbortController().signal)()).toBe(isReached);
+  expect(await serviceTrial(client, address, new AbortController().signal)(700)).toBe(isReached);
 });

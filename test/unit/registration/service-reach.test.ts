@@ -2,8 +2,8 @@
 import { expect, test } from 'vitest';
 import { serviceReached } from '../../../src/registration/service-reach.ts';
 
-/** Returns the milliseconds that pass until the Service counts as reached. */
-async function reachedAfter(isReachableAt: (now: number) => boolean): Promise<number> {
+/** Returns the milliseconds that pass until the Service counts as reached. Without an answer, a question takes until its timeout. */
+async function reachedAfter(isReachableAt: (now: number) => boolean | undefined): Promise<number> {
   let now = 0;
   const clock = {
     monotonic: () => now,
@@ -12,7 +12,12 @@ async function reachedAfter(isReachableAt: (now: number) => boolean): Promise<nu
       return Promise.resolve();
     },
   };
-  await serviceReached(() => Promise.resolve(isReachableAt(now)), clock, new AbortController().signal);
+  const tryService = (timeoutMs: number): Promise<boolean> => {
+    const answer = isReachableAt(now);
+    if (answer === undefined) now += timeoutMs;
+    return Promise.resolve(answer ?? false);
+  };
+  await serviceReached(tryService, clock, new AbortController().signal);
   return now;
 }
 
@@ -24,7 +29,18 @@ test.each([
     (now: number) => now >= 1000 && now !== 1250,
     2000,
   ],
-  ['a Service that gives no answer counts as reached after ten seconds', () => false, 10_000],
+  ['a Service that leads to no replica counts as reached after ten seconds', () => false, 10_000],
+  ['a Service whose questions all hang counts as reached after ten seconds', () => undefined, 10_000],
+  [
+    'a question that begins late and hangs ends after ten seconds',
+    (now: number) => (now < 9750 ? false : undefined),
+    10_000,
+  ],
+  [
+    'a question that hangs is given up after three seconds, so the next one finds the replica',
+    (now: number) => (now === 0 ? undefined : true),
+    3750,
+  ],
 ])('%s', async (_title, isReachableAt, milliseconds) => {
   expect(await reachedAfter(isReachableAt)).toBe(milliseconds);
 });
