@@ -78,6 +78,19 @@ describe('what policies do to namespaces that exist', () => {
   const namespace = (name: string) =>
     `{apiVersion: v1, kind: Namespace, metadata: {name: ${name}, labels: {team: red}}}\n---\n`;
 
+  test('a policy that costs too much is a warning, also where it does not match', async () => {
+    const dear = '{ matchConditions: [{ name: c, expression: "!%s" }] }'.replace(
+      '%s',
+      'lists.range(210).all(x, lists.range(210).all(y, x + y >= 0))',
+    );
+    const files = policy('p', `{}\n  match: ${dear}`);
+    const { code, stdout } = await check(['-f', '-'], files + namespace('a'));
+    expect(code).toBe(0);
+    expect(stdout).toMatch(
+      /^stdin:5:\d+: warning: policy p: costs 44\d,\d{3} units in namespace a, of the 2,500,000 units /,
+    );
+  });
+
   test('a quota below the number of namespaces is a warning', async () => {
     const files = policy('p', '{ required: { labels: { team: {} } }, quota: { label: team, max: 1 } }');
     const { code, stdout } = await check(['-f', '-'], files + namespace('a') + namespace('b'));

@@ -314,6 +314,18 @@ test('equal lines of a policy become one line with their number of namespaces', 
   expect(stdout).toContain('\n  n00, n01, n02, n03, n04 and 13 more: Secret/gone: blocked: ');
 });
 
+test('the explanation of a policy that costs too much names its cost', async () => {
+  const expression = 'lists.range(210).all(x, lists.range(210).all(y, x + y >= 0))';
+  const text = [
+    '{apiVersion: v1, kind: Namespace, metadata: {name: a}}',
+    `{apiVersion: reeve.dev/v1alpha1, kind: NamespacePolicy, metadata: {name: p}, spec: {match: {names: [a], matchConditions: [{name: c, expression: "${expression}"}]}}}`,
+  ].join('\n---\n');
+  const { stdout } = await explain(['policy/p', '-f', '-'], text);
+  expect(stdout).toMatch(
+    /\bit costs 44\d,\d{3} units in namespace a, of the 2,500,000 units that all policies together may cost/,
+  );
+});
+
 test('a conflicting RoleBinding is explained with what both grant, and the command to run next', async () => {
   const text = [
     '{apiVersion: v1, kind: Namespace, metadata: {name: a}}',

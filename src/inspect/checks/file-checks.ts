@@ -1,8 +1,8 @@
 // Finds what is wrong with policies, shares, intents and bindings in files, and what of them has no effect.
 import { ownMember } from '../../base/json.ts';
-import type { KubeObject } from '../../base/kube-object.ts';
 import { labelsOf, nameOf, valueOf } from '../../base/metadata.ts';
 import type { Path, Problem } from '../../base/problem.ts';
+import { dearTextIn } from '../../policy/decide/cost.ts';
 import { misspelledRoles } from '../../policy/authors/meant-role.ts';
 import { notKeptText } from '../../policy/authors/intent-notices.ts';
 import {
@@ -12,7 +12,7 @@ import {
   type PartWithoutEffect,
   type Reach,
 } from '../../policy/authors/no-effect.ts';
-import { quotaIn, reachableBy } from '../../policy/authors/provider-write.ts';
+import { managedBy, quotaIn } from '../../policy/authors/provider-write.ts';
 import { kindsNotAllowed, nameNotAllowed, sourceProblems } from '../../policy/compile/install.ts';
 import { factsOf } from '../../policy/compile/load-provider.ts';
 import type { ClusterSnapshot } from '../../policy/compile/snapshot.ts';
@@ -23,7 +23,7 @@ import { unlimitedBudget } from '../../policy/terms/budget.ts';
 import { matchNamespace } from '../../policy/terms/match.ts';
 import { alternatives } from '../../base/text.ts';
 import { isSameObjectType, secretObjectType } from '../../policy/terms/object-key.ts';
-import { kindOfProvider, namespaceOfProvider, type ProviderId } from '../../policy/terms/provider-id.ts';
+import { kindOfProvider, namespaceOfProvider } from '../../policy/terms/provider-id.ts';
 import { quoted } from '../../policy/terms/wording.ts';
 import { aboutOf, type LocatedDefinition } from '../../state/definitions.ts';
 import type { FileProblem } from '../../state/file-problem.ts';
@@ -55,6 +55,7 @@ export function checkDefinitions(input: CheckInput): readonly CheckFinding[] {
       ...intentFindings(provider, snapshot),
       ...roleFindings(provider, input),
       ...withoutEffect(provider, snapshot, now),
+      ...costFindings(provider, snapshot, now),
       ...quotaFindings(provider, snapshot),
       ...defaultFindings(provider, input),
       ...missingSource(provider, input.state),
@@ -199,8 +200,13 @@ function reachOf({ id, definition }: LocatedDefinition, snapshot: ClusterSnapsho
   };
 }
 
-function managedBy(id: ProviderId, snapshot: ClusterSnapshot): readonly KubeObject[] {
-  return reachableBy(id, snapshot).filter((namespace) => isManaged(namespace, snapshot));
+function costFindings(
+  provider: LocatedDefinition,
+  snapshot: ClusterSnapshot,
+  now: Date,
+): readonly CheckFinding[] {
+  const message = dearTextIn(provider.definition, managedBy(provider.id, snapshot), now);
+  return message === undefined ? [] : [located('warning', 'cost', provider, { path: ['spec'], message })];
 }
 
 function quotaFindings(provider: LocatedDefinition, snapshot: ClusterSnapshot): readonly CheckFinding[] {

@@ -4,9 +4,10 @@ import { nameOf } from '../../base/metadata.ts';
 import { nearestWord } from '../../base/nearest.ts';
 import { partsWithoutEffect, uncountedNamespaces, unreachedIntents } from '../../policy/authors/no-effect.ts';
 import { notKeptText } from '../../policy/authors/intent-notices.ts';
-import { reachableBy } from '../../policy/authors/provider-write.ts';
+import { dearTextIn } from '../../policy/decide/cost.ts';
+import { managedBy, reachableBy } from '../../policy/authors/provider-write.ts';
 import { factsOf, type ProviderDefinition } from '../../policy/compile/load-provider.ts';
-import { desiredByProvider, isManaged } from '../../policy/desired/desired.ts';
+import { desiredByProvider } from '../../policy/desired/desired.ts';
 import { unlimitedBudget } from '../../policy/terms/budget.ts';
 import { matchNamespace } from '../../policy/terms/match.ts';
 import {
@@ -59,6 +60,7 @@ export async function explainProvider(id: ProviderId, at: LookedAt): Promise<Exp
       : []),
     ...uncountedNamespaces(definition, snapshot).map(({ message }) => message),
     ...unsupported(definition, at),
+    ...costs(id, definition, at),
   ];
   const { rights, missing } = await rightsOf(definition, at);
   const rules = violationsOf(definition, reach.matched, at);
@@ -100,13 +102,11 @@ interface Reached {
 
 function reachOf(id: ProviderId, definition: ProviderDefinition, { cluster, state, now }: LookedAt): Reached {
   const snapshot = cluster.snapshot();
-  const results = reachableBy(id, snapshot)
-    .filter((namespace) => isManaged(namespace, snapshot))
-    .map((namespace) => ({
-      name: nameOf(namespace),
-      match: matchNamespace(definition.compiled.match, namespace).kind,
-      freeze: desiredByProvider(providerOf(definition), namespace, now, unlimitedBudget).frozen.get(id),
-    }));
+  const results = managedBy(id, snapshot).map((namespace) => ({
+    name: nameOf(namespace),
+    match: matchNamespace(definition.compiled.match, namespace).kind,
+    freeze: desiredByProvider(providerOf(definition), namespace, now, unlimitedBudget).frozen.get(id),
+  }));
   return {
     matched: results.flatMap(({ name, match }) => (match === 'yes' ? [name] : [])).toSorted(),
     errors: results.filter(({ match }) => match === 'error').length,
@@ -125,6 +125,15 @@ async function objectsOf(id: ProviderId, at: LookedAt): Promise<readonly Explain
     found.push(...standings.flatMap(({ provider, ...object }) => (provider === id ? [object] : [])));
   }
   return found;
+}
+
+function costs(
+  id: ProviderId,
+  definition: ProviderDefinition,
+  { cluster, now }: LookedAt,
+): readonly string[] {
+  const text = dearTextIn(definition, managedBy(id, cluster.snapshot()), now);
+  return text === undefined ? [] : [`it ${text}`];
 }
 
 function unsupported(definition: ProviderDefinition, { cluster }: LookedAt): readonly string[] {

@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { QuotaSpec } from '../../api/namespace-policy/namespace-policy.ts';
 import type { KubeObject } from '../../base/kube-object.ts';
-import { CountingBudget, type Steps } from '../terms/budget.ts';
+import type { Steps } from '../terms/budget.ts';
 import { isManaged } from '../desired/desired.ts';
 import { matchNamespace, mayMatch, type MatchResult } from '../terms/match.ts';
 import { labelsOf, nameOf, valueOf } from '../../base/metadata.ts';
@@ -24,6 +24,7 @@ import { auditNamespace, hasAuditableRules, type AuditedResource } from '../deci
 import { clipped } from '../../base/text.ts';
 import { missingDefaults } from '../plan/repair.ts';
 import { exceededBy, type OverQuota } from '../rules/namespace-quota.ts';
+import { costIn, dearer, type NamespaceCost } from '../decide/cost.ts';
 import { contentChanges, type ContentChange } from './content-changes.ts';
 import { HandOvers } from './hand-overs.ts';
 import { LostObjects } from './lost-objects.ts';
@@ -66,12 +67,6 @@ export interface Impact {
   readonly quotas: Pick<QuotaUse, 'over'>;
   /** What policies and shares provide and this policy refuses. */
   readonly refused: Pick<RefusedContents, 'all' | 'unread' | 'isComplete'>;
-}
-
-/** What a write of one namespace costs, as far as it is about the written version. */
-export interface NamespaceCost {
-  readonly name: string;
-  readonly units: number;
 }
 
 /** A namespace for which a match condition of the newer version has an error. */
@@ -190,15 +185,10 @@ class Comparison implements Impact {
     if (isLate || this.#isSpent()) this.#leaveOut(namespaceObject);
   }
 
-  /** Measures match, rules and contents of a policy with expressions. Other policies cost next to nothing. */
   #measure(namespaceObject: KubeObject): void {
-    const policy = policyIn(this.#write.after);
-    if (policy === undefined || !hasExpressions(policy)) return;
-    const budget = new CountingBudget(this.#circumstances.budget);
-    auditNamespace(policy, namespaceObject, { ...this.#circumstances, budget });
-    for (const content of policy.contents) content.render(namespaceObject, budget);
-    const { units } = budget;
-    if (units > (this.dearest?.units ?? 0)) this.dearest = { name: nameOf(namespaceObject), units };
+    const { after } = this.#write;
+    if (after !== undefined)
+      this.dearest = dearer(this.dearest, costIn(after, namespaceObject, this.#circumstances));
   }
 
   #addMatched(namespaceObject: KubeObject, older: MatchResult, newer: MatchResult): void {
@@ -284,14 +274,6 @@ class QuotaUse {
     const isSame = isDeepStrictEqual(before, after);
     return now.filter((each) => !isSame || !old.some((known) => isDeepStrictEqual(known, each)));
   }
-}
-
-function hasExpressions({ match, contents, namespaceRules }: CompiledPolicy): boolean {
-  return (
-    match.conditions.length > 0 ||
-    contents.some(({ isTemplated }) => isTemplated) ||
-    namespaceRules.some(({ id }) => id.startsWith('validations/'))
-  );
 }
 
 function append<K>(lists: Map<K, string[]>, key: K, name: string): void {

@@ -10,6 +10,7 @@ import {
   upTo,
   type ProviderWrite,
 } from './provider-write.ts';
+import { dearText } from '../decide/cost.ts';
 import { denies } from './guards.ts';
 import { totalOf, type Impact, type UnmatchedNamespace } from './impact.ts';
 import { kindsNotAllowed, nameNotAllowed, type Install } from '../compile/install.ts';
@@ -18,8 +19,7 @@ import type { HandOver } from './hand-overs.ts';
 import { intentNotices } from './intent-notices.ts';
 import type { UnrenderedContent } from './unrendered.ts';
 import { overQuotaText } from '../rules/namespace-quota.ts';
-import { defaultEvaluationUnits } from '../terms/budget.ts';
-import { counted, listed, plural, unitsText } from '../terms/wording.ts';
+import { counted, listed, plural } from '../terms/wording.ts';
 
 export function noticesOf(write: ProviderWrite, impact: Impact, install: Install): readonly string[] {
   const { id } = write;
@@ -81,15 +81,9 @@ function incompleteness(write: ProviderWrite, { tooDear, late }: Impact): readon
   ];
 }
 
-/** A policy that costs less leaves enough for nine others. */
-const dearUnits = defaultEvaluationUnits / 10;
-
 function costNotice(id: ProviderId, { dearest }: Impact): readonly string[] {
-  if (dearest === undefined || dearest.units < dearUnits) return [];
-  return [
-    `${id} costs ${unitsText(dearest.units)} in namespace ${dearest.name}, of the ${unitsText(defaultEvaluationUnits)} ` +
-      'that all policies together may cost for one request. Make its expressions cheaper',
-  ];
+  const text = dearText(dearest);
+  return text === undefined ? [] : [`${id} ${text}`];
 }
 
 /** The reconciler counts deletions again, by live objects. A deleted provider cannot wait for a confirmation. */

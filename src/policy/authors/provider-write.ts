@@ -5,6 +5,7 @@ import { ownMember } from '../../base/json.ts';
 import type { KubeObject } from '../../base/kube-object.ts';
 import type { AuditedResource } from '../decide/audit.ts';
 import type { Circumstances } from '../terms/budget.ts';
+import { isManaged } from '../desired/desired.ts';
 import { deletionRecordOf, type DeletionRecord } from '../terms/deletion-record.ts';
 import { namespaceOfProvider, type ProviderId } from '../terms/provider-id.ts';
 import type { Install } from '../compile/install.ts';
@@ -129,6 +130,11 @@ export function reachableBy(id: ProviderId, snapshot: ClusterSnapshot): readonly
   if (name === undefined) return [...snapshot.namespaces()];
   const namespaceObject = snapshot.namespace(name);
   return namespaceObject === undefined ? [] : [namespaceObject];
+}
+
+/** The Namespaces of `reachableBy` that the install does not exclude. */
+export function managedBy(id: ProviderId, snapshot: ClusterSnapshot): readonly KubeObject[] {
+  return reachableBy(id, snapshot).filter((namespaceObject) => isManaged(namespaceObject, snapshot));
 }
 
 /** What a provider provides, as far as two versions of it can differ. */
