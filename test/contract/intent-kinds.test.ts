@@ -157,7 +157,7 @@ onEachBackend('the kinds of intents', (backend) => {
         skippedContents: [],
         confirmationUsed: '5',
         held: { count: 2, since: '2027-01-31T00:00:00Z' },
-        deletions: { recent: [{ at: '2027-01-31T00:00:00Z', count: 3 }], underway: ['u'], allowed: 4 },
+        deletions: { recent: [{ at: '2027-01-31T00:00:00Z', count: 3 }], underway: ['u'] },
         conditions: [
           {
             type: 'Ready',
