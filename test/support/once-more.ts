@@ -1,5 +1,6 @@
 // `once-more.ts FILE`: runs the test files that FILE names once more, each alone, and says which of them are flaky.
 import { spawnSync } from 'node:child_process';
+import { resolve } from 'node:path';
 import { mostFlaky, readRepeated, repeatVerdict, type RepeatedFile } from './repeated-files.ts';
 
 const files = readRepeated(process.argv[2] ?? '');
@@ -9,7 +10,8 @@ process.exitCode = isWell ? 0 : 1;
 
 function passes({ project, file }: RepeatedFile): boolean {
   process.stdout.write(`\nonce more: ${file} (${project})\n`);
-  const { REEVE_REPEAT_LATER: _, ...env } = process.env;
-  const args = ['run', '--project', project, file];
-  return spawnSync('node_modules/.bin/vitest', args, { env, stdio: 'inherit' }).status === 0;
+  const { REEVE_REPEAT_LATER: _, ...others } = process.env;
+  // As npm does: the tests start programs of the project, and its own Node.
+  const env = { ...others, PATH: `${resolve('node_modules/.bin')}:${process.env['PATH'] ?? ''}` };
+  return spawnSync('vitest', ['run', '--project', project, file], { env, stdio: 'inherit' }).status === 0;
 }

@@ -84,7 +84,16 @@ export function selectedMetadata(
     const kept = (field: Field): StringMap =>
       Object.fromEntries(
         Object.entries(metadata[field]).filter(([key, value]) => {
-          if (Object.hasOwn(first[field], key)) return false;
+          if (Object.hasOwn(first[field], key)) {
+            if (first[field][key] !== value)
+              from
+                .at(field, key)
+                .lose(
+                  'additionalMetadata sets another value, which the policy requires in all namespaces of the tenant',
+                  'write a policy for these namespaces, and take the key out of the other one',
+                );
+            return false;
+          }
           const others = earlier.flatMap((other) => other.metadata[field][key] ?? []);
           if (others.every((other) => other === value)) return true;
           from

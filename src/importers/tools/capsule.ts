@@ -52,10 +52,10 @@ export const capsule: Importer = {
   read(run) {
     const tenants = run.ofKind('Tenant');
     const users = capsuleUsers(run, tenants.flatMap(ownersOf));
-    for (const tenant of tenants) readTenant(run, tenant, users);
+    const moved = tenants.filter((tenant) => readTenant(run, tenant, users));
     limitToTenants(
       run,
-      tenants.filter((tenant) => ownersOf(tenant).length > 0),
+      moved.filter((tenant) => ownersOf(tenant).length > 0),
       users,
     );
     readTenantResources(run, tenants);
@@ -78,19 +78,24 @@ const filledIn: readonly (readonly [path: string, value: unknown])[] = [
   ['serviceOptions allowedServices nodePort', true],
 ];
 
-function readTenant(run: ImportRun, tenant: ToolObject, users: CapsuleUsers): void {
+/** Without the label a namespace would leave its tenant. In Capsule, too, its owners cannot change the label. */
+const keptInTenant = { immutable: { labels: [tenantLabel] } };
+
+/** Returns false for a Tenant that has to stay, because a policy of it would not load. */
+function readTenant(run: ImportRun, tenant: ToolObject, users: CapsuleUsers): boolean {
   const { name, reader: from } = tenant;
   const spec = from.at('spec');
   const options = spec.at('namespaceOptions');
   for (const [path, value] of filledIn) spec.at(...path.split(' ')).skipIf(value);
   const reach = selectedBy([{ key: tenantLabel, operator: 'In', values: [name] }]);
-  const names: string[] = [];
+  const [names, lost]: [string[], string[]] = [[], []];
   const provide = (policy: string, reaches: readonly NamespaceReach[], given: object): void => {
-    const hasRules = 'namespaces' in given || 'validations' in given;
-    const whole = { ...(hasRules ? { validationActions: ['Audit'] } : {}), ...given };
     // A Tenant may have its owners and bindings elsewhere.
-    if (Object.keys(given).length > 0)
-      names.push(...providePolicies(run, { from, name: policy, reaches, spec: whole }));
+    if (Object.keys(given).length === 0) return;
+    const actions = 'namespaces' in given || 'validations' in given ? { validationActions: ['Audit'] } : {};
+    const provided = providePolicies(run, { from, name: policy, reaches, spec: { ...actions, ...given } });
+    if (provided.length === 0) lost.push(policy);
+    names.push(...provided);
   };
   const bindings = [...ownerBindings(tenant), ...additionalBindings(name, spec.at('additionalRoleBindings'))];
   const first = metadataIn(options.at('additionalMetadata'));
@@ -109,8 +114,7 @@ function readTenant(run: ImportRun, tenant: ToolObject, users: CapsuleUsers): vo
   ];
   const contents = filled({ roleBindings: roleBindings(bindings), resources: resourcesOf(tenant) });
   const hasRules = Object.keys(namespaces).length + rules.length > 0;
-  // Without the label a namespace would leave its tenant. In Capsule, too, its owners cannot change the label.
-  const kept = hasRules ? { ...namespaces, immutable: { labels: [tenantLabel] } } : {};
+  const kept = hasRules ? { ...namespaces, ...keptInTenant } : {};
   provide(name, [reach], filled({ namespaces: kept, validations: rules, contents }));
   for (const [index, item] of spec.at('rules').items().entries()) {
     // Names that the bindings of the tenant do not have.
@@ -124,8 +128,24 @@ function readTenant(run: ImportRun, tenant: ToolObject, users: CapsuleUsers): vo
     const { validations, ...rest } = metadataRules(name, item.metadata);
     provide(`${name}-metadata`, [item.reach], filled({ namespaces: rest, validations }));
   }
-  run.deleteAlone(tenant);
-  replaceBindings(run, tenant, names);
+  endTenant(run, tenant, names, lost);
+  return lost.length === 0;
+}
+
+/** Deletes the Tenant, unless one of its policies is lost. */
+function endTenant(
+  run: ImportRun,
+  tenant: ToolObject,
+  names: readonly string[],
+  lost: readonly string[],
+): void {
+  if (lost.length === 0) {
+    run.deleteAlone(tenant);
+    replaceBindings(run, tenant, names);
+    return;
+  }
+  const why = `NamespacePolicy ${lost.join(', ')} would not load. Mend that, and import it again`;
+  run.before.add(`keep Tenant ${tenant.name} and the RoleBindings of Capsule in its namespaces: ${why}`);
 }
 
 function itemsIn(reach: NamespaceReach, list: Reader): readonly SelectedMetadata[] {

@@ -40,25 +40,27 @@ function runCi(first: 'passes' | 'notes' | 'fails', second: 'passes' | 'fails') 
   for (const path of ['.ci/run', 'test/support/once-more.ts', 'test/support/repeated-files.ts'])
     cpSync(join(root, path), join(folder, path));
   const bin = join(folder, 'node_modules/.bin');
-  mkdirSync(bin, { recursive: true });
+  const npm = join(folder, 'npm');
+  for (const each of [bin, npm]) mkdirSync(each, { recursive: true });
   symlinkSync(process.execPath, join(bin, 'node'));
-  const script = (name: string, ...lines: readonly string[]): void => {
-    writeFileSync(join(bin, name), ['#!/bin/sh', ...lines, ''].join('\n'));
-    chmodSync(join(bin, name), 0o755);
+  const script = (path: string, ...lines: readonly string[]): void => {
+    writeFileSync(path, ['#!/bin/sh', ...lines, ''].join('\n'));
+    chmodSync(path, 0o755);
   };
   const note = JSON.stringify(failed('later'));
   const ends = { passes: [], notes: [`echo '${note}' >>"$REEVE_REPEAT_LATER"; exit 1`], fails: ['exit 1'] };
   script(
-    'npm',
+    join(npm, 'npm'),
     `case "$1" in test) echo '2 passed, ${first === 'fails' ? 1 : 0} failed, 0 skipped'; ${ends[first].join('')} ;; esac`,
   );
   script(
-    'vitest',
+    join(bin, 'vitest'),
     `echo "again $*" "\${REEVE_REPEAT_LATER-alone}"`,
+    `[ "$(command -v node)" = ${bin}/node ] || echo 'another node'`,
     `echo '3 passed, ${second === 'fails' ? 1 : 0} failed, 0 skipped'`,
     ...ends[second],
   );
-  const env = { ...process.env, PATH: `${bin}:${process.env['PATH'] ?? ''}` };
+  const env = { ...process.env, PATH: `${npm}:${process.env['PATH'] ?? ''}` };
   const { status, stdout } = spawnSync('bash', [join(folder, '.ci/run')], { env, encoding: 'utf8' });
   return { status, lines: stdout.trimEnd().split('\n') };
 }
@@ -78,6 +80,7 @@ test('a file that fails once is repeated alone, named as flaky with its first er
     'flaky, to be mended next: test/e2e/faults.test.ts (later) failed once: not within 60 s',
     '5 passed, 0 failed, 0 skipped',
   ]);
+  expect(lines).not.toContain('another node');
 });
 
 test('a file that fails twice fails the run', () => {

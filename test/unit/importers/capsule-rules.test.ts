@@ -82,3 +82,18 @@ test('an owner who takes the label of the tenant away breaks a rule', () => {
 test('a user whom Capsule does not limit changes namespaces outside of tenants', () => {
   expect(rulesBroken({ a: 'b' }, {}, 'carol')).toEqual([]);
 });
+
+test('a Tenant whose policy would not load stays, with its RoleBindings, and no rule counts on its policy', () => {
+  const { object } = tenant('moon', 'carol');
+  const additionalMetadata = { annotations: { cost: 'cost-${x}' } };
+  const spec = { owners: [{ kind: 'User', name: 'carol' }], namespaceOptions: { additionalMetadata } };
+  const { objects, steps } = importFrom('capsule', [
+    tenant('solar', 'alice'),
+    { object: { ...object, spec } },
+  ]);
+  const text = JSON.stringify(objects);
+  expect([text.includes('solar'), text.includes('moon')]).toEqual([true, false]);
+  expect(steps.filter((step) => step.includes('moon'))).toEqual([
+    'keep Tenant moon and the RoleBindings of Capsule in its namespaces: NamespacePolicy moon would not load. Mend that, and import it again',
+  ]);
+});
