@@ -44,7 +44,7 @@ interface Written {
 }
 
 export function checkWrittenObjects({ located, base, state, now }: WrittenObjects): CheckedObjects {
-  const snapshot = storedSnapshot(state, now);
+  const snapshot = storedSnapshot(state, kubeObjectsOf(located).objects, now);
   const unchecked: Omit<UncheckedObjects, 'count'>[] = [];
   const findings: CheckFinding[] = [];
   for (const source of located) {
@@ -52,7 +52,7 @@ export function checkWrittenObjects({ located, base, state, now }: WrittenObject
     if (object === undefined) continue;
     const { apiVersion = '', kind = '' } = object;
     const resource = judgedResources.find((each) => each.kind === kind && each.group === groupOf(apiVersion));
-    const reason = whyUnchecked(resource, object, snapshot);
+    const reason = whyUnchecked(resource, object, snapshot, state);
     if (resource === undefined || reason !== undefined) unchecked.push({ kind, reason: reason ?? otherKind });
     else findings.push(...findingsOf({ source, object, resource }, base, snapshot, now));
   }
@@ -65,10 +65,14 @@ function whyUnchecked(
   resource: JudgedResource | undefined,
   { metadata: { namespace } }: KubeObject,
   snapshot: ClusterSnapshot,
+  { isCluster, unread }: ClusterState,
 ): string | undefined {
   if (resource === undefined) return otherKind;
-  if (snapshot.policies.policies.length === 0)
-    return 'there is no policy to judge them by: add one with -f, or name a cluster with --context or --cluster';
+  if (snapshot.policies.policies.length === 0) {
+    if (unread.some(({ kind }) => kind === 'NamespacePolicy')) return 'the policies could not be read';
+    const orCluster = isCluster ? '' : ', or name a cluster with --context or --cluster';
+    return `there is no policy to judge them by: add one with -f${orCluster}`;
+  }
   if (resource.resource === 'namespaces') return undefined;
   if (namespace === undefined) return 'metadata.namespace is missing';
   return snapshot.namespace(namespace) === undefined
@@ -82,11 +86,16 @@ function counted(all: readonly Omit<UncheckedObjects, 'count'>[]): readonly Unch
     .flatMap(([, each]) => each.slice(0, 1).map((first) => ({ ...first, count: each.length })));
 }
 
-/** The Namespaces with the defaults that the webhooks set: policies can match by them. */
-function storedSnapshot(state: ClusterState, now: Date): ClusterSnapshot {
+/**
+ * The Namespaces of the files with the defaults that the webhooks set: policies can match by them. No webhook sets defaults on
+ * a Namespace that nobody writes.
+ */
+function storedSnapshot(state: ClusterState, written: readonly KubeObject[], now: Date): ClusterSnapshot {
   const applied = loadState(state).snapshot();
+  const names = new Set(written.filter(({ kind }) => kind === namespaceType.kind).map(nameOf));
   const namespaces = state
     .objects(namespaceType)
+    .filter((object) => names.has(nameOf(object)))
     .map((object) => ({ ...namespaceType, ...withNamespaceDefaults(object, applied, now) }));
   return loadState(withObjects(state, namespaces)).snapshot();
 }
