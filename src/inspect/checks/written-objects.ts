@@ -88,7 +88,7 @@ function counted(all: readonly Omit<UncheckedObjects, 'count'>[]): readonly Unch
 
 /**
  * The Namespaces of the files with the defaults that the webhooks set: policies can match by them. No webhook sets defaults on
- * a Namespace that nobody writes.
+ * a Namespace that is not written.
  */
 function storedSnapshot(state: ClusterState, written: readonly KubeObject[], now: Date): ClusterSnapshot {
   const applied = loadState(state).snapshot();

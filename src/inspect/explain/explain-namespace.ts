@@ -26,7 +26,12 @@ export async function explainNamespace(name: string, at: LookedAt): Promise<Expl
   const { summary, ...explanation } = await explainedAt(name, await asIfCreated(name, at));
   const absence = noNamespace(name, at);
   const start = `${absence}${absence.endsWith('?') ? '' : '.'} If it is created without labels: `;
-  return { ...explanation, found: false, notes: [], summary: summary.replace(`namespace ${name}: `, start) };
+  return {
+    ...explanation,
+    found: false,
+    notes: [],
+    summary: summary.replace(`namespace ${name}: `, () => start),
+  };
 }
 
 /** The state with the namespace, and with the labels and annotations that policies add when it is created. */

@@ -102,3 +102,8 @@ test('a group that may use a policy is named once', () => {
     'Group/system:masters (ClusterRoleBinding/cluster-admin)',
   ]);
 });
+
+test('the summary of a missing namespace names it as it was written', async () => {
+  const { summary } = await explainNamespace('x$&y', lookedAt());
+  expect(summary).toMatch(/^there is no namespace x\$&y\. If it is created without labels: 1 of 1 /);
+});
