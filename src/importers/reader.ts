@@ -66,6 +66,12 @@ export class Reader {
     return typeof this.#value === 'string' ? this.#take(this.#value) : undefined;
   }
 
+  /** The same value, read by its own account: what is read there stays unread here. Losses are shared. */
+  apart(): Reader {
+    const { from, read, lost } = this.#ledger;
+    return new Reader(this.#value, this.#path, { from, read: new Set(read), lost });
+  }
+
   /** The texts of these fields. */
   textsAt(...keys: readonly string[]): readonly (string | undefined)[] {
     return keys.map((key) => this.at(key).text());

@@ -45,7 +45,8 @@ export const kyverno: Importer = {
 
 function readPolicy(run: ImportRun, policy: ToolObject): void {
   const spec = policy.reader.at('spec');
-  const [replaced, ruled]: [string[], string[]] = [[], []];
+  const replaced: string[] = [];
+  const action = spec.at('validationFailureAction').text() ?? 'Audit';
   for (const key of ['generateExisting', 'generateExistingOnPolicyUpdate'])
     noteWeaker(run, policy, spec.at(key));
   if (spec.at('admission').flag() === false)
@@ -55,59 +56,83 @@ function readPolicy(run: ImportRun, policy: ToolObject): void {
     rule.at('skipBackgroundRequests').skip();
     const { size } = run;
     if (rule.at('generate').isPresent) readRule(run, policy, rule);
-    else readRuled(run, policy, rule);
-    if (run.size > size)
-      (rule.at('generate').isPresent ? replaced : ruled).push(rule.at('name').text() ?? '');
+    else endRuled(run, policy, { rule: nameOfRule(rule), action, ...readRuled(run, policy, rule) });
+    if (run.size > size && rule.at('generate').isPresent) replaced.push(nameOfRule(rule));
   }
-  const action = spec.at('validationFailureAction').text() ?? 'Audit';
-  if (ruled.length > 0) noteAction(run, policy, ruled, action);
   if (replaced.length > 0)
     run.before.add(
       `set orphanDownstreamOnPolicyDelete: true in the rules ${replaced.join(', ')} of ClusterPolicy ${policy.name}, so that their objects stay, and delete these rules`,
     );
 }
 
-/** Kyverno refuses until the rules of Reeve do. */
-function noteAction(
+function nameOfRule(rule: Reader): string {
+  return rule.at('name').text() ?? '';
+}
+
+/** The kinds of a rule that are carried over, and those that stay with Kyverno. */
+interface RuledKinds {
+  readonly carried: readonly string[];
+  readonly left: readonly string[];
+}
+
+/** Kyverno refuses until the rules of Reeve do, and goes on to judge the kinds that Reeve does not. */
+function endRuled(
   run: ImportRun,
   { id, name }: ToolObject,
-  rules: readonly string[],
-  action: string,
+  { rule, action, carried, left }: RuledKinds & { readonly rule: string; readonly action: string },
 ): void {
-  run.after.add(`delete the rules ${rules.join(', ')} of ClusterPolicy ${name}`);
+  if (carried.length === 0) return;
+  const place = `rule ${rule} of ClusterPolicy ${name}`;
+  run.after.add(
+    left.length === 0
+      ? `delete ${place}`
+      : `take ${carried.join(', ')} out of the match of ${place}, which stays for ${left.join(', ')}`,
+  );
   if (action.toLowerCase() === 'audit')
     run.notes.add(
       `${id} only reports violations, unless a rule says Enforce. Its policies may stay at [Audit].`,
     );
 }
 
-/** A validate or mutate rule. */
-function readRuled(run: ImportRun, policy: ToolObject, rule: Reader): void {
+/** A validate or mutate rule. Each kind reads it by its own account, since a field means something for one and nothing for another. */
+function readRuled(run: ImportRun, policy: ToolObject, rule: Reader): RuledKinds {
   const filters = filtersIn(rule.at('match'));
   const kinds = [
     ...new Set(filters.flatMap((each) => each.at('resources', 'kinds').texts() ?? []).map(plainKind)),
   ];
   const ours = ruledKinds.filter((kind) => kinds.includes(kind));
-  if (ours.length === 0)
-    return rule.lose('Reeve has rules on Namespaces, Secrets, Roles and RoleBindings only');
-  const others = kinds.filter((kind) => !ours.some((each) => each === kind));
-  const reads = ours.map((kind) => ({
-    kind,
-    reaches: reachesOfRule(rule, (each, side) => ruledReach(each, kind, side)),
-  }));
-  for (const { kind, reaches } of reads) {
-    const read = readRuleOn(kind, rule);
-    if (reaches === undefined) rule.lose('it does not apply to a set of namespaces that a policy can match');
-    else if ('why' in read) rule.lose(read.why);
-    else
-      providePolicies(run, {
-        from: rule,
-        name: `${policy.name}-${rule.at('name').text() ?? ''}`,
-        reaches,
-        spec: { validationActions: ['Audit'], ...read.spec },
-      });
+  if (ours.length === 0) {
+    rule.lose('Reeve has rules on Namespaces, Secrets, Roles and RoleBindings only');
+    return { carried: [], left: kinds };
   }
+  const reads = ours.map((kind) => ({ kind, why: carryFor(run, policy, rule, kind) }));
+  const isCarried = (kind: string): boolean =>
+    reads.some((each) => each.kind === kind && each.why === undefined);
+  const [carried, left] = [kinds.filter(isCarried), kinds.filter((kind) => !isCarried(kind))];
+  for (const { kind, why } of reads)
+    if (why !== undefined) rule.lose(kinds.length === 1 ? why : `for ${kind}: ${why}`);
+  const others = left.filter((kind) => !ours.some((each) => each === kind));
   if (others.length > 0) rule.limit(`Reeve has no such rules on ${others.join(', ')}`);
+  // Each kind has lost what it does not read.
+  rule.skip();
+  return { carried, left };
+}
+
+/** Undefined if a policy now says what the rule says of this kind. */
+function carryFor(run: ImportRun, policy: ToolObject, whole: Reader, kind: RuledKind): string | undefined {
+  const rule = whole.apart();
+  const reaches = reachesOfRule(rule, (each, side) => ruledReach(each, kind, side));
+  const read = readRuleOn(kind, rule);
+  if (reaches === undefined) return 'it does not apply to a set of namespaces that a policy can match';
+  if ('why' in read) return read.why;
+  const { size } = run;
+  providePolicies(run, {
+    from: rule,
+    name: `${policy.name}-${nameOfRule(rule)}`,
+    reaches,
+    spec: { validationActions: ['Audit'], ...read.spec },
+  });
+  return run.size > size ? undefined : 'it would not load';
 }
 
 const ruledKinds: readonly RuledKind[] = ['Namespace', 'Secret', 'RoleBinding'];
@@ -141,7 +166,7 @@ function noteWeaker(run: ImportRun, { id }: ToolObject, field: Reader): void {
 
 function readRule(run: ImportRun, policy: ToolObject, rule: Reader): void {
   const generate = rule.at('generate');
-  const name = `${policy.name}-${rule.at('name').text() ?? ''}`;
+  const name = `${policy.name}-${nameOfRule(rule)}`;
   const reaches = reachesOfRule(rule, triggerReach);
   for (const key of ['synchronize', 'generateExisting']) noteWeaker(run, policy, generate.at(key));
   const isOrphan = generate.at('orphanDownstreamOnPolicyDelete').flag() === true;
