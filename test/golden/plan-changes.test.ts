@@ -187,6 +187,30 @@ describe('the violations that a policy causes', () => {
   });
 });
 
+describe('the violation of a quota', () => {
+  const policy = (label: string, match: object = {}) =>
+    namespacePolicy('p', { match, validationActions: ['Audit'], namespaces: { quota: { label, max: 1 } } });
+  const teams = (names: readonly string[], team = 'red') =>
+    names.map((name) => aNamespace(name, { team, unit: team }));
+  const known = '1 open violation: 1 of Namespaces; all were there before\n';
+  const other = '1 open violation: 1 of Namespaces; 1 violation would end\n';
+
+  test.each([
+    ['is not new where its first namespace leaves', teams(['a'], 'blue'), known],
+    ['is not new where a namespace joins that comes first', teams(['0']), known],
+    [
+      'is not new where the policy matches fewer namespaces',
+      [policy('team', { excludeNames: ['a'] })],
+      known,
+    ],
+    ['is new for another value', teams(['a', 'b', 'c'], 'blue'), other],
+    ['is new for another label', [policy('unit')], other],
+  ])('an exceeded quota %s', async (_, files, line) => {
+    const { stdout } = await planObjects(files, [...teams(['a', 'b', 'c']), policy('team')], '--all');
+    expect(stdout).toContain(`  ${line}`);
+  });
+});
+
 test('two policies of the files with different defaults of one key warn at the later one', async () => {
   const tier = (value: string) => ({ namespaces: { defaults: { labels: { tier: value } } } });
   const files = [namespacePolicy('b', tier('2')), namespacePolicy('a', tier('1'))];

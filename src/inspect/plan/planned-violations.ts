@@ -79,36 +79,46 @@ function newlyJudging(
 type ByPolicy = ReadonlyMap<string, readonly Violation[]>;
 type Compared = readonly [object: PlannedViolation['object'], before: ByPolicy, after: ByPolicy];
 
-/** Also the quotas that are exceeded, each at the first of its namespaces. */
+interface Placed {
+  readonly namespace: string;
+  readonly byPolicy: Map<string, readonly Violation[]>;
+}
+
 function namespaceViolations(today: PlannedState, planned: PlannedState): readonly Compared[] {
   const [before, after] = [violationsOfNamespaces(today), violationsOfNamespaces(planned)];
-  return [...new Set([...before.keys(), ...after.keys()])].map((name) => [
-    plannedObject({ type: namespaceType, name }),
-    before.get(name) ?? new Map(),
-    after.get(name) ?? new Map(),
+  return [...new Map([...before, ...after])].map(([key, { namespace }]) => [
+    plannedObject({ type: namespaceType, name: namespace }),
+    before.get(key)?.byPolicy ?? new Map(),
+    after.get(key)?.byPolicy ?? new Map(),
   ]);
 }
 
-function violationsOfNamespaces({ cluster, planning }: PlannedState): ReadonlyMap<string, ByPolicy> {
-  const all = new Map<string, Map<string, readonly Violation[]>>();
-  const add = (namespace: string, id: ProviderId, violations: readonly Violation[]): void => {
-    const known = all.get(namespace) ?? new Map<string, readonly Violation[]>();
-    all.set(namespace, known.set(shortName(id), [...(known.get(shortName(id)) ?? []), ...violations]));
+/**
+ * Returns the violations by namespace. An exceeded quota is shown at its first namespace, but its key is its policy and its
+ * value: it is the same violation when another namespace comes first.
+ */
+function violationsOfNamespaces({ cluster, planning }: PlannedState): ReadonlyMap<string, Placed> {
+  const all = new Map<string, Placed>();
+  const add = (key: string, namespace: string, id: ProviderId, violations: readonly Violation[]): void => {
+    const placed = all.get(key) ?? { namespace, byPolicy: new Map<string, readonly Violation[]>() };
+    placed.byPolicy.set(shortName(id), violations);
+    all.set(key, placed);
   };
   const tallies = new Map<ProviderId, ProviderTally>();
   const snapshot = cluster.snapshot();
   for (const namespaceObject of snapshot.namespaces()) {
     if (!isManaged(namespaceObject, snapshot)) continue;
     for (const [id, report] of planning.audits.addTo(new Map(), namespaceObject)) {
-      if (report.violations.length > 0) add(nameOf(namespaceObject), id, report.violations);
+      const name = nameOf(namespaceObject);
+      if (report.violations.length > 0) add(name, name, id, report.violations);
       const tally = tallies.get(id) ?? new ProviderTally();
       tallies.set(id, tally);
-      tally.set(nameOf(namespaceObject), report);
+      tally.set(name, report);
     }
   }
   for (const [id, tally] of tallies)
-    for (const { namespace, ...violation } of tally.overQuota(quotaIn(cluster.provider(id)?.definition)))
-      add(namespace, id, [{ ...violation, policy: shortName(id) }]);
+    for (const each of tally.overQuota(quotaIn(cluster.provider(id)?.definition)))
+      add(`${id} ${each.value}`, each.namespace, id, [{ ...each, policy: shortName(id) }]);
   return all;
 }
 

@@ -31,11 +31,11 @@ export interface OverQuota {
   readonly names: readonly string[];
 }
 
-/** `members` are the matched namespaces that live, with the value of the label. Without the label, a namespace does not count. */
-export function exceededBy(
-  { max }: QuotaSpec,
-  members: Iterable<readonly [namespace: string, value: string | undefined]>,
-): readonly OverQuota[] {
+/** A matched namespace that lives, with the value of the label. Without the label, a namespace does not count. */
+export type QuotaMember = readonly [namespace: string, value: string | undefined];
+
+/** Returns the names of the namespaces with each value. */
+export function usersByValue(members: Iterable<QuotaMember>): ReadonlyMap<string, string[]> {
   const users = new Map<string, string[]>();
   for (const [namespace, value] of members) {
     if (value === undefined) continue;
@@ -43,9 +43,15 @@ export function exceededBy(
     if (names === undefined) users.set(value, [namespace]);
     else names.push(namespace);
   }
-  return [...users]
+  return users;
+}
+
+/** Returns the values that too many namespaces have, by the first of these. */
+export function exceededBy({ max }: QuotaSpec, members: Iterable<QuotaMember>): readonly OverQuota[] {
+  return [...usersByValue(members)]
     .filter(([, names]) => names.length > max)
-    .map(([value, names]) => ({ value, names: names.sort() }));
+    .map(([value, names]) => ({ value, names: names.sort() }))
+    .sort(({ names: [a = ''] }, { names: [b = ''] }) => (a < b ? -1 : 1));
 }
 
 /** Follows the name of the policy. Existing namespaces stay, so an author must hear that the limit does not hold for them. */

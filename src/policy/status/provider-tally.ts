@@ -15,6 +15,11 @@ export interface NamespaceViolation extends Violation {
   readonly name?: string;
 }
 
+export interface QuotaViolation extends NamespaceViolation {
+  /** The value of the label that more namespaces have than the quota allows. */
+  readonly value: string;
+}
+
 /** The number of entries in each list of a status. */
 const maxListed = 20;
 
@@ -115,17 +120,16 @@ export class ProviderTally {
   }
 
   /** Returns a violation for each quota that is exceeded. No single namespace violates it, so no report holds it. */
-  overQuota(quota: QuotaSpec | undefined): readonly NamespaceViolation[] {
+  overQuota(quota: QuotaSpec | undefined): readonly QuotaViolation[] {
     if (quota === undefined) return [];
     const members = [...this.#reports].map(([namespace, { quotaValue }]) => [namespace, quotaValue] as const);
-    return exceededBy(quota, members)
-      .map(({ value, names }) => ({
-        namespace: names[0] ?? '',
-        policy: '',
-        rule: 'namespaces.quota',
-        ...quotaExcess(quota, value, names.length),
-      }))
-      .sort((a, b) => compare(a.namespace, b.namespace));
+    return exceededBy(quota, members).map(({ value, names }) => ({
+      namespace: names[0] ?? '',
+      value,
+      policy: '',
+      rule: 'namespaces.quota',
+      ...quotaExcess(quota, value, names.length),
+    }));
   }
 
   violations(quota: QuotaSpec | undefined): {
