@@ -1,6 +1,5 @@
 // Finds what is wrong with policies, shares, intents and bindings in files, and what of them has no effect.
 import { ownMember } from '../../base/json.ts';
-import { labelsOf, nameOf, valueOf } from '../../base/metadata.ts';
 import type { Path, Problem } from '../../base/problem.ts';
 import { dearTextIn } from '../../policy/decide/cost.ts';
 import { misspelledRoles } from '../../policy/authors/meant-role.ts';
@@ -12,7 +11,7 @@ import {
   type PartWithoutEffect,
   type Reach,
 } from '../../policy/authors/no-effect.ts';
-import { managedBy, quotaIn } from '../../policy/authors/provider-write.ts';
+import { managedBy, quotaIn, quotaMembers } from '../../policy/authors/provider-write.ts';
 import { kindsNotAllowed, nameNotAllowed, sourceProblems } from '../../policy/compile/install.ts';
 import { factsOf } from '../../policy/compile/load-provider.ts';
 import type { ClusterSnapshot } from '../../policy/compile/snapshot.ts';
@@ -210,13 +209,10 @@ function costFindings(
 }
 
 function quotaFindings(provider: LocatedDefinition, snapshot: ClusterSnapshot): readonly CheckFinding[] {
-  const { id, definition } = provider;
+  const { definition } = provider;
   const quota = quotaIn(definition);
   if (quota === undefined) return [];
-  const members = managedBy(id, snapshot)
-    .filter((namespace) => matchNamespace(definition.compiled.match, namespace).kind === 'yes')
-    .map((namespace) => [nameOf(namespace), valueOf(labelsOf(namespace), quota.label)] as const);
-  const over = exceededBy(quota, members);
+  const over = exceededBy(quota, quotaMembers(quota, definition.compiled, snapshot));
   if (over.length === 0) return [];
   const path = ['spec', 'namespaces', 'quota', 'max'];
   return [located('warning', 'quota', provider, { path, message: overQuotaText(quota, over) })];

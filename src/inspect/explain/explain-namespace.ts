@@ -14,7 +14,7 @@ import { namespaceType } from '../input/loaded-state.ts';
 import type { ExplainedProvider, ExplainedRule, ExplainOutput } from '../output-schemas/explanation.ts';
 import { sortedProviders, unreadProviders, type LookedAt } from './looked-at.ts';
 import { explainMatch, isAbout, whyUnmanaged } from './matches.ts';
-import { explainedRules } from './namespace-rules.ts';
+import { explainedPolicy } from './namespace-rules.ts';
 import { standingsIn, type ObjectStanding } from './standings.ts';
 import { usersOf } from './users.ts';
 
@@ -122,7 +122,7 @@ function rulesOf(
   const matching = new Set(providers.filter(({ matches }) => matches === 'yes').map(({ id }) => id));
   return loaded.flatMap(({ state, definition }) =>
     definition?.kind === 'NamespacePolicy' && matching.has(state.id)
-      ? explainedRules(definition, namespaceObject, at)
+      ? explainedPolicy(definition, at).rulesIn(namespaceObject)
       : [],
   );
 }

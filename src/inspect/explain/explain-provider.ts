@@ -22,7 +22,7 @@ import { namespaceType } from '../input/loaded-state.ts';
 import type { ExplainedObject, ExplainedRule, ExplainOutput } from '../output-schemas/explanation.ts';
 import type { LookedAt } from './looked-at.ts';
 import { providerOf } from './matches.ts';
-import { explainedRules } from './namespace-rules.ts';
+import { explainedPolicy } from './namespace-rules.ts';
 import { rightsOf } from './rights.ts';
 import { standingsIn } from './standings.ts';
 import { usersOf } from './users.ts';
@@ -145,20 +145,22 @@ function unsupported(definition: ProviderDefinition, { cluster }: LookedAt): rea
   ];
 }
 
-/** The rules that are violated today, in each namespace that the policy matches. */
+/** The rules that are violated today: first quotas, then those of each namespace that the policy matches. */
 function violationsOf(
   definition: ProviderDefinition,
   matched: readonly string[],
   at: LookedAt,
 ): readonly ExplainedRule[] {
   if (definition.kind !== 'NamespacePolicy') return [];
-  return matched.flatMap((namespace) => {
+  const { exceeded, rulesIn } = explainedPolicy(definition, at);
+  const violated = matched.flatMap((namespace) => {
     const namespaceObject = at.cluster.snapshot().namespace(namespace);
     if (namespaceObject === undefined) return [];
-    return explainedRules(definition, namespaceObject, at)
-      .filter(({ outcome }) => outcome === 'violated')
+    return rulesIn(namespaceObject)
+      .filter(({ rule, outcome }) => outcome === 'violated' && rule !== 'namespaces.quota')
       .map((rule) => ({ ...rule, namespace }));
   });
+  return [...exceeded, ...violated];
 }
 
 function violationCount(rules: readonly ExplainedRule[]): string {

@@ -2,28 +2,81 @@
 import type { PolicyException, QuotaSpec } from '../../api/namespace-policy/namespace-policy.ts';
 import type { RuleId } from '../../api/namespace-policy/rule-ids.ts';
 import type { KubeObject } from '../../base/kube-object.ts';
-import { isTerminating, keyPath, labelsOf, nameOf, valueOf } from '../../base/metadata.ts';
+import { labelsOf, nameOf, valueOf } from '../../base/metadata.ts';
 import { clipped } from '../../base/text.ts';
+import { quotaIn, quotaMembers } from '../../policy/authors/provider-write.ts';
 import type { CompiledPolicy } from '../../policy/compile/compile-policy.ts';
 import type { ProviderDefinition } from '../../policy/compile/load-provider.ts';
 import { auditNamespace, auditObject } from '../../policy/decide/audit.ts';
-import { isManaged } from '../../policy/desired/desired.ts';
+import {
+  exceededBy,
+  quotaExcess,
+  usersByValue,
+  type QuotaMember,
+} from '../../policy/rules/namespace-quota.ts';
+import type { Rule } from '../../policy/rules/rule.ts';
 import { unlimitedBudget } from '../../policy/terms/budget.ts';
 import { compileException, isExcepted } from '../../policy/terms/exceptions.ts';
-import { matchNamespace } from '../../policy/terms/match.ts';
-import { roleBindingType, roleType } from '../../policy/terms/object-key.ts';
+import { roleBindingType, roleType, type ObjectType } from '../../policy/terms/object-key.ts';
 import type { RuleOutcome, TracedViolation } from '../../policy/terms/trace.ts';
-import { quoted } from '../../policy/terms/wording.ts';
+import { listed } from '../../policy/terms/wording.ts';
 import type { ExplainedRule } from '../output-schemas/explanation.ts';
 import type { LookedAt } from './looked-at.ts';
 
 export type PolicyDefinition = ProviderDefinition & { readonly kind: 'NamespacePolicy' };
 type Said = Omit<ExplainedRule, 'policy' | 'rule'>;
 
-/** The policy matches the namespace. */
-export function explainedRules(
+/** Other objects that rules count or judge, read once for all namespaces. */
+interface RuleFacts {
+  readonly quota: QuotaSpec | undefined;
+  /** The names of the namespaces with each value of the label of the quota. */
+  readonly users: ReadonlyMap<string, readonly string[]>;
+  /** By their namespaces. */
+  readonly objects: Readonly<Record<keyof typeof types, ReadonlyMap<unknown, readonly KubeObject[]>>>;
+}
+
+export interface PolicyRules {
+  /** Explains the rules in a namespace that the policy matches. */
+  readonly rulesIn: (namespaceObject: KubeObject) => readonly ExplainedRule[];
+  /** One violation for each value that exceeds the quota, as in a status. */
+  readonly exceeded: readonly ExplainedRule[];
+}
+
+export function explainedPolicy(definition: PolicyDefinition, at: LookedAt): PolicyRules {
+  const { compiled: policy } = definition;
+  const quota = quotaIn(definition);
+  const members = quota === undefined ? [] : quotaMembers(quota, policy, at.cluster.snapshot());
+  const objectsOf = (type: ObjectType, rules: readonly Rule[]) =>
+    Map.groupBy(rules.length === 0 ? [] : at.state.objects(type), ({ metadata }) => metadata.namespace);
+  const facts = {
+    quota,
+    users: usersByValue(members),
+    objects: {
+      roles: objectsOf(roleType, policy.roleRules),
+      rolebindings: objectsOf(roleBindingType, policy.roleBindingRules),
+    },
+  };
+  return {
+    rulesIn: (namespaceObject) => explainedRules(definition, namespaceObject, facts, at),
+    exceeded: quota === undefined ? [] : exceededQuotas(quota, members, policy.name),
+  };
+}
+
+function exceededQuotas(
+  quota: QuotaSpec,
+  members: readonly QuotaMember[],
+  policy: string,
+): readonly ExplainedRule[] {
+  return exceededBy(quota, members).map(({ value, names }) => {
+    const { message = '', ...said } = quotaSays(quota, value, names.length);
+    return { policy, rule: 'namespaces.quota', ...said, message: `${message}: ${listed(names)}` };
+  });
+}
+
+function explainedRules(
   definition: PolicyDefinition,
   namespaceObject: KubeObject,
+  { quota, users, objects }: RuleFacts,
   at: LookedAt,
 ): readonly ExplainedRule[] {
   const { compiled: policy } = definition;
@@ -36,14 +89,15 @@ export function explainedRules(
     auditNamespace(policy, namespaceObject, { now: at.now, budget: unlimitedBudget, trace }),
   );
   const onNamespace = (rule: RuleId): Said => {
-    const { quota } = definition.object.spec.namespaces ?? {};
-    if (rule === 'namespaces.quota' && quota !== undefined)
-      return quotaSays(quota, policy, namespaceObject, at);
+    if (rule === 'namespaces.quota' && quota !== undefined) {
+      const value = valueOf(labelsOf(namespaceObject), quota.label);
+      return value === undefined ? uncounted(quota) : quotaSays(quota, value, users.get(value)?.length ?? 0);
+    }
     const [outcome] = traced.get(rule) ?? [];
     return outcome === undefined ? notChecked(whenJudged(rule)) : saidBy(outcome.fresh);
   };
   const onObjects = (rule: RuleId, resource: 'roles' | 'rolebindings'): Said =>
-    objectsSay(rule, resource, policy, namespaceObject, at);
+    objectsSay(rule, resource, objects[resource].get(name) ?? [], policy, namespaceObject, at);
   return [
     // Contents are explained object by object.
     ...policy.namespaceRules
@@ -63,6 +117,7 @@ const types = { roles: roleType, rolebindings: roleBindingType } as const;
 function objectsSay(
   rule: RuleId,
   resource: keyof typeof types,
+  objects: readonly KubeObject[],
   policy: CompiledPolicy,
   namespaceObject: KubeObject,
   { state, now }: LookedAt,
@@ -70,9 +125,6 @@ function objectsSay(
   const type = types[resource];
   const unread = state.unread.find(({ kind }) => kind === type.kind);
   if (unread !== undefined) return notChecked(`${type.kind}: ${unread.reason}`);
-  const objects = state
-    .objects(type)
-    .filter(({ metadata }) => metadata.namespace === nameOf(namespaceObject));
   const violations = objects.flatMap((each) => {
     const traced = tracedBy((trace) =>
       auditObject(policy, resource, each, namespaceObject, { now, budget: unlimitedBudget, trace }),
@@ -139,27 +191,13 @@ function whenJudged(rule: RuleId): string {
   }
 }
 
+function uncounted({ label }: QuotaSpec): Said {
+  return { outcome: 'holds', message: `without the label ${label}, it does not count` };
+}
+
 /** No single namespace exceeds a quota, so an audit leaves it out. */
-function quotaSays(
-  { label, max }: QuotaSpec,
-  policy: CompiledPolicy,
-  namespaceObject: KubeObject,
-  { cluster }: LookedAt,
-): Said {
-  const value = valueOf(labelsOf(namespaceObject), label);
-  if (value === undefined)
-    return { outcome: 'holds', message: `without the label ${label}, it does not count` };
-  const snapshot = cluster.snapshot();
-  const count = [...snapshot.namespaces()].filter(
-    (each) =>
-      valueOf(labelsOf(each), label) === value &&
-      !isTerminating(each) &&
-      isManaged(each, snapshot) &&
-      matchNamespace(policy.match, each).kind === 'yes',
-  ).length;
-  const message = `${count} of ${max} namespaces with ${clipped(label)}=${clipped(value)}`;
-  if (count <= max) return { outcome: 'holds', message };
-  const found = `${count} namespaces with ${quoted(value)}`;
-  const accepted = `at most ${max} namespaces with one value`;
-  return { outcome: 'violated', message, compared: [{ path: keyPath('labels', label), found, accepted }] };
+function quotaSays(quota: QuotaSpec, value: string, count: number): Said {
+  const message = `${count} of ${quota.max} namespaces with ${clipped(quota.label)}=${clipped(value)}`;
+  if (count <= quota.max) return { outcome: 'holds', message };
+  return { outcome: 'violated', message, compared: [quotaExcess(quota, value, count)] };
 }

@@ -14,7 +14,7 @@ const rule = object({
   fields: {
     policy: words('The policy.'),
     rule: words('The rule, such as namespaces.required.'),
-    namespace: words('Of a policy: the namespace in which the rule is violated.'),
+    namespace: words('Of a policy: the namespace in which the rule is violated. A quota has none.'),
     outcome: choice('What the rule says.', ['holds', 'violated', 'excepted', 'not checked', 'error']),
     message: words('Why, for people.'),
     until: words('When the exception ends.'),

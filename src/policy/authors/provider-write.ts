@@ -3,6 +3,7 @@ import { cleanupFinalizer } from '../../api/names.ts';
 import type { QuotaSpec } from '../../api/namespace-policy/namespace-policy.ts';
 import { ownMember } from '../../base/json.ts';
 import type { KubeObject } from '../../base/kube-object.ts';
+import { labelsOf, nameOf, valueOf } from '../../base/metadata.ts';
 import type { AuditedResource } from '../decide/audit.ts';
 import type { Circumstances } from '../terms/budget.ts';
 import { isManaged } from '../desired/desired.ts';
@@ -14,6 +15,8 @@ import type { CompiledContent, Rendered, RenderedContent } from '../compile/comp
 import type { CompiledPolicy } from '../compile/compile-policy.ts';
 import { isSameObjectType, roleBindingType } from '../terms/object-key.ts';
 import type { ProviderDefinition } from '../compile/load-provider.ts';
+import type { QuotaMember } from '../rules/namespace-quota.ts';
+import { matchNamespace } from '../terms/match.ts';
 
 export interface ProviderCircumstances extends Circumstances {
   readonly install: Install;
@@ -153,6 +156,17 @@ export function objectsPerNamespace(definition: ProviderDefinition | undefined):
 
 export function quotaIn(definition: ProviderDefinition | undefined): QuotaSpec | undefined {
   return definition?.kind === 'NamespacePolicy' ? definition.object.spec.namespaces?.quota : undefined;
+}
+
+/** The namespaces that count for the quota of a policy. */
+export function quotaMembers(
+  { label }: QuotaSpec,
+  { id, match }: Pick<CompiledPolicy, 'id' | 'match'>,
+  snapshot: ClusterSnapshot,
+): readonly QuotaMember[] {
+  return managedBy(id, snapshot)
+    .filter((namespace) => matchNamespace(match, namespace).kind === 'yes')
+    .map((namespace) => [nameOf(namespace), valueOf(labelsOf(namespace), label)]);
 }
 
 export function policyIn(definition: ProviderWrite['after']): CompiledPolicy | undefined {

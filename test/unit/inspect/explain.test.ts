@@ -1,5 +1,5 @@
 // What an explanation says where something could not be read: never that there is none.
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { installFacts } from '../../../src/cli/input/install-facts.ts';
 import { explainNamespace } from '../../../src/inspect/explain/explain-namespace.ts';
 import { explainObject } from '../../../src/inspect/explain/explain-object.ts';
@@ -20,6 +20,10 @@ const objects: readonly KubeObject[] = [
 
 /** As a cluster whose lists of these kinds were refused. */
 function lookedAt(...unread: readonly string[]): LookedAt {
+  return lookedAtObjects(objects, unread);
+}
+
+function lookedAtObjects(all: readonly KubeObject[], unread: readonly string[] = []): LookedAt {
   const state = clusterState(
     {
       origin: 'test',
@@ -29,7 +33,7 @@ function lookedAt(...unread: readonly string[]): LookedAt {
       isServed: () => true,
       hasManagers: false,
     },
-    objects.filter(({ kind }) => !unread.includes(kind ?? '')),
+    all.filter(({ kind }) => !unread.includes(kind ?? '')),
   );
   const mayDo: LookedAt['mayDo'] = () => Promise.resolve('unknown');
   const whereToAdd = (purpose: string) => ({ role: purpose, file: purpose });
@@ -106,4 +110,50 @@ test('a group that may use a policy is named once', () => {
 test('the summary of a missing namespace names it as it was written', async () => {
   const { summary } = await explainNamespace('x$&y', lookedAt());
   expect(summary).toMatch(/^there is no namespace x\$&y\. If it is created without labels: 1 of 1 /);
+});
+
+describe('with a quota and rules on RBAC', () => {
+  const spec = {
+    namespaces: { quota: { label: 'team', max: 1 } },
+    rbac: { allowedRoleRefs: ['ClusterRole/view'], forbidWildcardRules: true },
+  };
+  /** Each two namespaces have one value of the label. */
+  const atNamespaces = (count: number) =>
+    lookedAtObjects([
+      { apiVersion: 'reeve.dev/v1alpha1', kind: 'NamespacePolicy', metadata: meta('p'), spec },
+      ...Array.from({ length: count }, (_, index) => ({
+        apiVersion: 'v1',
+        kind: 'Namespace',
+        metadata: { ...meta(`n${index}`), labels: { team: `t${index % (count / 2)}` } },
+      })),
+      {
+        apiVersion: 'rbac.authorization.k8s.io/v1',
+        kind: 'RoleBinding',
+        metadata: { ...meta('own'), namespace: 'n1' },
+        roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'admin' },
+      },
+    ]);
+
+  test('a policy has one violation for each exceeded value, as its status has', async () => {
+    const { summary, rules = [] } = await explainProvider('NamespacePolicy/p', atNamespaces(4));
+    expect(summary).toBe('NamespacePolicy/p matches 4 namespaces; 3 violations');
+    expect(rules.map(({ rule, namespace, message }) => [rule, namespace, message])).toEqual([
+      ['namespaces.quota', undefined, '2 of 1 namespaces with team=t0: n0, n2'],
+      ['namespaces.quota', undefined, '2 of 1 namespaces with team=t1: n1, n3'],
+      ['rbac.allowedRoleRefs', 'n1', expect.stringContaining('RoleBinding own')],
+    ]);
+  });
+
+  test('a policy is explained without a look at all objects for each namespace', async () => {
+    const looks = async (count: number) => {
+      const at = atNamespaces(count);
+      const [namespaces, lists] = [
+        vi.spyOn(at.cluster.snapshot(), 'namespaces'),
+        vi.spyOn(at.state, 'objects'),
+      ];
+      await explainProvider('NamespacePolicy/p', at);
+      return [namespaces.mock.calls.length, lists.mock.calls.length];
+    };
+    expect(await looks(20)).toEqual(await looks(4));
+  });
 });
