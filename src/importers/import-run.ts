@@ -1,5 +1,10 @@
 // Collects what one import gives: objects of ours that load, steps, notes, and each field that was not read.
-import { apiVersion as ownVersion, managedByLabel, managedByReeve } from '../api/names.ts';
+import {
+  apiVersion as ownVersion,
+  managedByLabel,
+  managedByReeve,
+  namespaceNameLabel,
+} from '../api/names.ts';
 import { maxLabelLength } from '../api/kubernetes-names.ts';
 import { parseSecurityIntent, securityIntentKind } from '../api/intents/security-intent.ts';
 import type { KubeObject } from '../base/kube-object.ts';
@@ -36,6 +41,7 @@ export class ImportRun {
   readonly #moved = new Map<string, MovedSecret>();
   readonly #sources = new Map<string, ImportResult['sources'][number]>();
   readonly #adopt: string[] = [];
+  #refused = 0;
 
   constructor(tool: OlderTool, input: readonly SourceObject[], options: ImportOptions) {
     this.options = options;
@@ -49,10 +55,11 @@ export class ImportRun {
     this.namespaces = namespaces.map(({ object }) => object);
   }
 
-  /** A namespace that is not in the input counts as one without labels. */
+  /** A namespace that is not in the input counts as one with the label of its name alone. */
   namespace(name: string): KubeObject {
     const found = this.namespaces.find((each) => nameOf(each) === name);
-    return found ?? { apiVersion: 'v1', kind: 'Namespace', metadata: { name, labels: {} } };
+    const labels = { [namespaceNameLabel]: name };
+    return found ?? { apiVersion: 'v1', kind: 'Namespace', metadata: { name, labels } };
   }
 
   /** The tool's own objects of a kind. */
@@ -82,6 +89,11 @@ export class ImportRun {
     return this.#provided.length;
   }
 
+  /** How many objects would not load so far. */
+  get refused(): number {
+    return this.#refused;
+  }
+
   /** Adds an object of ours and returns its name, or says why it would not load. */
   provide(
     kind: PrintedKind,
@@ -95,6 +107,7 @@ export class ImportRun {
     const object = { apiVersion: ownVersion, kind, metadata, spec };
     const loaded = kind === securityIntentKind ? parseSecurityIntent(object) : loadProvider(kind, object);
     if (!loaded.ok) {
+      this.#refused += 1;
       const why = loaded.problems.slice(0, 3).map(renderProblem).join('; ');
       for (const each of from) each.lose(`as ${kind} ${name} it would not load: ${why}`);
       return undefined;

@@ -141,9 +141,18 @@ export function limitToOthers(
   reaches: readonly NamespaceReach[],
   leftAlone: readonly string[] = systemNamespaces,
 ): void {
-  const found = leftAlone.filter((name) => reaches.some((reach) => isIn(reach, run.namespace(name))));
+  const found = reached(run, reaches, leftAlone);
   if (found.length > 0)
     from.limit(`Reeve leaves the namespaces of Kubernetes alone: nothing is kept in ${found.join(', ')}`);
+}
+
+/** Returns the names of the namespaces that one of the reaches contains. */
+export function reached(
+  run: ImportRun,
+  reaches: readonly NamespaceReach[],
+  names: readonly string[],
+): readonly string[] {
+  return names.filter((name) => reaches.some((reach) => isIn(reach, run.namespace(name))));
 }
 
 export function namesToday(run: ImportRun, isWanted: (namespace: KubeObject) => boolean): readonly string[] {

@@ -20,7 +20,9 @@ export function readRuleOn(kind: RuledKind, rule: Reader): ReadRule {
   const read = mutate.isPresent ? readMutate(kind, mutate) : readValidate(kind, validate, name);
   if ('why' in read) return read;
   const unread = rule.unread().map(renderPath);
-  return unread.length === 0 ? read : { why: `Reeve has nothing for ${unread.join(', ')}` };
+  if (unread.length > 0) return { why: `Reeve has nothing for ${unread.join(', ')}` };
+  if (kind !== 'Namespace') validate.at('message').lose('Reeve has a message of its own for such a rule');
+  return read;
 }
 
 function nameIn(rule: Reader): string {
@@ -58,7 +60,6 @@ function readValidate(kind: RuledKind, validate: Reader, name: string): ReadRule
   if (message?.includes('{{') === true) return { why: 'its message has a template' };
   if (kind === 'Namespace')
     return pattern.isPresent ? namespacePattern(pattern, name, message) : expressionsIn(validate, name);
-  validate.at('message').lose('Reeve has a message of its own for such a rule');
   const read = kind === 'Secret' ? secretPattern(pattern) : bindingPattern(pattern);
   return 'spec' in read && pattern.unread().length === 0 ? read : { why: notTheSame };
 }
@@ -72,9 +73,13 @@ function expressionsIn(validate: Reader, name: string): ReadRule {
       const [expression, own, messageExpression] = item.textsAt('expression', 'message', 'messageExpression');
       return {
         name: `${name}-${index + 1}`,
-        ...filled({ expression, message: own ?? message, messageExpression }),
+        expression,
+        ...filled({ message: own ?? message, messageExpression }),
       };
     });
+  // The webhook judges an update of a Namespace by its labels, annotations and owners.
+  if (validations.some(({ expression = '' }) => /\bfinalizers\b/u.test(expression)))
+    return { why: 'Reeve judges no update that changes finalizers alone' };
   return validations.length === 0 ? { why: notTheSame } : { spec: { validations } };
 }
 
@@ -88,8 +93,7 @@ function namespacePattern(pattern: Reader, name: string, message: string | undef
       .entries()
       .map(([key, value]) => {
         const test = testOf(`${map}[${JSON.stringify(key)}]`, value);
-        const isPlain = !/[*?()^+<>=!]/u.test(key);
-        return isPlain && test !== undefined
+        return /^[-\w./]+$/u.test(key) && test !== undefined
           ? `has(${map}) && ${JSON.stringify(key)} in ${map} && ${test}`
           : undefined;
       });
@@ -114,7 +118,7 @@ function testOf(operand: string, value: Reader): string | undefined {
 
 function secretPattern(pattern: Reader): ReadRule {
   const type = pattern.at('type').text() ?? '';
-  const forbidden = /^!(?<type>[^!|*?\s]+)$/u.exec(type)?.groups?.['type'];
+  const forbidden = /^!(?<type>[A-Za-z][-\w./]*)$/u.exec(type)?.groups?.['type'];
   if (forbidden !== undefined) return { spec: { secrets: { forbiddenTypes: [forbidden] } } };
   return { why: notTheSame };
 }
@@ -122,9 +126,8 @@ function secretPattern(pattern: Reader): ReadRule {
 /** A name with a colon can be that of a user or a group only. */
 function bindingPattern(pattern: Reader): ReadRule {
   const subjects = pattern.at('subjects').items();
-  const name = /^!(?<name>[^!|*?&\s]+:[^!|*?&\s]+)$/u.exec(subjects[0]?.at('name').text() ?? '')?.groups?.[
-    'name'
-  ];
-  if (subjects.length !== 1 || name === undefined) return { why: notTheSame };
+  const written = subjects[0]?.at('name').text() ?? '';
+  const name = /^!(?<name>[A-Za-z][-\w./@:]*)$/u.exec(written)?.groups?.['name'];
+  if (subjects.length !== 1 || name?.includes(':') !== true) return { why: notTheSame };
   return { spec: { rbac: { forbiddenSubjects: [`User/${name}`, `Group/${name}`] } } };
 }

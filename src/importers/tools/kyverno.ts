@@ -1,11 +1,12 @@
 // Imports generate rules of Kyverno whose trigger is a Namespace, and the rules that kyverno-rules.ts reads.
 // https://github.com/kyverno/kyverno/blob/main/api/kyverno/v1/common_types.go
+import { systemNamespaces } from '../../api/names.ts';
 import { renderPath } from '../../base/problem.ts';
 import { provideCopy, provideObject } from '../contents.ts';
 import type { ImportRun, Importer } from '../import-run.ts';
 import type { ToolObject } from '../tool-object.ts';
-import { filled } from '../lists.ts';
-import { providePolicies } from '../provide.ts';
+import { distinct, filled } from '../lists.ts';
+import { providePolicies, reached } from '../provide.ts';
 import { sourceOfGlob } from '../name-patterns.ts';
 import { both, conditionOn, outsideOf, selectedIn, type NamespaceReach } from '../reach.ts';
 import type { Reader } from '../reader.ts';
@@ -45,8 +46,7 @@ export const kyverno: Importer = {
 
 function readPolicy(run: ImportRun, policy: ToolObject): void {
   const spec = policy.reader.at('spec');
-  const replaced: string[] = [];
-  const action = spec.at('validationFailureAction').text() ?? 'Audit';
+  const [replaced, carried]: [string[], CarriedRule[]] = [[], []];
   for (const key of ['generateExisting', 'generateExistingOnPolicyUpdate'])
     noteWeaker(run, policy, spec.at(key));
   if (spec.at('admission').flag() === false)
@@ -54,99 +54,148 @@ function readPolicy(run: ImportRun, policy: ToolObject): void {
   for (const rule of spec.at('rules').items()) {
     // The API server sets it to true. It is about requests of Kyverno itself.
     rule.at('skipBackgroundRequests').skip();
-    const { size } = run;
-    if (rule.at('generate').isPresent) readRule(run, policy, rule);
-    else endRuled(run, policy, { rule: nameOfRule(rule), action, ...readRuled(run, policy, rule) });
-    if (run.size > size && rule.at('generate').isPresent) replaced.push(nameOfRule(rule));
+    const { size, refused } = run;
+    if (!rule.at('generate').isPresent) {
+      carried.push(...readRuled(run, policy, rule));
+      continue;
+    }
+    readRule(run, policy, rule);
+    if (run.size === size) continue;
+    if (run.refused > refused) keepRule(run, policy, rule);
+    else replaced.push(nameOfRule(rule));
   }
+  endRuled(run, policy, carried);
   if (replaced.length > 0)
     run.before.add(
       `set orphanDownstreamOnPolicyDelete: true in the rules ${replaced.join(', ')} of ClusterPolicy ${policy.name}, so that their objects stay, and delete these rules`,
     );
 }
 
+/** Two providers of one object would be a conflict. */
+function keepRule(run: ImportRun, { name }: ToolObject, rule: Reader): void {
+  run.before.add(
+    `keep rule ${nameOfRule(rule)} of ClusterPolicy ${name}, and apply none of its policies: one would not load. Mend that, and import it again`,
+  );
+}
+
 function nameOfRule(rule: Reader): string {
   return rule.at('name').text() ?? '';
 }
 
-/** The kinds of a rule that are carried over, and those that stay with Kyverno. */
-interface RuledKinds {
-  readonly carried: readonly string[];
-  readonly left: readonly string[];
+/** A rule that policies say at least in part. */
+interface CarriedRule {
+  readonly rule: Reader;
+  /** What Kyverno alone goes on to judge. */
+  readonly rest: readonly string[];
 }
 
-/** Kyverno refuses until the rules of Reeve do, and goes on to judge the kinds that Reeve does not. */
-function endRuled(
-  run: ImportRun,
-  { id, name }: ToolObject,
-  { rule, action, carried, left }: RuledKinds & { readonly rule: string; readonly action: string },
-): void {
-  if (carried.length === 0) return;
-  const place = `rule ${rule} of ClusterPolicy ${name}`;
-  run.after.add(
-    left.length === 0
-      ? `delete ${place}`
-      : `take ${carried.join(', ')} out of the match of ${place}, which stays for ${left.join(', ')}`,
+const leftAlone = 'in namespaces that Reeve leaves alone';
+
+/** Kyverno refuses until the rules of Reeve do, and goes on to judge what they do not. */
+function endRuled(run: ImportRun, { id, name, reader }: ToolObject, carried: readonly CarriedRule[]): void {
+  for (const [rest, rules] of Map.groupBy(carried, (each) => each.rest.join(', and to '))) {
+    const place = `${namesOf(rules)} of ClusterPolicy ${name}`;
+    run.after.add(rest === '' ? `delete ${place}` : `limit ${place} to ${rest}`);
+    if (rest.includes(leftAlone))
+      run.notes.add(
+        `The namespaces that Reeve leaves alone are ${systemNamespaces.join(', ')}, its own, and those that its install excludes. Kyverno leaves out the first three, too, unless its resourceFilters were changed. If none of these namespaces needs a rule, delete the rule instead of limiting it to them.`,
+      );
+  }
+  const spec = reader.at('spec');
+  const action = spec.at('validationFailureAction').text() ?? 'Audit';
+  // They stay unread, and so are lost.
+  const overrides = spec.apart().at('validationFailureActionOverrides').items();
+  const actions = overrides.map((each) => each.at('action').text());
+  const audited = carried.filter(({ rule }) =>
+    [rule.at('validate', 'failureAction').text() ?? action, ...actions].every(
+      (each) => each?.toLowerCase() === 'audit',
+    ),
   );
-  if (action.toLowerCase() === 'audit')
+  if (audited.length > 0)
     run.notes.add(
-      `${id} only reports violations, unless a rule says Enforce. Its policies may stay at [Audit].`,
+      `${id} only reports violations of ${namesOf(audited)}. Their policies may stay at [Audit].`,
     );
 }
 
-/** A validate or mutate rule. Each kind reads it by its own account, since a field means something for one and nothing for another. */
-function readRuled(run: ImportRun, policy: ToolObject, rule: Reader): RuledKinds {
-  const filters = filtersIn(rule.at('match'));
-  const kinds = [
-    ...new Set(filters.flatMap((each) => each.at('resources', 'kinds').texts() ?? []).map(plainKind)),
-  ];
-  const ours = ruledKinds.filter((kind) => kinds.includes(kind));
-  if (ours.length === 0) {
-    rule.lose('Reeve has rules on Namespaces, Secrets, Roles and RoleBindings only');
-    return { carried: [], left: kinds };
-  }
-  const reads = ours.map((kind) => ({ kind, why: carryFor(run, policy, rule, kind) }));
-  const isCarried = (kind: string): boolean =>
-    reads.some((each) => each.kind === kind && each.why === undefined);
-  const [carried, left] = [kinds.filter(isCarried), kinds.filter((kind) => !isCarried(kind))];
-  for (const { kind, why } of reads)
-    if (why !== undefined) rule.lose(kinds.length === 1 ? why : `for ${kind}: ${why}`);
-  const others = left.filter((kind) => !ours.some((each) => each === kind));
-  if (others.length > 0) rule.limit(`Reeve has no such rules on ${others.join(', ')}`);
-  // Each kind has lost what it does not read.
-  rule.skip();
-  return { carried, left };
+function namesOf(rules: readonly CarriedRule[]): string {
+  const names = rules.map(({ rule }) => nameOfRule(rule)).join(', ');
+  return rules.length === 1 ? `rule ${names}` : `the rules ${names}`;
 }
 
-/** Undefined if a policy now says what the rule says of this kind. */
-function carryFor(run: ImportRun, policy: ToolObject, whole: Reader, kind: RuledKind): string | undefined {
+/** A validate or mutate rule. Empty if no policy says a part of it. */
+function readRuled(run: ImportRun, policy: ToolObject, rule: Reader): readonly CarriedRule[] {
+  const filters = filtersIn(rule.at('match'));
+  const kinds = distinct(filters.flatMap((each) => each.at('resources', 'kinds').texts() ?? []));
+  const ours = distinct(kinds.flatMap((each) => ruledKind(each) ?? []));
+  const outcomes = ours.map((kind) => ({ kind, ...carryFor(run, policy, rule, kind) }));
+  const lost = outcomes.filter(({ why }) => why !== undefined);
+  for (const [why = '', group] of Map.groupBy(lost, (each) => each.why))
+    rule.limit(kinds.length === 1 ? why : `for ${group.map(({ kind }) => kind).join(', ')}: ${why}`);
+  const others = kinds.filter((each) => ruledKind(each) === undefined);
+  if (ours.length === 0) rule.limit('the import reads rules on Namespaces, Secrets and RoleBindings only');
+  else if (others.length > 0) rule.limit(`Reeve has no such rules on ${others.join(', ')}`);
+  // Each kind has lost what it does not read.
+  rule.skip();
+  const carried = outcomes.filter(({ rest }) => rest !== undefined);
+  if (carried.length === 0) return [];
+  const left = kinds.filter((each) => !carried.some(({ kind }) => kind === ruledKind(each)));
+  return [{ rule, rest: [...left, ...carried.flatMap(({ rest }) => rest ?? [])] }];
+}
+
+/** `rest` is missing if no policy says the rule of the kind, and `why` also if the reason was given. */
+interface Outcome extends Partial<Pick<CarriedRule, 'rest'>> {
+  readonly why?: string;
+}
+
+/** Each kind reads the rule by its own account, since a field may have a meaning for some kinds only. */
+function carryFor(run: ImportRun, policy: ToolObject, whole: Reader, kind: RuledKind): Outcome {
   const rule = whole.apart();
   const reaches = reachesOfRule(rule, (each, side) => ruledReach(each, kind, side));
   const read = readRuleOn(kind, rule);
-  if (reaches === undefined) return 'it does not apply to a set of namespaces that a policy can match';
-  if ('why' in read) return read.why;
-  const { size } = run;
-  providePolicies(run, {
+  if (reaches === undefined)
+    return { why: 'it does not apply to a set of namespaces that a policy can match' };
+  if ('why' in read) return read;
+  if (judgesDeletions(rule))
+    return { why: 'its CEL also judges deletions, unless operations are CREATE and UPDATE' };
+  const { refused } = run;
+  const provided = providePolicies(run, {
     from: rule,
     name: `${policy.name}-${nameOfRule(rule)}`,
     reaches,
     spec: { validationActions: ['Audit'], ...read.spec },
   });
-  return run.size > size ? undefined : 'it would not load';
+  if (provided.length === 0 || run.refused > refused) return {};
+  const alone = reached(run, reaches, [...systemNamespaces, ...run.options.sharedNamespaces]);
+  return { rest: alone.length === 0 ? [] : [`${kind} ${leftAlone}`] };
+}
+
+const writes = ['CREATE', 'UPDATE'];
+
+/** Kyverno compares no pattern with a deleted object, but evaluates CEL, also where a rule names no operations. */
+function judgesDeletions(rule: Reader): boolean {
+  const filters = filtersIn(rule.at('match'));
+  const operations = filters.flatMap((each) => each.at('resources', 'operations').texts() ?? ['DELETE']);
+  return rule.at('validate', 'cel').isPresent && operations.some((each) => !writes.includes(each));
 }
 
 const ruledKinds: readonly RuledKind[] = ['Namespace', 'Secret', 'RoleBinding'];
 
-function plainKind(kind: string): string {
-  return kind.split('/').at(-1) ?? '';
+/** `*` is any group or version. A kind of another group is another kind, and a subresource is no object of the kind. */
+const kindForm = /^(?:(?:\*|rbac\.authorization\.k8s\.io)\/)?(?:(?:\*|v1)\/)?(?<kind>\w+)$/u;
+
+function ruledKind(written: string): RuledKind | undefined {
+  const kind = kindForm.exec(written)?.groups?.['kind'];
+  return ruledKinds.find((each) => each === kind);
 }
 
 /** A rule on Namespaces selects them by their own names and labels, and other rules by those of their Namespace. */
 function ruledReach(resources: Reader, kind: RuledKind, side: Side): NamespaceReach | undefined {
-  const kinds = (resources.at('kinds').texts() ?? []).map(plainKind);
-  const operations = resources.at('operations').texts() ?? ['CREATE', 'UPDATE'];
-  if (kinds.length === 0 ? side === 'match' : !kinds.includes(kind)) return undefined;
-  if (side === 'match' && !['CREATE', 'UPDATE'].every((each) => operations.includes(each))) return undefined;
+  const kinds = resources.at('kinds').texts() ?? [];
+  const operations = resources.at('operations').texts() ?? writes;
+  if (kinds.length === 0 ? side === 'match' : !kinds.some((each) => ruledKind(each) === kind))
+    return undefined;
+  // An exclusion from some operations would exclude from all.
+  if (!writes.every((each) => operations.includes(each))) return undefined;
   // These fields of the other kinds would be read for them, and so would not be lost.
   const ofOthers = kind === 'Namespace' ? ['namespaces', 'namespaceSelector'] : ['name', 'names', 'selector'];
   if (ofOthers.some((key) => resources.at(key).isPresent)) return undefined;

@@ -26,6 +26,17 @@ test('a lost field covers all leaves below it, and a missing one is not lost', (
   expect(reader.unread()).toEqual([]);
 });
 
+test('a value that is read apart stays unread, and what is lost there is lost', () => {
+  const reader = new Reader({ a: 'x', b: 'y', c: 'z' });
+  reader.at('a').skip();
+  const apart = reader.apart();
+  expect(apart.at('b').text()).toBe('y');
+  apart.at('c').lose('because');
+  expect(apart.unread()).toEqual([]);
+  expect(reader.unread()).toEqual([['b'], ['c']]);
+  expect(reader.lost()).toMatchObject([{ from: { path: 'c' }, why: 'because' }]);
+});
+
 test('a key such as __proto__ is a key like any other', () => {
   const reader = new Reader(JSON.parse('{"__proto__": {"a": "x"}, "constructor": "y"}'));
   expect(reader.at('toString').isPresent).toBe(false);
