@@ -48,7 +48,7 @@ const mayUse: Readonly<Record<string, readonly string[]>> = {
 /** The only file of src that imports each library; null while there is none. */
 const doors: Readonly<Record<string, string | null>> = {
   '@kubernetes/client-node': 'src/kube/auth/kubeconfig.ts',
-  express: 'src/admission/http/webhook-app.ts',
+  express: 'src/admission/http/webhook-server.ts',
   'node-forge': 'src/certs/issue/encode.ts',
   pino: 'src/observe/log.ts',
   'prom-client': 'src/observe/registry.ts',

@@ -2,13 +2,13 @@
 // The program `reeve`: runs the command of its arguments and sets the exit code.
 import { createInterface } from 'node:readline';
 import { systemClock } from './base/clock.ts';
-import { errorCode } from './base/error-code.ts';
+import { errorCode } from './base/kube-error.ts';
 import type { RunningIo } from './cli/running.ts';
 import { readCommand, type Command } from './cli/command-line.ts';
 import { cleanText } from './cli/output/clean-text.ts';
 import { exitCodes } from './cli/exit-codes.ts';
 import { nodeVersionProblem } from './cli/node-version.ts';
-import { BatchedOutput } from './observe/batched-output.ts';
+import { BatchedOutput } from './observe/log.ts';
 import { traceOf } from './observe/error-frames.ts';
 
 const { stdout, flushed } = standardOutput();

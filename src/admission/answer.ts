@@ -13,11 +13,10 @@ import {
 } from '../policy/terms/message.ts';
 import type { AnyReview } from '../policy/terms/review.ts';
 import type { Verdict, Violation } from '../policy/terms/verdict.ts';
-import type { ReviewProblem } from './decode/review-problem.ts';
+import type { ReviewProblem } from './decode/decode-target.ts';
 import type { BrokenRule, DecisionKind } from './ports.ts';
 import { group } from '../api/names.ts';
-import { reviewApiVersion, reviewKind } from './decode/decode-envelope.ts';
-import type { RequestSummary } from './decode/request-summary.ts';
+import { reviewApiVersion, reviewKind, type RequestSummary } from './decode/decode-envelope.ts';
 
 /** The part of metav1.Status with the reason for a refusal. */
 export interface Refusal {

@@ -1,22 +1,27 @@
 // Handles one HTTP request to one endpoint: reads, decodes, judges, responds, and catches every error.
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import type { ClusterSnapshot } from '../policy/compile/snapshot.ts';
 import { allowed, failedInside, malformed, type Answer, renderReview } from './answer.ts';
-import { isProviderReview, type AnyReview } from '../policy/terms/review.ts';
-import { withNamedIntents } from './awaited-intents.ts';
-import type { ByteBudget, ByteLease } from './http/byte-budget.ts';
-import { AnswerQueue } from './http/answer-queue.ts';
+import { isProviderReview, type AnyReview, type ProviderReview } from '../policy/terms/review.ts';
+import {
+  type ByteBudget,
+  type ByteLease,
+  arrivedBody,
+  readHead,
+  readReviewBody,
+} from './http/read-request.ts';
+import { AnswerQueue, sendJson, sendRefusal } from './http/send.ts';
 import { Deadline } from './http/deadline.ts';
 import { decodeReview, type DecodedReview } from './decode/decode-review.ts';
 import { serverError, notReady, timedOut, tooManyBytes, type HttpRefusal } from './http/http-refusal.ts';
 import { judgeReview, type JudgePorts, type Judging } from './judge-review.ts';
 import { LongDecisions } from './long-decisions.ts';
 import type { AdmissionObserver, Endpoint, SnapshotSource } from './ports.ts';
-import { arrivedBody, readHead, readReviewBody } from './http/read-request.ts';
-import { sendJson, sendRefusal } from './http/send.ts';
 import type { ServerLimits } from './http/server-limits.ts';
-import type { RequestSummary } from './decode/request-summary.ts';
+import type { RequestSummary } from './decode/decode-envelope.ts';
+import { isJsonObject } from '../base/json.ts';
+import type { KubeObject } from '../base/metadata.ts';
 
 export interface HandlerPorts extends JudgePorts {
   readonly snapshot: SnapshotSource;
@@ -208,4 +213,46 @@ function answered(summary: RequestSummary, answer: Answer): Handled {
 
 function refused(refusal: HttpRefusal): Handled {
   return { kind: 'refused', refusal };
+}
+
+// Waits a moment for the intents that a binding names: one file can hold both, and the watch reports an intent a little later.
+
+const pollMs = 20;
+const maxWaitMs = 500;
+/** The rest of the time is for the decision. */
+const waitingShare = 0.5;
+
+/** Returns the newest snapshot. It lacks an intent that does not exist, or that the watch has not reported in half a second. */
+export async function withNamedIntents(
+  review: ProviderReview,
+  snapshot: ClusterSnapshot,
+  newest: SnapshotSource,
+  deadline: Pick<Deadline, 'remaining'>,
+): Promise<ClusterSnapshot> {
+  const names = addedIntents(review);
+  const { remaining } = deadline;
+  const leftMs = remaining - Math.min(maxWaitMs, remaining * waitingShare);
+  let current = snapshot;
+  while (!hasAll(current, names) && deadline.remaining > leftMs) {
+    await sleep(pollMs);
+    current = newest() ?? current;
+  }
+  return current;
+}
+
+/** Returns what the old binding did not name. Otherwise each write of a binding whose intent is missing would wait. */
+function addedIntents({ resource, object, oldObject }: ProviderReview): readonly string[] {
+  if (!resource.endsWith('bindings')) return [];
+  const known = new Set(namedIntents(oldObject));
+  return namedIntents(object).filter((name) => !known.has(name));
+}
+
+function namedIntents(binding: KubeObject | undefined): readonly string[] {
+  const spec = binding?.['spec'];
+  const intents = isJsonObject(spec) ? spec['intents'] : undefined;
+  return Array.isArray(intents) ? intents.filter((name) => typeof name === 'string') : [];
+}
+
+function hasAll({ intents }: ClusterSnapshot, names: readonly string[]): boolean {
+  return names.every((name) => intents.context.intents.has(name));
 }

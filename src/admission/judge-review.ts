@@ -1,24 +1,44 @@
 // Judges one decoded review: finds its Namespace, calls the engine, asks for rights, and settles the verdict.
-import type { Circumstances } from '../policy/terms/budget.ts';
+import type { Circumstances, Budget } from '../policy/terms/budget.ts';
 import { decide } from '../policy/decide/decide.ts';
 import { mutate } from '../policy/decide/mutate.ts';
 import { decideProvider, reviewSubject } from '../policy/authors/decide-provider.ts';
 import type { Install } from '../policy/compile/install.ts';
-import { isProviderReview } from '../policy/terms/review.ts';
-import type { AnyReview, ProviderReview, Requester, Review } from '../policy/terms/review.ts';
+import {
+  isProviderReview,
+  type AnyReview,
+  type ProviderReview,
+  type Requester,
+  type Review,
+} from '../policy/terms/review.ts';
 import { settle } from '../policy/decide/settle.ts';
 import type { Trace } from '../policy/terms/trace.ts';
 import type { ClusterSnapshot } from '../policy/compile/snapshot.ts';
 import type { Overrun } from '../policy/terms/message.ts';
-import { rightKey, type Decision } from '../policy/terms/verdict.ts';
-import { allowed, judged, mutated, outOfTime, shortOfTime, waitedFor } from './answer.ts';
-import { EvaluationBudget } from './evaluation-budget.ts';
+import {
+  rightKey,
+  type Decision,
+  type AccessAnswer,
+  type Right,
+  type RightKey,
+} from '../policy/terms/verdict.ts';
+import {
+  allowed,
+  judged,
+  mutated,
+  outOfTime,
+  shortOfTime,
+  waitedFor,
+  type Answer,
+  unknownNamespace,
+} from './answer.ts';
 import type { LongDecisions } from './long-decisions.ts';
-import type { Answer } from './answer.ts';
 import type { Deadline } from './http/deadline.ts';
-import { askRights, completeSnapshot, type Completed } from './lookups.ts';
 import type { Clock } from '../base/clock.ts';
 import type { AccessReviewer, Endpoint, NamespaceFinder } from './ports.ts';
+import { clipped } from '../base/text.ts';
+import type { KubeObject } from '../base/metadata.ts';
+import { namespaceNeeded } from '../policy/compile/applicable-rules.ts';
 
 export interface JudgePorts {
   readonly namespaces: NamespaceFinder;
@@ -151,4 +171,172 @@ function mutateReview(
     overBudget,
   };
   return judged(verdict, review, overBudget ? costOf(circumstances.budget) : undefined);
+}
+
+// The budget of one review in units of work, and the policies that use most of it.
+
+/** A smaller part of the work is no reason to change a policy. */
+const minShare = 0.1;
+const maxPolicies = 3;
+
+/** The clock is read once for this much work, which takes milliseconds. Most reviews need less, and never read it. */
+const unitsPerLook = 20_000;
+
+/** A policy, and the units that it has used in one review. */
+interface PolicyCost {
+  readonly policy: string;
+  readonly units: number;
+}
+
+/** The caller waits only until `due`, in milliseconds of the monotonic clock. */
+export class EvaluationBudget implements Budget {
+  readonly units: number;
+  readonly #monotonic: () => number;
+  readonly #due: number;
+  readonly #usedBy = new Map<string, number>();
+  #left: number;
+  /** What was left when the policy began to spend. */
+  #began: number;
+  #nextLook: number;
+  #policy = '';
+  #isLate = false;
+
+  constructor(units: number, monotonic: () => number, due: number) {
+    this.units = units;
+    this.#left = units;
+    this.#began = units;
+    this.#nextLook = units - unitsPerLook;
+    this.#monotonic = monotonic;
+    this.#due = due;
+  }
+
+  spend(units: number): void {
+    this.#left -= units;
+  }
+
+  charge(policy: string): void {
+    if (policy !== this.#policy) this.#note(policy);
+  }
+
+  isSpent(): boolean {
+    if (this.#left <= 0) return true;
+    if (this.#left < this.#nextLook) {
+      this.#nextLook = this.#left - unitsPerLook;
+      this.#isLate ||= this.#monotonic() >= this.#due;
+    }
+    return this.#isLate;
+  }
+
+  get isLate(): boolean {
+    return this.#isLate;
+  }
+
+  /** Returns the policies that used most of the budget, the most expensive first. */
+  dearest(): readonly PolicyCost[] {
+    this.#note(this.#policy);
+    const used = [...this.#usedBy].map(([policy, units]): PolicyCost => ({ policy, units }));
+    const total = used.reduce((sum, { units }) => sum + units, 0);
+    return used
+      .filter(({ policy, units }) => policy !== '' && units >= total * minShare)
+      .sort((a, b) => b.units - a.units)
+      .slice(0, maxPolicies);
+  }
+
+  #note(next: string): void {
+    const units = this.#began - this.#left;
+    if (units > 0) this.#usedBy.set(this.#policy, (this.#usedBy.get(this.#policy) ?? 0) + units);
+    this.#began = this.#left;
+    this.#policy = next;
+  }
+}
+
+// Asks the cluster for what a decision needs beyond the snapshot: a Namespace, and the rights of a user.
+
+type Completed =
+  { readonly ok: true; readonly snapshot: ClusterSnapshot } | { readonly ok: false; readonly answer: Answer };
+
+/** Returns the snapshot with the Namespace of the review. A Namespace that cannot be found is a refusal. */
+function completeSnapshot(
+  review: Review,
+  snapshot: ClusterSnapshot,
+  finder: NamespaceFinder,
+  deadline: Deadline,
+): Completed | Promise<Completed> {
+  const name = namespaceNeeded(review, snapshot.policies);
+  if (name === undefined || snapshot.namespace(name) !== undefined) return { ok: true, snapshot };
+  return completedWith(name, snapshot, finder, deadline);
+}
+
+async function completedWith(
+  name: string,
+  snapshot: ClusterSnapshot,
+  finder: NamespaceFinder,
+  deadline: Deadline,
+): Promise<Completed> {
+  const found = await deadline.within((signal) => orUndefined(finder.find(name, signal)));
+  if (!found.inTime) return { ok: false, answer: outOfTime };
+  if (found.value === undefined) return { ok: false, answer: unknownNamespace(clipped(name)) };
+  return { ok: true, snapshot: withNamespace(snapshot, name, found.value) };
+}
+
+/** A failed lookup must never mean "no policy matches". */
+function orUndefined(found: Promise<KubeObject | undefined>): Promise<KubeObject | undefined> {
+  return found.catch(() => undefined);
+}
+
+function withNamespace(snapshot: ClusterSnapshot, name: string, found: KubeObject): ClusterSnapshot {
+  return {
+    ...snapshot,
+    namespace: (wanted) => (wanted === name ? found : snapshot.namespace(wanted)),
+    namespaces: () => [...snapshot.namespaces(), found],
+  };
+}
+
+/**
+ * Asks for all rights in parallel, each once, and then for the other right of each that is missing. Returns undefined when the
+ * deadline expires.
+ */
+export async function askRights(
+  requester: Requester,
+  rights: readonly Right[],
+  reviewer: AccessReviewer,
+  deadline: Deadline,
+): Promise<ReadonlyMap<RightKey, AccessAnswer> | undefined> {
+  const answers = await askAll(requester, rights, reviewer, deadline);
+  const others = rights.flatMap((right) =>
+    right.instead === undefined || answers?.get(rightKey(right)) === 'yes' ? [] : [right.instead],
+  );
+  const further = answers && (await askAll(requester, others, reviewer, deadline));
+  return answers && further && new Map([...answers, ...further]);
+}
+
+async function askAll(
+  requester: Requester,
+  rights: readonly Right[],
+  reviewer: AccessReviewer,
+  deadline: Deadline,
+): Promise<ReadonlyMap<RightKey, AccessAnswer> | undefined> {
+  if (rights.length === 0) return new Map();
+  const questions = [...new Map(rights.map((right) => [rightKey(right), right] as const))];
+  const asked = await deadline.within((signal) =>
+    Promise.all(
+      questions.map(
+        async ([key, right]) => [key, await answerTo(reviewer, requester, right, signal)] as const,
+      ),
+    ),
+  );
+  return asked.inTime ? new Map(asked.value) : undefined;
+}
+
+async function answerTo(
+  reviewer: AccessReviewer,
+  requester: Requester,
+  right: Right,
+  signal: AbortSignal,
+): Promise<AccessAnswer> {
+  try {
+    return await reviewer.mayDo(requester, right, signal);
+  } catch {
+    return 'unknown';
+  }
 }

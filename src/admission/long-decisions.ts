@@ -16,7 +16,7 @@ const decidingShare = 0.75;
 const waitingShare = 0.5;
 
 /** A write of a policy or share, and its user. */
-export interface LongReview {
+interface LongReview {
   readonly user: string;
   readonly subject: string;
 }

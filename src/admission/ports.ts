@@ -1,11 +1,11 @@
 // The interfaces that admission needs from other rooms; `app` connects the implementations.
-import type { KubeObject } from '../base/kube-object.ts';
+import type { KubeObject } from '../base/metadata.ts';
 import type { JsonPatchOperation } from '../policy/terms/patch.ts';
 import type { Requester } from '../policy/terms/review.ts';
 import type { ClusterSnapshot } from '../policy/compile/snapshot.ts';
 import type { AccessAnswer, Right } from '../policy/terms/verdict.ts';
 import type { ValidationAction } from '../api/namespace-policy/namespace-policy.ts';
-import type { RequestSummary } from './decode/request-summary.ts';
+import type { RequestSummary } from './decode/decode-envelope.ts';
 
 export type Endpoint = 'validate' | 'mutate';
 
@@ -32,7 +32,7 @@ export interface BrokenRule {
 }
 
 /** The texts that the user gets. They may contain labels and annotations, but no other part of an object. */
-export interface Explanation {
+interface Explanation {
   /** Undefined when the request is allowed. */
   readonly refusal: string | undefined;
   readonly warnings: readonly string[];

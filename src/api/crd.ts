@@ -1,5 +1,5 @@
 // Lists our kinds, and writes their CustomResourceDefinitions.
-import type { KubeObject } from '../base/kube-object.ts';
+import type { KubeObject } from '../base/metadata.ts';
 import { apiVersion, category, group, version } from './names.ts';
 import { namespacePolicyKind, namespacePolicySchemas } from './namespace-policy/namespace-policy.ts';
 import type { PrintColumn } from './print-columns.ts';

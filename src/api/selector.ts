@@ -1,8 +1,7 @@
 // Compiles Kubernetes label selectors, so that they can be tested on a map of labels.
 // https://kubernetes.io/docs/concepts/overview/working-with-objects/labels/#resources-that-support-set-based-requirements
 import type { LabelSelector } from './namespace-policy/namespace-policy.ts';
-import type { StringMap } from '../base/kube-object.ts';
-import { valueOf } from '../base/metadata.ts';
+import { type StringMap, valueOf } from '../base/metadata.ts';
 
 export interface Selector {
   matches(labels: StringMap): boolean;
@@ -13,7 +12,7 @@ export interface Selector {
   readonly needs: SelectorNeed | undefined;
 }
 
-export type SelectorNeed =
+type SelectorNeed =
   | { readonly kind: 'pairs'; readonly key: string; readonly values: readonly string[] }
   | { readonly kind: 'key'; readonly key: string };
 

@@ -1,14 +1,13 @@
 // Starts the HTTPS server that answers reviews, with its certificates, log and metrics; callers bring the policies.
-import { ByteBudget } from '../admission/http/byte-budget.ts';
-import { webhookApp } from '../admission/http/webhook-app.ts';
+import { ByteBudget } from '../admission/http/read-request.ts';
+import { webhookApp, WebhookServer, type TlsPair, drain } from '../admission/http/webhook-server.ts';
 import { webhookHandler, type HandlerPorts } from '../admission/handler.ts';
-import { WebhookServer, type TlsPair, drain } from '../admission/http/webhook-server.ts';
 import type { ServerLimits } from '../admission/http/server-limits.ts';
 import type { Log } from '../observe/log.ts';
 import type { AdmissionMetrics } from '../observe/admission-metrics.ts';
 import { admissionObserver } from './observers.ts';
 import { listen, urlOf } from './listen.ts';
-import type { PairSource } from '../certs/pair-source.ts';
+import type { PairSource } from '../certs/ports.ts';
 import { systemClock } from '../base/clock.ts';
 import type { ActivityObserver } from './observers.ts';
 import type { Tracing } from './tracing.ts';
@@ -21,7 +20,7 @@ export interface AdmissionSettings {
 }
 
 /** The policies, namespaces and access reviews that the server needs. */
-export type AdmissionSources = Omit<HandlerPorts, 'clock' | 'evaluationUnits' | 'observer'>;
+type AdmissionSources = Omit<HandlerPorts, 'clock' | 'evaluationUnits' | 'observer'>;
 
 export interface RunningAdmission {
   readonly url: string;
@@ -32,7 +31,7 @@ export interface RunningAdmission {
   stop(graceMs: number, signal: AbortSignal): Promise<void>;
 }
 
-export interface AdmissionObservers {
+interface AdmissionObservers {
   readonly log: Log;
   readonly metrics: AdmissionMetrics;
   readonly activity: ActivityObserver;

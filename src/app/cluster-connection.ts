@@ -1,9 +1,13 @@
 // Opens the connection to the API server that the whole program shares.
 import type { KubeClient } from '../kube/http/client.ts';
-import { CredentialError, type ApiServer } from '../kube/auth/credentials.ts';
-import { createDiscovery, type Discovery } from '../kube/discovery.ts';
+import { CredentialError, type ApiServer } from '../kube/http/http-exchange.ts';
+import {
+  createDiscovery,
+  type Discovery,
+  createObjectWriter,
+  type ObjectWriter,
+} from '../kube/object-writer.ts';
 import { createKubeClient } from '../kube/http/https-client.ts';
-import { createObjectWriter, type ObjectWriter } from '../kube/object-writer.ts';
 import { ConnectionMetrics } from '../observe/connection-metrics.ts';
 import type { MetricsRegistry } from '../observe/registry.ts';
 import { StartError } from '../base/start-error.ts';

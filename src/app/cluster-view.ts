@@ -1,7 +1,7 @@
 // Starts the watches that keep the engine's view of the cluster up to date: providers, intents and Namespaces.
 import { apiVersion, systemNamespaces } from '../api/names.ts';
 import type { WatchSink } from '../base/watch-sink.ts';
-import { resourcePath } from '../kube/http/resource-paths.ts';
+import { resourcePath } from '../kube/http/https-client.ts';
 import { intentAdapters } from '../policy/intents/adapters.ts';
 import type { InstalledAdapters } from '../state/live-intents.ts';
 import { objectTypeOf } from '../policy/terms/object-key.ts';
@@ -13,7 +13,7 @@ import { definitionUid, RemovedIntents, ServedKinds } from './served-kinds.ts';
 import { systemClock } from '../base/clock.ts';
 import type { WatchStarter } from './watches.ts';
 
-export interface ViewContext {
+interface ViewContext {
   readonly connection: Pick<ClusterConnection, 'discovery' | 'writer'>;
   readonly log: Log;
   /** Takes an error of the program itself. */

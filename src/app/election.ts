@@ -6,7 +6,7 @@ import { electLeader } from '../kube/lease/lease.ts';
 import type { Log } from '../observe/log.ts';
 import { systemClock } from '../base/clock.ts';
 
-export interface ElectionSettings {
+interface ElectionSettings {
   readonly namespace: string;
   /** The name of the Lease. */
   readonly name: string;

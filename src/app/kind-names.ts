@@ -1,6 +1,6 @@
 // Knows the resource name of each kind without waiting for the API server.
 import { guessedPlural } from '../base/plural.ts';
-import type { Discovery } from '../kube/discovery.ts';
+import type { Discovery } from '../kube/object-writer.ts';
 import type { ObjectType } from '../policy/terms/object-key.ts';
 
 /** Returns a guess until the API server has answered. Asks at once for the allowed kinds. */

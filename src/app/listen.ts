@@ -1,6 +1,6 @@
 // Opens the port of a server, and explains in one sentence why it cannot.
 import type { Server } from 'node:net';
-import { errorCode } from '../base/error-code.ts';
+import { errorCode } from '../base/kube-error.ts';
 import { StartError } from '../base/start-error.ts';
 
 const reasons: ReadonlyMap<string, string> = new Map([

@@ -1,7 +1,7 @@
 // Creates on a cluster what files say, in the order of the files.
 import { isJsonObject } from '../base/json.ts';
 import { KubeError } from '../base/kube-error.ts';
-import type { KubeObject } from '../base/kube-object.ts';
+import type { KubeObject } from '../base/metadata.ts';
 import { renderFileProblem } from '../state/file-problem.ts';
 import { isForTools, ownProblems } from '../state/definitions.ts';
 import { readYamlFiles } from '../state/yaml-files.ts';

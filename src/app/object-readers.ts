@@ -1,9 +1,9 @@
 // Reads the objects that no watch keeps in memory: the content of our copies, and what an audit judges.
-import type { KubeObject } from '../base/kube-object.ts';
+import type { KubeObject } from '../base/metadata.ts';
 import { systemClock } from '../base/clock.ts';
 import { managedByLabel, managedByReeve, providerLabels } from '../api/names.ts';
 import type { KubeClient } from '../kube/http/client.ts';
-import { resourcePath } from '../kube/http/resource-paths.ts';
+import { resourcePath } from '../kube/http/https-client.ts';
 import { CollectionReader } from '../kube/watch/collection-reader.ts';
 import { pagedObjects } from '../kube/watch/list-pages.ts';
 import type { WatchTarget } from '../kube/watch/watch-target.ts';

@@ -2,8 +2,8 @@
 import { hostname } from 'node:os';
 import { ownMember } from '../base/json.ts';
 import { KubeError } from '../base/kube-error.ts';
-import type { ObjectRef } from '../base/kube-object.ts';
-import { pause } from '../base/pause.ts';
+import type { ObjectRef } from '../base/metadata.ts';
+import { pause } from '../base/abort.ts';
 import { createEventRecorder, type EventRecorder } from '../kube/events/event-recorder.ts';
 import type { Log } from '../observe/log.ts';
 import { measureProviders } from '../observe/provider-metrics.ts';

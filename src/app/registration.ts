@@ -1,12 +1,11 @@
 // Elects one replica, which keeps the two webhook configurations.
-import type { CaBundle } from '../certs/pair-source.ts';
-import { ConfigurationMetrics } from '../observe/configuration-metrics.ts';
+import type { CaBundle } from '../certs/ports.ts';
+import { ConfigurationMetrics } from '../observe/certificate-metrics.ts';
 import type { Log } from '../observe/log.ts';
 import type { MetricsRegistry } from '../observe/registry.ts';
 import type { HookMode } from '../policy/compile/applicable-rules.ts';
 import { drifts } from '../registration/configuration-drift.ts';
-import { keepConfigurations } from '../registration/keep-configurations.ts';
-import { serviceReached } from '../registration/service-reach.ts';
+import { keepConfigurations, serviceReached } from '../registration/keep-configurations.ts';
 import { serviceTrial } from '../kube/service-proxy.ts';
 import type { LiveCluster } from '../state/live-cluster.ts';
 import { systemClock } from '../base/clock.ts';
@@ -25,7 +24,7 @@ export interface RegistrationSettings extends InstallSettings {
   readonly leaderElect: boolean;
 }
 
-export interface RegistrationContext {
+interface RegistrationContext {
   readonly connection: ClusterConnection;
   readonly cluster: LiveCluster;
   readonly registry: MetricsRegistry;

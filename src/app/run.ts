@@ -1,12 +1,11 @@
 // Starts `reeve run`: one connection, one view of the cluster, and the roles of this process.
 import type { Server } from 'node:http';
 import { serverLimits } from '../admission/http/server-limits.ts';
-import type { ApiServer } from '../kube/auth/credentials.ts';
+import type { ApiServer } from '../kube/http/http-exchange.ts';
 import { AdmissionMetrics } from '../observe/admission-metrics.ts';
 import type { Log } from '../observe/log.ts';
-import { countDroppedLines } from '../observe/log-metrics.ts';
+import { countDroppedLines, MetricsRegistry } from '../observe/registry.ts';
 import { createProbes } from '../observe/probes.ts';
-import { MetricsRegistry } from '../observe/registry.ts';
 import { connect } from './cluster-connection.ts';
 import { watchCluster, type ClusterView, type ViewSettings } from './cluster-view.ts';
 import { listen, urlOf } from './listen.ts';
@@ -46,7 +45,7 @@ interface StartContext {
 /** Stops one started part. The parts stop in reverse order of their start. */
 type Ending = (graceMs: number, signal: AbortSignal) => Promise<void> | void;
 
-export interface StartOptions {
+interface StartOptions {
   readonly activity?: ActivityObserver;
   /** Aborts a start that waits. */
   readonly starting?: AbortSignal;

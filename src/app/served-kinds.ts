@@ -1,19 +1,17 @@
 // Asks the API server which kinds bindings of intents depend on: of security engines while a binding exists, and of removed intents.
 import { isDeepStrictEqual } from 'node:util';
 import { group } from '../api/names.ts';
-import { isAborted } from '../base/abort.ts';
+import { isAborted, InterruptiblePause } from '../base/abort.ts';
 import { Backoff } from '../base/backoff.ts';
 import type { Clock } from '../base/clock.ts';
 import { KubeError } from '../base/kube-error.ts';
 import { isTerminating } from '../base/metadata.ts';
-import { InterruptiblePause } from '../base/pause.ts';
-import type { Discovery } from '../kube/discovery.ts';
-import type { ObjectWriter } from '../kube/object-writer.ts';
+import type { Discovery, ObjectWriter } from '../kube/object-writer.ts';
 import { isBinding } from '../policy/terms/provider-id.ts';
 import type { ObjectType } from '../policy/terms/object-key.ts';
 import type { ClusterChange, LiveCluster } from '../state/live-cluster.ts';
 
-export interface ServedKindsOptions {
+interface ServedKindsOptions {
   readonly cluster: Pick<LiveCluster, 'subscribe' | 'providers' | 'neededKinds' | 'setServed'>;
   readonly discovery: Discovery;
   readonly clock: Pick<Clock, 'sleep'>;
@@ -89,7 +87,7 @@ export class ServedKinds {
   }
 }
 
-export interface RemovedIntentsOptions {
+interface RemovedIntentsOptions {
   readonly cluster: Pick<LiveCluster, 'removedIntents' | 'setIntentKind'>;
   /** Returns the UID of the CustomResourceDefinition of intents; undefined when it is missing or being deleted. */
   readonly kindUid: (signal: AbortSignal) => Promise<string | undefined>;

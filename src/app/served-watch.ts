@@ -1,14 +1,14 @@
 // Starts a watch once the API server serves its kind. Until then the kind counts as one without objects.
 import { KubeError } from '../base/kube-error.ts';
-import { pause } from '../base/pause.ts';
+import { pause } from '../base/abort.ts';
 import { unservedVersion, type WatchSink } from '../base/watch-sink.ts';
-import type { ServedKind } from '../kube/discovery.ts';
+import type { ServedKind } from '../kube/object-writer.ts';
 import type { Log } from '../observe/log.ts';
 import type { ObjectType } from '../policy/terms/object-key.ts';
 import { systemClock, type Clock } from '../base/clock.ts';
 import type { ClusterConnection } from './cluster-connection.ts';
 
-export interface ServedWatch {
+interface ServedWatch {
   readonly type: ObjectType;
   readonly sink: WatchSink;
   /** How unusual it is that the API server does not serve the kind. */

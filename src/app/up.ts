@@ -1,7 +1,7 @@
 // Starts `reeve up`: a sandbox, an install of Reeve on it, the first objects, and the program.
 import { join } from 'node:path';
 import { crdOf, kindDefinitions } from '../api/crd.ts';
-import type { KubeObject } from '../base/kube-object.ts';
+import type { KubeObject } from '../base/metadata.ts';
 import { createKubeClient } from '../kube/http/https-client.ts';
 import type { KubeClient } from '../kube/http/client.ts';
 import type { Log } from '../observe/log.ts';

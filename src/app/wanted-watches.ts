@@ -1,13 +1,13 @@
 // Starts each watch of the reconciler as soon as the API server serves its kind.
 import { guessedPlural } from '../base/plural.ts';
-import { resourcePath } from '../kube/http/resource-paths.ts';
+import { resourcePath } from '../kube/http/https-client.ts';
 import type { Log } from '../observe/log.ts';
 import type { WantedWatch } from '../reconcile/live/watches.ts';
 import type { ClusterConnection } from './cluster-connection.ts';
 import { startOnceServed } from './served-watch.ts';
 import type { WatchStarter } from './watches.ts';
 
-export interface StartingWatches {
+interface StartingWatches {
   /** Gives up the watches that have not started. */
   stop(): void;
 }

@@ -3,7 +3,7 @@ import type { WatchSink } from '../base/watch-sink.ts';
 import type { KubeClient } from '../kube/http/client.ts';
 import { listWatch, type WatchHealth } from '../kube/watch/list-watch.ts';
 import type { WatchTarget } from '../kube/watch/watch-target.ts';
-import { resourcePath, type ResourceAddress } from '../kube/http/resource-paths.ts';
+import { resourcePath, type ResourceAddress } from '../kube/http/https-client.ts';
 import { WatchMetrics } from '../observe/connection-metrics.ts';
 import type { Log } from '../observe/log.ts';
 import type { MetricsRegistry } from '../observe/registry.ts';

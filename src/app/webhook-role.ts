@@ -16,7 +16,7 @@ import type { ClusterConnection } from './cluster-connection.ts';
 import { openSharedAuthority, type SharedAuthoritySettings } from '../certs/authority/shared-authority.ts';
 import { openGivenPair, type PairSettings } from '../certs/files/pair-files.ts';
 import type { SecretWatch } from '../certs/ports.ts';
-import { resourcePath } from '../kube/http/resource-paths.ts';
+import { resourcePath } from '../kube/http/https-client.ts';
 import { startRegistration, type RegistrationSettings } from './registration.ts';
 import type { Watches } from './watches.ts';
 import type { ActivityObserver } from './observers.ts';

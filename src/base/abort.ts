@@ -1,4 +1,5 @@
 // Helpers for AbortSignal: asks a signal again, and stops waiting when it aborts.
+import type { Clock } from './clock.ts';
 
 /** Reads `aborted` afresh. After one check the compiler believes that the signal stays unaborted. */
 export function isAborted(signal: AbortSignal): boolean {
@@ -15,5 +16,52 @@ export async function abortable<T>(work: Promise<T>, signal: AbortSignal): Promi
     return await Promise.race([work, stopped]);
   } finally {
     signal.removeEventListener('abort', stop);
+  }
+}
+
+// Waits for a time, or until a signal aborts, or until another part of the program has news.
+
+/** Resolves when the time is over and also when the signal aborts, whatever `sleep` of the clock does then. */
+export async function pause(
+  clock: Pick<Clock, 'sleep'>,
+  milliseconds: number,
+  signal: AbortSignal,
+): Promise<void> {
+  if (signal.aborted) return;
+  try {
+    await clock.sleep(milliseconds, signal);
+  } catch (error) {
+    // Any other rejection is an error of the program.
+    if (!isAborted(signal)) throw error;
+  }
+}
+
+/** A wait that another part of the program can end early. */
+export class InterruptiblePause {
+  readonly #clock: Pick<Clock, 'sleep'>;
+  #interrupted = Promise.withResolvers<void>();
+
+  constructor(clock: Pick<Clock, 'sleep'>) {
+    this.#clock = clock;
+  }
+
+  /** Ends the current wait, or the next one when nothing waits. */
+  interrupt(): void {
+    this.#interrupted.resolve();
+  }
+
+  /** Resolves after the time, after `interrupt`, or when the signal aborts. */
+  async wait(milliseconds: number, signal: AbortSignal): Promise<void> {
+    const over = new AbortController();
+    const either = AbortSignal.any([signal, over.signal]);
+    try {
+      await Promise.race([
+        this.#interrupted.promise,
+        this.#clock.sleep(milliseconds, either).catch(() => undefined),
+      ]);
+    } finally {
+      over.abort();
+      this.#interrupted = Promise.withResolvers<void>();
+    }
   }
 }

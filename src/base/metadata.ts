@@ -1,5 +1,4 @@
 // Reads and changes the metadata of objects. Users choose the keys, so only own members count.
-import type { KubeObject, StringMap } from './kube-object.ts';
 import { clipped } from './text.ts';
 
 const none: StringMap = Object.freeze({});
@@ -63,4 +62,43 @@ export function keyText(field: MetadataField, key: string): string {
 /** The path of a key as messages show it: `metadata.labels["team"]`. */
 export function keyPath(field: MetadataField, key: string): string {
   return `metadata.${field}[${JSON.stringify(key)}]`;
+}
+
+// Kubernetes objects as plain data: the fields that every kind shares.
+
+export type StringMap = Readonly<Record<string, string>>;
+
+export interface OwnerReference {
+  readonly apiVersion?: string;
+  readonly kind?: string;
+  readonly name?: string;
+  readonly uid?: string;
+}
+
+export interface ObjectMeta {
+  readonly name?: string;
+  readonly generateName?: string;
+  readonly namespace?: string;
+  readonly uid?: string;
+  readonly labels?: StringMap;
+  readonly annotations?: StringMap;
+  readonly ownerReferences?: readonly OwnerReference[];
+  readonly deletionTimestamp?: string;
+  readonly [field: string]: unknown;
+}
+
+/** Any Kubernetes object as received. Only its metadata has been checked. */
+export interface KubeObject {
+  readonly apiVersion?: string;
+  readonly kind?: string;
+  readonly metadata: ObjectMeta;
+  readonly [field: string]: unknown;
+}
+
+/** Identifies one object. The namespace is undefined for cluster-scoped kinds. */
+export interface ObjectRef {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly namespace?: string;
+  readonly name: string;
 }

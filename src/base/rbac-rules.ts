@@ -1,7 +1,7 @@
 // Reads roles and bindings, and tells what a rule of a role permits:
 // https://kubernetes.io/docs/reference/access-authn-authz/rbac/#role-and-clusterrole
 import { isJsonObject, ownMember, type JsonObject } from './json.ts';
-import type { KubeObject } from './kube-object.ts';
+import type { KubeObject } from './metadata.ts';
 
 export const rbacApiGroup = 'rbac.authorization.k8s.io';
 

@@ -1,5 +1,5 @@
 // Receives objects from a list-watch: the whole state after each list, then each change.
-import type { KubeObject } from './kube-object.ts';
+import type { KubeObject } from './metadata.ts';
 
 /** The version of the empty list of a kind that the API server does not serve. */
 export const unservedVersion = '0';

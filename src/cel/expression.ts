@@ -5,28 +5,29 @@ import {
   type Compiled,
   type ExpressionScope,
   type MetadataKey,
+  Frame,
+  type Bindings,
+  type EvaluationStep,
+  type Variable,
 } from './compile/compilation.ts';
-import { Frame, type Bindings, type EvaluationStep, type Variable } from './compile/frame.ts';
 import { parse } from './syntax/parser.ts';
-import { CompileProblem, positionOf } from './syntax/problem.ts';
+import { CompileProblem, positionOf, type Literal, type Node } from './syntax/ast.ts';
 import { BOOL, DYN, STRING, typeText, type Type } from './types/type.ts';
 import {
   EvaluationError,
   OVER_BUDGET,
   evaluationError,
   type EvaluationErrorReason,
-} from './values/evaluation-error.ts';
+  type Value,
+} from './values/value.ts';
 import type { Work } from './values/meter.ts';
-import type { Value } from './values/value.ts';
 import { findEnd } from './syntax/lexer.ts';
-import type { Literal, Node } from './syntax/ast.ts';
 import { compileCall } from './compile/call.ts';
-import { compileIndex } from './compile/index-access.ts';
+import { compileIndex, compileSelect } from './compile/select.ts';
 import { compileList, compileMap } from './compile/aggregate.ts';
 import { compileLoop, compileOptionalMap } from './compile/macro.ts';
 import { compileIdentifier } from './compile/name.ts';
 import { compileOperator, isOperator } from './compile/operator.ts';
-import { compileSelect } from './compile/select.ts';
 
 export { findEnd, positionOf };
 export type { Bindings, ExpressionScope, MetadataKey, Node, Type, Variable, Work };
@@ -97,7 +98,7 @@ function attempt<T>(source: string, work: () => T): Attempt<T> {
   }
 }
 
-export type TreeResult =
+type TreeResult =
   { readonly ok: true; readonly tree: Node } | { readonly ok: false; readonly problem: ExpressionProblem };
 
 /** Parses without checking names and types, for expressions that are turned into something else. */
@@ -186,7 +187,7 @@ export function withVariables(bindings: Bindings, computed: ReadonlyMap<string, 
   return all;
 }
 
-export function compileNode(compilation: ExpressionCompilation, node: Node): Compiled {
+function compileNode(compilation: ExpressionCompilation, node: Node): Compiled {
   switch (node.kind) {
     case 'literal':
       return compileLiteral(node);

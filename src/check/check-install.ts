@@ -2,11 +2,11 @@
 import { apiVersion, configurationName, group, partOfLabel, partOfReeve } from '../api/names.ts';
 import type { ClusterConnection } from '../app/cluster-connection.ts';
 import { KubeError } from '../base/kube-error.ts';
-import type { KubeObject, ObjectRef } from '../base/kube-object.ts';
+import type { KubeObject, ObjectRef } from '../base/metadata.ts';
 import { keepsReports } from '../cli/input/install-facts.ts';
 import type { ResourceAttributes } from '../kube/access-review.ts';
 import type { KubeClient } from '../kube/http/client.ts';
-import { resourcePath } from '../kube/http/resource-paths.ts';
+import { resourcePath } from '../kube/http/https-client.ts';
 import { groupOf } from '../policy/terms/object-key.ts';
 import { providerKinds, type ProviderKind, providerResources } from '../policy/terms/provider-id.ts';
 import { protections } from '../reconcile/guard-check.ts';

@@ -1,10 +1,9 @@
 // Judges the objects of one part of an install. Each function returns problems as sentences, none if the part works.
 import { X509Certificate } from 'node:crypto';
 import { ownMember } from '../base/json.ts';
-import type { KubeObject } from '../base/kube-object.ts';
-import { nameOf } from '../base/metadata.ts';
+import { type KubeObject, nameOf } from '../base/metadata.ts';
 import { isEnforced, type Protection } from '../reconcile/guard-check.ts';
-import { isSealBroken } from '../registration/configuration-seal.ts';
+import { isSealBroken } from '../registration/configuration-drift.ts';
 import { versionAnnotation } from '../registration/wanted-configurations.ts';
 import type { LackedRight } from './missing-rules.ts';
 

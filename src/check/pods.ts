@@ -2,12 +2,11 @@
 import { partOfLabel, partOfReeve } from '../api/names.ts';
 import { ownMember } from '../base/json.ts';
 import { KubeError } from '../base/kube-error.ts';
-import type { KubeObject } from '../base/kube-object.ts';
-import { nameOf } from '../base/metadata.ts';
+import { type KubeObject, nameOf } from '../base/metadata.ts';
 import type { ResourceAttributes } from '../kube/access-review.ts';
 import { kubeErrorOf } from '../kube/http/answers.ts';
 import type { KubeClient } from '../kube/http/client.ts';
-import { resourcePath } from '../kube/http/resource-paths.ts';
+import { resourcePath } from '../kube/http/https-client.ts';
 import { inParallel, listObjects } from '../uninstall/removal.ts';
 import { listOf, type Seen } from './findings.ts';
 

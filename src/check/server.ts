@@ -6,7 +6,7 @@ import { KubeError } from '../base/kube-error.ts';
 import type { ResourceAttributes } from '../kube/access-review.ts';
 import { malformedAnswer } from '../kube/http/answers.ts';
 import type { KubeClient } from '../kube/http/client.ts';
-import { resourcePath } from '../kube/http/resource-paths.ts';
+import { resourcePath } from '../kube/http/https-client.ts';
 import type { Seen } from './findings.ts';
 
 /** The guard consists of ValidatingAdmissionPolicies, which are stable since then. */

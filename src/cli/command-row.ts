@@ -14,7 +14,7 @@ import {
 } from './flags/settings.ts';
 
 /** The variables that kubectl and Pods use to find their cluster. */
-export type ClusterEnvironment = ApiServerChoice['environment'];
+type ClusterEnvironment = ApiServerChoice['environment'];
 
 /** A command line that only prints: help, scripts and problems. */
 export type SaidCommand =

@@ -6,7 +6,7 @@ import type { FeedEvent, Listener } from './feed.ts';
 import { cleanText } from './output/clean-text.ts';
 
 export type Paint = (color: Color, text: string) => string;
-export type Color = 'red' | 'green' | 'yellow' | 'cyan' | 'bold' | 'dim';
+type Color = 'red' | 'green' | 'yellow' | 'cyan' | 'bold' | 'dim';
 
 export const plain: Paint = (_, text) => text;
 export const colored: Paint = (color, text) => styleText(color, text, { validateStream: false });

@@ -66,7 +66,7 @@ export type FeedEvent =
 export type Listener = (event: FeedEvent) => void;
 
 /** A label or annotation that a default has set. */
-export interface Addition {
+interface Addition {
   readonly path: string;
   readonly value: string;
 }

@@ -1,6 +1,6 @@
 // Writes what `reeve up` prints when it is ready: how to reach the sandbox, what to try, and what was loaded.
 import { isJsonObject, ownMember } from '../base/json.ts';
-import type { KubeObject } from '../base/kube-object.ts';
+import type { KubeObject } from '../base/metadata.ts';
 import { providerKinds } from '../policy/terms/provider-id.ts';
 import type { Paint } from './feed-text.ts';
 

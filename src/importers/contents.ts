@@ -1,9 +1,8 @@
 // Writes objects of older tools as contents of policies.
 import { group, managedByLabel } from '../api/names.ts';
 import { isReservedSubject } from '../api/namespace-policy/contents.ts';
-import type { KubeObject, StringMap } from '../base/kube-object.ts';
+import { type KubeObject, type StringMap, annotationsOf, labelsOf, nameOf } from '../base/metadata.ts';
 import { isJsonObject } from '../base/json.ts';
-import { annotationsOf, labelsOf, nameOf } from '../base/metadata.ts';
 import { renderPath } from '../base/problem.ts';
 import type { ImportRun } from './import-run.ts';
 import { apiGroupOf, type ToolObject } from './tool-object.ts';

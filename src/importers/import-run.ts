@@ -7,8 +7,7 @@ import {
 } from '../api/names.ts';
 import { maxLabelLength } from '../api/kubernetes-names.ts';
 import { parseSecurityIntent, securityIntentKind } from '../api/intents/security-intent.ts';
-import type { KubeObject } from '../base/kube-object.ts';
-import { labelsOf, nameOf, valueOf } from '../base/metadata.ts';
+import { type KubeObject, labelsOf, nameOf, valueOf } from '../base/metadata.ts';
 import { renderProblem } from '../base/problem.ts';
 import type { ImportedObject } from '../inspect/output-schemas/import-output.ts';
 import { loadProvider } from '../policy/compile/load-provider.ts';

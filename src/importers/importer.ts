@@ -1,5 +1,5 @@
 // Defines what an importer reads, what an import gives, and the table that describes an older tool.
-import type { KubeObject } from '../base/kube-object.ts';
+import type { KubeObject } from '../base/metadata.ts';
 import type { ImportOrigin, ImportOutput } from '../inspect/output-schemas/import-output.ts';
 
 /** An object of the input. File and line are missing for an object of a cluster. */

@@ -1,6 +1,6 @@
 // Writes the Secrets that move to a shared namespace, from the data of the input.
 import { ownMember } from '../base/json.ts';
-import type { KubeObject } from '../base/kube-object.ts';
+import type { KubeObject } from '../base/metadata.ts';
 import type { MovedSecret, SourceObject } from './importer.ts';
 import { filled } from './lists.ts';
 import { originOf } from './tool-object.ts';

@@ -8,7 +8,7 @@ import { compileRegex } from '../cel/regex.ts';
  */
 export type Anchoring = 'whole' | 'strict' | 'start';
 
-export type NamePattern =
+type NamePattern =
   /** Names that one of the globs matches. */
   | { readonly kind: 'globs'; readonly globs: readonly string[] }
   | {

@@ -2,8 +2,7 @@
 import { systemNamespaces } from '../api/names.ts';
 import { uncopiedTypes } from '../api/secret-share/target.ts';
 import { isJsonObject } from '../base/json.ts';
-import type { KubeObject } from '../base/kube-object.ts';
-import { nameOf } from '../base/metadata.ts';
+import { type KubeObject, nameOf } from '../base/metadata.ts';
 import type { ImportRun } from './import-run.ts';
 import { filled, inParts } from './lists.ts';
 import { everywhere, isIn, matchOfReach, type NamespaceReach } from './reach.ts';

@@ -3,7 +3,7 @@ import { joinedSelector, type LabelRequirement } from '../api/intents/joined-sel
 import { labelSelector } from '../api/namespace-policy/match.ts';
 import type { LabelSelector, MatchSpec } from '../api/namespace-policy/namespace-policy.ts';
 import { validate } from '../api/schema/validate.ts';
-import type { KubeObject } from '../base/kube-object.ts';
+import type { KubeObject } from '../base/metadata.ts';
 import { compileMatch, matchNamespace } from '../policy/terms/match.ts';
 import { compileGlob } from '../policy/terms/patterns.ts';
 import { distinct, filled } from './lists.ts';

@@ -1,6 +1,5 @@
 // An object of the input as the importers see it: the fields that steer the older tool, behind a reader.
-import type { KubeObject } from '../base/kube-object.ts';
-import { annotationsOf, labelsOf, nameOf } from '../base/metadata.ts';
+import { type KubeObject, annotationsOf, labelsOf, nameOf } from '../base/metadata.ts';
 import { renderPath } from '../base/problem.ts';
 import type { ImportOrigin, LostField } from '../inspect/output-schemas/import-output.ts';
 import type { FieldRow, OlderTool, SourceObject } from './importer.ts';

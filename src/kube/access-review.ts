@@ -6,7 +6,7 @@ import { ownMember, type JsonObject } from '../base/json.ts';
 import { KubeError } from '../base/kube-error.ts';
 import { SingleFlight } from '../base/single-flight.ts';
 import type { KubeClient, KubeRequest } from './http/client.ts';
-import { resourcePath } from './http/resource-paths.ts';
+import { resourcePath } from './http/https-client.ts';
 
 /** The user whose right is in question. */
 export interface Caller {

@@ -1,6 +1,6 @@
 // Lists collections once, for commands that look at a cluster and end.
 import { KubeError } from '../base/kube-error.ts';
-import type { KubeObject } from '../base/kube-object.ts';
+import type { KubeObject } from '../base/metadata.ts';
 import type { KubeClient } from './http/client.ts';
 import { listAll } from './watch/list-pages.ts';
 import type { WatchTarget } from './watch/watch-target.ts';
@@ -23,7 +23,7 @@ const notStored = 501;
 const forbidden = 403;
 const unknownAccount = 401;
 
-export interface ReadOnceOptions {
+interface ReadOnceOptions {
   readonly concurrency: number;
   readonly signal: AbortSignal;
   /** Called with the number of objects of each page of any collection. */

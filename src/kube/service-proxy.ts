@@ -1,9 +1,9 @@
 // Asks through the proxy of the API server whether the webhook answers behind its Service.
 import { KubeError } from '../base/kube-error.ts';
 import type { KubeClient } from './http/client.ts';
-import { resourcePath } from './http/resource-paths.ts';
+import { resourcePath } from './http/https-client.ts';
 
-export interface ServiceAddress {
+interface ServiceAddress {
   readonly namespace: string;
   readonly name: string;
   readonly port: number;

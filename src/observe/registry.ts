@@ -1,5 +1,6 @@
 // Keeps the metrics and renders them as text; the only file that knows prom-client.
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import type { Log } from './log.ts';
 
 /**
  * Time between samples of the delay of the event loop. The default of prom-client, 10 ms, wakes an idle process 100 times a
@@ -76,4 +77,14 @@ export class MetricsRegistry {
   histogram<L extends string>(name: string, help: string, labelNames: L[], buckets: number[]): Histogram<L> {
     return new Histogram({ name, help, labelNames, buckets, registers: [this.#registry] });
   }
+}
+
+// Counts the lines that the log has dropped.
+
+export function countDroppedLines(registry: MetricsRegistry, log: Pick<Log, 'dropped'>): void {
+  registry.counted(
+    'reeve_log_dropped_lines_total',
+    'Log lines dropped, because their reader was too slow or a disk was full, and 1 MiB of lines waited.',
+    () => log.dropped(),
+  );
 }

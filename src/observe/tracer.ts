@@ -3,7 +3,6 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomBytes } from 'node:crypto';
 import type { Clock } from '../base/clock.ts';
 import { KubeError } from '../base/kube-error.ts';
-import type { SpanContext } from './trace-context.ts';
 
 /** Simple types, so no Kubernetes object can get into a span. Numbers are whole. */
 export type Attributes = Readonly<Record<string, string | number | boolean>>;
@@ -90,4 +89,29 @@ function errorAttributes(error: unknown): Attributes {
   if (error instanceof KubeError)
     return { 'error.type': error.reason, 'http.response.status_code': error.code };
   return { 'error.type': error instanceof Error ? error.name : 'unknown' };
+}
+
+// Reads and writes the header `traceparent`. https://www.w3.org/TR/trace-context/#traceparent-header
+
+/** Names a span of this process, or of the process that called it. */
+interface SpanContext {
+  readonly traceId: string;
+  readonly spanId: string;
+  /** False: the process that began the trace decided not to record it. */
+  readonly isSampled: boolean;
+}
+
+/** Ids of zeros are not valid. Only later versions may have more fields. */
+const pattern =
+  /^(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})(?:$|(?<!^00.*)-.)/;
+
+/** Undefined when the header is missing or not valid: then a new trace begins. */
+export function parseTraceparent(header: unknown): SpanContext | undefined {
+  const [, traceId, spanId, flags = ''] = (typeof header === 'string' && pattern.exec(header)) || [];
+  if (traceId === undefined || spanId === undefined) return undefined;
+  return { traceId, spanId, isSampled: (Number.parseInt(flags, 16) & 1) === 1 };
+}
+
+export function traceparentOf({ traceId, spanId, isSampled }: SpanContext): string {
+  return `00-${traceId}-${spanId}-${isSampled ? '01' : '00'}`;
 }

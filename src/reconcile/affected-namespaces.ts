@@ -1,6 +1,5 @@
 // Finds the namespaces that a provider affects.
-import type { KubeObject } from '../base/kube-object.ts';
-import { nameOf } from '../base/metadata.ts';
+import { type KubeObject, nameOf } from '../base/metadata.ts';
 import { matchNamespace, type CompiledMatch } from '../policy/terms/match.ts';
 import type { ProviderId } from '../policy/terms/provider-id.ts';
 import type { LiveCluster } from '../state/live-cluster.ts';
@@ -8,7 +7,7 @@ import type { LoadedProvider } from '../state/stored-provider.ts';
 import type { ProviderLedger } from './ledger.ts';
 import type { ObservedObjects } from './live/observed-objects.ts';
 
-export interface AffectedScope {
+interface AffectedScope {
   readonly cluster: LiveCluster;
   readonly ledger: ProviderLedger;
   readonly objects: ObservedObjects;

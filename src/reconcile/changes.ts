@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { readyCondition } from '../api/names.ts';
 import { isJsonObject, ownMember } from '../base/json.ts';
-import type { KubeObject } from '../base/kube-object.ts';
+import type { KubeObject } from '../base/metadata.ts';
 import { isNewerResourceVersion } from '../base/resource-version.ts';
 import type { NamespaceChange } from '../state/live-cluster.ts';
 import type { ProviderChange } from '../state/live-providers.ts';

@@ -1,8 +1,7 @@
 // The reconciler as a whole: which watches it needs, how it runs, and how it is doing.
 import type { Clock } from '../base/clock.ts';
-import { isAborted } from '../base/abort.ts';
+import { isAborted, pause } from '../base/abort.ts';
 import { nameOf } from '../base/metadata.ts';
-import { pause } from '../base/pause.ts';
 import { providesFields } from '../policy/compile/load-provider.ts';
 import { observeAccount } from '../policy/plan/account.ts';
 import { observeSecret } from '../policy/plan/observed.ts';
@@ -21,7 +20,7 @@ export interface ReconcilerOptions extends AssemblyOptions {
   readonly traced?: <K>(queue: string, handler: Handler<K>) => Handler<K>;
 }
 
-export interface ReconcilerHealth {
+interface ReconcilerHealth {
   /** True when every required watch has delivered its first complete list. */
   readonly isSynced: boolean;
   /** True when every namespace has been reconciled since this process became the leader. */
@@ -37,7 +36,7 @@ export interface ReconcilerHealth {
   readonly nextDue: number | undefined;
 }
 
-export interface ReconcilerNumbers {
+interface ReconcilerNumbers {
   readonly providers: ReturnType<ProviderWorker['numbers']>;
   readonly namespaces: ReturnType<NamespaceConditions['counts']>;
 }

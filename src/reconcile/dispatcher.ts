@@ -13,7 +13,7 @@ import { sourceId, type SourceId, type Sources } from './live/sources.ts';
 import type { DesiredCache } from './namespace/desired-cache.ts';
 import type { WorkQueue } from './queue/queue.ts';
 
-export interface DispatcherOptions {
+interface DispatcherOptions {
   readonly cluster: LiveCluster;
   readonly objects: ObservedObjects;
   readonly accounts: ObservedAccounts;

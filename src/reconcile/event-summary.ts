@@ -29,7 +29,7 @@ interface Sum {
   readonly named: string[];
 }
 
-export interface SummedEvent extends Change {
+interface SummedEvent extends Change {
   readonly note: string;
   /** Undefined when the event is about several objects. */
   readonly object: EventObject | undefined;

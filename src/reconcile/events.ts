@@ -17,7 +17,7 @@ export type DoneStep = Exclude<PlanStep, { readonly kind: 'read' | 'read-source'
 /** What an event says besides the change itself. */
 export type EventNote = Required<Pick<Happening, 'message'>> & Pick<Happening, 'missingMs'>;
 
-export interface EventAnnouncerOptions {
+interface EventAnnouncerOptions {
   readonly events: EventRecorder;
   readonly cluster: Pick<LiveCluster, 'snapshot'>;
   readonly clock: Pick<Clock, 'monotonic'>;

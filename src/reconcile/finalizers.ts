@@ -1,15 +1,14 @@
 // Keeps our finalizer on a provider from before its first object is created until its last object is deleted.
 // https://kubernetes.io/docs/concepts/overview/working-with-objects/finalizers/
 import { KubeError } from '../base/kube-error.ts';
-import type { KubeObject } from '../base/kube-object.ts';
+import { type KubeObject, isTerminating } from '../base/metadata.ts';
 import { cleanupFinalizer } from '../api/names.ts';
-import { isTerminating } from '../base/metadata.ts';
 import { providerRef, type ProviderId, type ProviderState } from '../policy/terms/provider-id.ts';
 import type { LiveCluster } from '../state/live-cluster.ts';
 import { wasRestored } from './changes.ts';
 import type { ObjectWriter, ReconcileObserver } from './ports.ts';
 
-export interface FinalizersOptions {
+interface FinalizersOptions {
   readonly cluster: Pick<LiveCluster, 'provider' | 'subscribe'>;
   readonly writer: Pick<ObjectWriter, 'read' | 'mergePatch'>;
   readonly observer: Pick<ReconcileObserver, 'wroteOwn'>;

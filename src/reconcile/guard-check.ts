@@ -1,12 +1,11 @@
 // Checks that the guard and the jail of the install are in force, and reports when they are not.
 import { isDeepStrictEqual } from 'node:util';
 import { KubeError } from '../base/kube-error.ts';
-import { isAborted } from '../base/abort.ts';
+import { isAborted, pause } from '../base/abort.ts';
 import { providerLabels } from '../api/names.ts';
 import type { Clock } from '../base/clock.ts';
 import { ownMember } from '../base/json.ts';
-import type { KubeObject } from '../base/kube-object.ts';
-import { pause } from '../base/pause.ts';
+import type { KubeObject } from '../base/metadata.ts';
 import type { EventRecorder, ObjectWriter, ReconcileObserver } from './ports.ts';
 
 export interface Protection {
@@ -46,7 +45,7 @@ export const protections: readonly Protection[] = [
   { binding: 'reeve-jail-owner', policy: 'reeve-jail-owner', ...jail },
 ];
 
-export interface GuardCheckOptions {
+interface GuardCheckOptions {
   readonly reader: Pick<ObjectWriter, 'read'>;
   readonly events: EventRecorder;
   readonly observer: Pick<ReconcileObserver, 'guardMissing' | 'unexpectedError'>;

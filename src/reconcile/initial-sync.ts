@@ -1,7 +1,6 @@
 // Tracks the initial sync: every namespace is reconciled once after this process has become the leader.
-import { isAborted } from '../base/abort.ts';
+import { isAborted, pause } from '../base/abort.ts';
 import { nameOf } from '../base/metadata.ts';
-import { pause } from '../base/pause.ts';
 import type { Clock } from '../base/clock.ts';
 import type { ProviderId } from '../policy/terms/provider-id.ts';
 import type { LiveCluster } from '../state/live-cluster.ts';
@@ -11,7 +10,7 @@ import type { ObservedObjects } from './live/observed-objects.ts';
 import type { ReconcileObserver } from './ports.ts';
 import type { WorkQueue } from './queue/queue.ts';
 
-export interface InitialSyncOptions {
+interface InitialSyncOptions {
   readonly cluster: LiveCluster;
   readonly objects: ObservedObjects;
   readonly ledger: ProviderLedger;

@@ -14,7 +14,7 @@ interface Waiting {
   readonly since: number;
 }
 
-export interface ProviderLedgerOptions {
+interface ProviderLedgerOptions {
   readonly clock: Pick<Clock, 'monotonic'>;
   readonly cluster: Pick<LiveCluster, 'subscribe'>;
 }

@@ -13,7 +13,7 @@ import { DesiredCache } from './namespace/desired-cache.ts';
 import { NamespacePlanner } from './namespace/namespace-planner.ts';
 import type { KindProbe, ObjectWriter } from './ports.ts';
 
-export interface PlanningOptions extends ProvidedScope, Pick<FuseOptions, 'changed' | 'isPlan' | 'times'> {
+interface PlanningOptions extends ProvidedScope, Pick<FuseOptions, 'changed' | 'isPlan' | 'times'> {
   /** Policies, shares and Namespaces. The caller feeds it. */
   readonly cluster: LiveCluster;
   readonly writer: Pick<ObjectWriter, 'read'>;

@@ -1,6 +1,6 @@
 // Ports of the reconciler: what it needs from the API server, events, logs and metrics.
 import type { JsonObject } from '../base/json.ts';
-import type { KubeObject, ObjectRef } from '../base/kube-object.ts';
+import type { KubeObject, ObjectRef } from '../base/metadata.ts';
 import type { ObjectType } from '../policy/terms/object-key.ts';
 import type { ProviderId, ProviderKind } from '../policy/terms/provider-id.ts';
 

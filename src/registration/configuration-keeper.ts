@@ -1,13 +1,18 @@
 // Repairs the two webhook configurations of a cluster, and reports what others had changed.
 import { isDeepStrictEqual } from 'node:util';
 import { KubeError } from '../base/kube-error.ts';
-import type { KubeObject, ObjectRef } from '../base/kube-object.ts';
-import { differences, finalizerDifferences, type Difference } from './configuration-drift.ts';
-import { isSealBroken, isSealIntact, sealed } from './configuration-seal.ts';
-import { carriesBundle, webhooksWithoutBundle, withFoundBundles, withWantedBundle } from './found-bundles.ts';
-import { isNewerProgram } from './program-version.ts';
-import { versionAnnotation, type WebhookConfigurations } from './wanted-configurations.ts';
+import type { KubeObject, ObjectRef } from '../base/metadata.ts';
+import {
+  differences,
+  finalizerDifferences,
+  type Difference,
+  isSealBroken,
+  isSealIntact,
+  sealed,
+} from './configuration-drift.ts';
+import { versionAnnotation, type WebhookConfigurations, encodedBundle } from './wanted-configurations.ts';
 import type { CaBundle, ObjectStore, RegistrationObserver } from './ports.ts';
+import { isJsonObject, ownMember, type JsonObject } from '../base/json.ts';
 
 export interface KeeperPorts {
   readonly store: ObjectStore;
@@ -18,7 +23,7 @@ export interface KeeperPorts {
 }
 
 /** Called in each round; `caBundle` is in PEM, undefined where another program writes it. */
-export type WantedConfigurations = (caBundle: string | undefined, ownerUid: string) => WebhookConfigurations;
+type WantedConfigurations = (caBundle: string | undefined, ownerUid: string) => WebhookConfigurations;
 
 /** When this ClusterRole is deleted, the garbage collector deletes the configurations. */
 export const ownerRole: ObjectRef = {
@@ -193,4 +198,117 @@ function versionOf(object: KubeObject | undefined): unknown {
 
 function refOf({ apiVersion = '', kind = '', metadata: { name = '' } }: KubeObject): ObjectRef {
   return { apiVersion, kind, name };
+}
+
+// Reads the bundles in a stored webhook configuration, and keeps bundles that another program wrote.
+
+/** True when every webhook of the configuration carries this bundle. */
+export function carriesBundle(stored: KubeObject | undefined, pem: string): boolean {
+  const webhooks = webhooksOf(stored);
+  const wanted = encodedBundle(pem);
+  return webhooks.length > 0 && webhooks.every((webhook) => bundleOf(webhook) === wanted);
+}
+
+/**
+ * Copies the stored bundles into the wanted configuration. Without a bundle no API server can call the webhook, so the
+ * failure policy of such a webhook is Ignore.
+ */
+export function withFoundBundles(wanted: KubeObject, stored: KubeObject | undefined): KubeObject {
+  const found = new Map(webhooksOf(stored).map((webhook) => [webhook['name'], bundleOf(webhook)]));
+  const webhooks = webhooksOf(wanted).map((webhook) => withBundle(webhook, found.get(webhook['name'])));
+  return { ...wanted, webhooks };
+}
+
+/** Returns the stored configuration with the wanted bundle in each webhook that leads to our Service. */
+export function withWantedBundle(stored: KubeObject, wanted: KubeObject): KubeObject {
+  const [ours] = webhooksOf(wanted);
+  const bundle = ours === undefined ? undefined : bundleOf(ours);
+  if (ours === undefined || bundle === undefined) return stored;
+  const webhooks = webhooksOf(stored).map((webhook) =>
+    isDeepStrictEqual(placeOf(webhook), placeOf(ours)) ? withBundle(webhook, bundle) : webhook,
+  );
+  return { ...stored, webhooks };
+}
+
+/** Returns the names of the webhooks without a bundle. */
+export function webhooksWithoutBundle(configuration: KubeObject): readonly string[] {
+  return webhooksOf(configuration)
+    .filter((webhook) => bundleOf(webhook) === undefined)
+    .map((webhook) => String(webhook['name']));
+}
+
+function withBundle(webhook: JsonObject, caBundle: string | undefined): JsonObject {
+  const { clientConfig } = webhook;
+  return caBundle === undefined
+    ? { ...webhook, failurePolicy: 'Ignore' }
+    : { ...webhook, clientConfig: { ...(isJsonObject(clientConfig) ? clientConfig : {}), caBundle } };
+}
+
+function webhooksOf(configuration: KubeObject | undefined): readonly JsonObject[] {
+  const webhooks = configuration?.['webhooks'];
+  return Array.isArray(webhooks) ? webhooks.filter(isJsonObject) : [];
+}
+
+/** Leaves out path and port: paths differ between webhooks, and ports between versions. */
+function placeOf({ clientConfig }: JsonObject): unknown {
+  const service = ownMember(clientConfig, 'service');
+  return [ownMember(service, 'namespace'), ownMember(service, 'name')];
+}
+
+function bundleOf({ clientConfig }: JsonObject): string | undefined {
+  const bundle = ownMember(clientConfig, 'caBundle');
+  return typeof bundle === 'string' && bundle !== '' ? bundle : undefined;
+}
+
+// Compares versions of the program, so that an older version leaves the work of a newer one alone.
+
+/** True when the annotation names a newer version. Text that is no version is older than every version. */
+export function isNewerProgram(annotation: string | undefined, ours: string): boolean {
+  const other = parseVersion(annotation ?? '');
+  const own = parseVersion(ours);
+  return other !== undefined && (own === undefined || compareVersions(other, own) > 0);
+}
+
+interface Version {
+  readonly numbers: readonly number[];
+  /** Empty in a release. */
+  readonly prerelease: readonly string[];
+}
+
+/** https://semver.org/#is-there-a-suggested-regular-expression-regex-to-check-a-semver-string */
+const versionPattern =
+  /^(\d{1,9})\.(\d{1,9})\.(\d{1,9})(?:-([0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*))?(?:\+[0-9A-Za-z.-]+)?$/;
+
+function parseVersion(text: string): Version | undefined {
+  const match = versionPattern.exec(text);
+  if (match === null) return undefined;
+  const [, major, minor, patch, prerelease] = match;
+  return { numbers: [major, minor, patch].map(Number), prerelease: prerelease?.split('.') ?? [] };
+}
+
+/** https://semver.org/#spec-item-11 */
+function compareVersions(a: Version, b: Version): number {
+  const numbers = firstDifference(a.numbers, b.numbers, (one, other) => one - other);
+  if (numbers !== 0) return numbers;
+  if (a.prerelease.length === 0 || b.prerelease.length === 0)
+    return b.prerelease.length - a.prerelease.length;
+  const identifiers = firstDifference(a.prerelease, b.prerelease, compareIdentifiers);
+  return identifiers === 0 ? a.prerelease.length - b.prerelease.length : identifiers;
+}
+
+function firstDifference<T>(a: readonly T[], b: readonly T[], compare: (one: T, other: T) => number): number {
+  for (const [index, one] of a.entries()) {
+    const other = b[index];
+    const difference = other === undefined ? 0 : compare(one, other);
+    if (difference !== 0) return difference;
+  }
+  return 0;
+}
+
+function compareIdentifiers(a: string, b: string): number {
+  const [isNumber, isOtherNumber] = [/^\d+$/.test(a), /^\d+$/.test(b)];
+  if (isNumber && isOtherNumber) return Number(a) - Number(b);
+  if (isNumber !== isOtherNumber) return isNumber ? -1 : 1;
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
 }

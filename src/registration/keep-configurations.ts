@@ -1,8 +1,8 @@
 // Keeps the two webhook configurations right until told to stop: after each change of a cause, and every few seconds.
 import { judgedKinds } from '../policy/compile/applicable-rules.ts';
 import type { LiveCluster } from '../state/live-cluster.ts';
-import { systemClock } from '../base/clock.ts';
-import { InterruptiblePause } from '../base/pause.ts';
+import { systemClock, type Clock } from '../base/clock.ts';
+import { InterruptiblePause, pause } from '../base/abort.ts';
 import { ConfigurationKeeper, ownerRole, type KeeperPorts } from './configuration-keeper.ts';
 import {
   webhookConfigurations,
@@ -11,9 +11,9 @@ import {
 } from './wanted-configurations.ts';
 
 /** Options from the settings of the install; the other options depend on the cluster. */
-export type FixedOptions = Omit<WebhookOptions, 'caBundle' | 'judged' | 'owner'>;
+type FixedOptions = Omit<WebhookOptions, 'caBundle' | 'judged' | 'owner'>;
 
-export interface RegistrationPorts extends Omit<KeeperPorts, 'isReachable'> {
+interface RegistrationPorts extends Omit<KeeperPorts, 'isReachable'> {
   readonly cluster: LiveCluster;
   /** Resolves once the Service leads to a replica. Until then no configuration is created. */
   readonly reached: Promise<void>;
@@ -40,29 +40,59 @@ export async function keepConfigurations(
       const owner = { name: ownerRole.name, uid };
       return webhookConfigurations(templates, { ...options, caBundle, judged, owner });
     }, signal);
-  const pause = new InterruptiblePause(systemClock);
+  const untilCause = new InterruptiblePause(systemClock);
   const whenReached = async (): Promise<void> => {
     await ports.reached;
     isReachable = true;
-    pause.interrupt();
+    untilCause.interrupt();
   };
   const reached = whenReached();
   const unsubscribe = [
     cluster.subscribe((each) => {
       // A new status of a policy does not change the kinds that policies have rules for.
-      if (each.kind === 'provider' && each.before?.definition !== each.after?.definition) pause.interrupt();
+      if (each.kind === 'provider' && each.before?.definition !== each.after?.definition)
+        untilCause.interrupt();
     }),
-    ports.bundle.subscribe(() => pause.interrupt()),
+    ports.bundle.subscribe(() => untilCause.interrupt()),
   ];
   try {
     while (!signal.aborted) {
       // The wanted webhooks depend on the policies, so the first round waits for them.
       const waitMs = !cluster.isSynced ? syncMs : (await keep()) ? checkMs : retryMs;
       // A change during the round ends this wait at once: the round may have missed it.
-      await pause.wait(waitMs, signal);
+      await untilCause.wait(waitMs, signal);
     }
     await reached;
   } finally {
     for (const end of unsubscribe) end();
+  }
+}
+
+// Finds out when the Service of the webhook leads to a replica: before, webhook configurations would refuse requests.
+
+/** Returns whether a replica answers through the Service within this time. */
+type TryService = (timeoutMs: number) => Promise<boolean>;
+
+const tryEveryMs = 250;
+/** A question to a Pod whose node is unreachable gets no answer at all. The next one may go to another Pod. */
+const questionMs = 3000;
+/** The nodes of the API servers may learn of the first Pod that is ready a moment later than this node. */
+const settleMs = 500;
+/** An older install does not allow the question. Every API server knows the first ready Pod by then. */
+const patienceMs = 10_000;
+
+/** Resolves when a replica has answered for half a second, after ten seconds in any case, or when the signal aborts. */
+export async function serviceReached(
+  tryService: TryService,
+  clock: Pick<Clock, 'monotonic' | 'sleep'>,
+  signal: AbortSignal,
+): Promise<void> {
+  const deadline = clock.monotonic() + patienceMs;
+  const leftMs = (): number => Math.max(0, deadline - clock.monotonic());
+  let since: number | undefined;
+  while (!signal.aborted && leftMs() > 0) {
+    if (!(await tryService(Math.min(questionMs, leftMs())))) since = undefined;
+    else if (clock.monotonic() - (since ??= clock.monotonic()) >= settleMs) return;
+    await pause(clock, Math.min(tryEveryMs, leftMs()), signal);
   }
 }

@@ -1,7 +1,7 @@
 // Declares what this room needs from the rest of the program; `app` satisfies these ports.
 import type { JsonObject } from '../base/json.ts';
 import type { KubeError } from '../base/kube-error.ts';
-import type { KubeObject, ObjectRef } from '../base/kube-object.ts';
+import type { KubeObject, ObjectRef } from '../base/metadata.ts';
 import type { Difference } from './configuration-drift.ts';
 
 interface CallOptions {

@@ -1,13 +1,11 @@
 // Serves every request for objects: reads, writes, watches, and the tokens of service accounts.
 import { ApiError, invalidError, notFoundError } from './api-error.ts';
-import { readObject, readList, type ObjectAnswer } from './read/read.ts';
-import { startWatch } from './read/watch.ts';
-import type { ObjectRequest } from './request.ts';
+import { readObject, readList, type ObjectAnswer, startWatch } from './read/read.ts';
+import type { ObjectRequest } from './resource.ts';
 import { type Tokens, serviceAccountIdentity } from './access/users.ts';
-import type { WriteContext } from './write/context.ts';
+import { type WriteContext, checkOptions } from './write/context.ts';
 import { createObject } from './write/create.ts';
 import { deleteObject, type Deleted } from './write/delete.ts';
-import { checkOptions } from './write/options.ts';
 import { patchObject } from './write/patch.ts';
 import { updateObject } from './write/update.ts';
 import { ownMember } from '../base/json.ts';
@@ -69,7 +67,7 @@ const defaultSeconds = 3600;
 const minSeconds = 600;
 const maxSeconds = 2 ** 32;
 
-export function tokenFor(
+function tokenFor(
   { store, now }: WriteContext,
   { resource, namespace = '', name = '', body }: ObjectRequest,
   tokens: Tokens,

@@ -1,5 +1,5 @@
 // Keeps all objects of the sandbox in memory. As in etcd, every change gets one revision.
-import type { KubeObject } from '../base/kube-object.ts';
+import type { KubeObject } from '../base/metadata.ts';
 import { groupResource } from './api-error.ts';
 import type { Resource } from './resource.ts';
 

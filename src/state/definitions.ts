@@ -27,7 +27,7 @@ export interface LocatedDefinition {
   readonly source: LocatedObject;
 }
 
-export interface Definitions {
+interface Definitions {
   /** By kind, then in the order of the files. */
   readonly providers: readonly LocatedDefinition[];
   /** Providers with problems, without the parts that are wrong, to find what else is wrong. */

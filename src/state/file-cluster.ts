@@ -4,7 +4,7 @@ import { type ClusterSnapshot, PolicySet, ShareSet, withoutIntents } from '../po
 import type { FileProblem } from './file-problem.ts';
 import { loadNamespaceFiles } from './namespace-files.ts';
 import { loadPolicyFiles } from './policy-files.ts';
-import type { KubeObject } from '../base/kube-object.ts';
+import type { KubeObject } from '../base/metadata.ts';
 
 export interface ClusterSettings {
   readonly policies: string;

@@ -1,5 +1,5 @@
 // Keeps the providers, intents and Namespaces that the watches report, as the engine's view of the cluster.
-import type { KubeObject } from '../base/kube-object.ts';
+import type { KubeObject } from '../base/metadata.ts';
 import { Listeners, type ListenerOptions } from '../base/listeners.ts';
 import type { WatchSink } from '../base/watch-sink.ts';
 import type { ObjectType } from '../policy/terms/object-key.ts';
@@ -10,7 +10,7 @@ import { LiveProviders, type ProviderChange, type ProviderCounts } from './live-
 import { ObjectCache } from './object-cache.ts';
 import type { LoadedProvider } from './stored-provider.ts';
 
-export interface LiveClusterOptions {
+interface LiveClusterOptions {
   /** Never matched, whatever a provider says. */
   readonly excludedNamespaces: readonly string[];
   /** Default: none, so that no intent is supported. */

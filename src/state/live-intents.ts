@@ -2,8 +2,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { apiVersion } from '../api/names.ts';
 import { securityIntentKind } from '../api/intents/security-intent.ts';
-import type { KubeObject } from '../base/kube-object.ts';
-import { nameOf } from '../base/metadata.ts';
+import { type KubeObject, nameOf } from '../base/metadata.ts';
 import { unservedVersion, type WatchSink } from '../base/watch-sink.ts';
 import type { Intent, IntentAdapter } from '../policy/intents/adapter.ts';
 import { loadIntent } from '../policy/compile/load-provider.ts';
@@ -12,7 +11,7 @@ import { adapterStates, type AdapterSetup, type IntentContext } from '../policy/
 import type { ObjectType } from '../policy/terms/object-key.ts';
 import { ObjectCache, type CacheChange } from './object-cache.ts';
 
-export interface StoredIntent {
+interface StoredIntent {
   readonly name: string;
   /** The version in force; undefined when none loads. As for providers, a later version that does not load changes nothing. */
   readonly intent: Intent | undefined;

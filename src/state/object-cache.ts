@@ -1,5 +1,5 @@
 // Caches the objects of one watch by key, and reports what each event or list has changed.
-import type { KubeObject } from '../base/kube-object.ts';
+import type { KubeObject } from '../base/metadata.ts';
 import type { WatchSink } from '../base/watch-sink.ts';
 
 /** A new object has only `after`, a deleted object only `before`. */
@@ -10,7 +10,7 @@ export interface CacheChange<T> {
   readonly after: T | undefined;
 }
 
-export interface CacheOptions<T> {
+interface CacheOptions<T> {
   readonly apiVersion: string;
   readonly kind: string;
   /** Returns the entry to keep for an object. `before` is the entry of the object with the same uid. */

@@ -1,11 +1,10 @@
 // Loads a provider from the cluster: its state, and the version of it that is in force.
 import { isDeepStrictEqual } from 'node:util';
 import { ownMember } from '../base/json.ts';
-import type { KubeObject } from '../base/kube-object.ts';
+import { type KubeObject, annotationsOf, isTerminating, nameOf, valueOf } from '../base/metadata.ts';
 import { contents } from '../api/namespace-policy/contents.ts';
 import { cleanupFinalizer, confirmDeletionsAnnotation } from '../api/names.ts';
 import { renderProblem, type Problem } from '../base/problem.ts';
-import { annotationsOf, isTerminating, nameOf, valueOf } from '../base/metadata.ts';
 import { deletionRecordOf } from '../policy/terms/deletion-record.ts';
 import { noIntents, type IntentContext } from '../policy/intents/intent-context.ts';
 import {

@@ -2,7 +2,7 @@
 import { readdir, readFile, realpath, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Dirent } from 'node:fs';
-import { errorCode } from '../base/error-code.ts';
+import { errorCode } from '../base/kube-error.ts';
 import { UnreadablePathError, type FileProblem } from './file-problem.ts';
 
 export interface TextFile {

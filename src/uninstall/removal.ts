@@ -1,7 +1,7 @@
 // Deletes objects one by one, present or not, and reports each; an object that stays is a problem, not an exception.
 import { systemClock, type Clock } from '../base/clock.ts';
 import { KubeError } from '../base/kube-error.ts';
-import type { KubeObject, ObjectRef } from '../base/kube-object.ts';
+import type { KubeObject, ObjectRef } from '../base/metadata.ts';
 import type { KubeClient } from '../kube/http/client.ts';
 import type { ObjectWriter } from '../kube/object-writer.ts';
 import { listAll } from '../kube/watch/list-pages.ts';

@@ -1,9 +1,9 @@
 // Takes Reeve off a cluster without blocking any request: not while it runs, and not if it ends half-way.
-import type { ObjectRef } from '../base/kube-object.ts';
+import type { ObjectRef } from '../base/metadata.ts';
 import type { ClusterConnection } from '../app/cluster-connection.ts';
 import { clearAccounts } from './accounts.ts';
-import { clearContents, removeProviders } from './contents.ts';
-import { readFacts, type Facts } from './facts.ts';
+import { clearContents, removeProviders, planContents, type ContentsPlan } from './contents.ts';
+import { readFacts, type Facts, readShippedParts, type ShippedParts } from './facts.ts';
 import {
   removeHooks,
   podsEnded,
@@ -11,15 +11,14 @@ import {
   removeReports,
   removeNamespaces,
   type NamespaceSettings,
+  findLeftovers,
+  type Leftovers,
 } from './steps.ts';
-import { findLeftovers, type Leftovers } from './leftovers.ts';
-import { planContents, type ContentsPlan } from './plan.ts';
 import { remove, textOfError, type Removal, type Problems } from './removal.ts';
-import { readShippedParts, type ShippedParts } from './shipped-parts.ts';
 import { configurationName } from '../api/names.ts';
 import { ownerRole } from '../registration/configuration-keeper.ts';
 
-export interface UninstallOptions extends NamespaceSettings {
+interface UninstallOptions extends NamespaceSettings {
   readonly keepContents: boolean;
   /** How long each step waits for deletions, in milliseconds. */
   readonly timeout: number;

@@ -1,5 +1,5 @@
 // The namespaces, policies and shares of a cluster of a given size, and the FlowSchemas that count the requests of Reeve.
-import type { KubeObject } from '../../src/base/kube-object.ts';
+import type { KubeObject } from '../../src/base/metadata.ts';
 
 export interface Size {
   readonly namespaces: number;

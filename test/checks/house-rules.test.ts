@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { houseProblems, type SourceFile } from './house-rules.ts';
 
-const readme: SourceFile = { path: 'src/room/README.md', text: 'Read `a.ts`, then `b.ts`.\n'.repeat(20) };
+const readme: SourceFile = { path: 'src/room/README.md', text: 'Begin with `a.ts`.\n'.repeat(20) };
 
 function code(path: string, text = ''): SourceFile {
   return { path, text };
@@ -32,9 +32,10 @@ test('a README that is too long is a problem', () => {
   ]);
 });
 
-test('a file that the README of its folder does not name is a problem', () => {
-  expect(houseProblems([readme, code('src/room/a.ts'), code('src/room/new.ts')])).toEqual([
-    'src/room/README.md: new.ts is not named',
+test('a README that names a file that does not exist is a problem', () => {
+  const text = readme.text.replace('`a.ts`', '`a.ts` and `old.ts`');
+  expect(houseProblems([{ ...readme, text }, code('src/room/a.ts')])).toEqual([
+    'src/room/README.md: old.ts does not exist',
   ]);
 });
 

@@ -37,6 +37,7 @@ function folderProblems(files: readonly SourceFile[]): readonly string[] {
     const above = parentOf(folder);
     if (above.startsWith('src/') && !folders.has(above)) folders.set(above, []);
   }
+  const names = new Set(files.map(({ path }) => path.slice(path.lastIndexOf('/') + 1)));
   return [...folders].flatMap(([folder, inside]) => {
     const code = inside.filter(({ path }) => path.endsWith('.ts'));
     const readme = inside.find(({ path }) => path === `${folder}/README.md`);
@@ -44,7 +45,7 @@ function folderProblems(files: readonly SourceFile[]): readonly string[] {
       ...(code.length <= maxFilesBesideEachOther
         ? []
         : [`${folder}: ${code.length} files beside each other, at most ${maxFilesBesideEachOther}`]),
-      ...(folder === 'src' ? [] : readmeProblems(folder, readme, code)),
+      ...(folder === 'src' ? [] : readmeProblems(folder, readme, names)),
     ];
   });
 }
@@ -53,19 +54,19 @@ function parentOf(path: string): string {
   return path.slice(0, path.lastIndexOf('/'));
 }
 
-/** The reading order of a README must name each file of its folder. */
+/** A README says where to begin. It need not name every file, but each file that it names must exist in some room. */
 function readmeProblems(
   folder: string,
   readme: SourceFile | undefined,
-  code: readonly SourceFile[],
+  names: ReadonlySet<string>,
 ): readonly string[] {
   const { min, max } = readmeLines;
   if (readme === undefined) return [`${folder}: README.md is missing, with ${min} to ${max} lines`];
   const count = readme.text.trimEnd().split('\n').length;
-  const names = code.map(({ path }) => path.slice(folder.length + 1));
+  const named = [...readme.text.matchAll(/`([a-z-]+\.ts)`/gu)].map(([, name = '']) => name);
   return [
     ...(count >= min && count <= max ? [] : [`${count} lines, must have ${min} to ${max}`]),
-    ...names.filter((name) => !readme.text.includes(`\`${name}\``)).map((name) => `${name} is not named`),
+    ...named.filter((name) => !names.has(name)).map((name) => `${name} does not exist`),
   ].map((problem) => `${folder}/README.md: ${problem}`);
 }
 

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { findApiServer } from '../../src/kube/auth/find-api-server.ts';
 import type { Log } from '../../src/observe/log.ts';
 import { MetricsRegistry } from '../../src/observe/registry.ts';
-import type { CaBundle } from '../../src/certs/pair-source.ts';
+import type { CaBundle } from '../../src/certs/ports.ts';
 import { connect, type ClusterConnection } from '../../src/app/cluster-connection.ts';
 import { watchCluster } from '../../src/app/cluster-view.ts';
 import type { Election } from '../../src/app/election.ts';

@@ -1,7 +1,7 @@
 // A server that leaves fails no request: not those under way, not those on kept connections, not those of late clients.
 import { afterEach, beforeAll, expect, test } from 'vitest';
 import { type TlsPair, drain } from '../../src/admission/http/webhook-server.ts';
-import type { KubeObject } from '../../src/base/kube-object.ts';
+import type { KubeObject } from '../../src/base/metadata.ts';
 import { eventually } from '../support/eventually.ts';
 import { namespaceObject, responseOf, reviewJson, secretObject } from '../support/reviews.ts';
 import { snapshotOf } from '../support/engine.ts';

@@ -168,8 +168,8 @@ test('without a collector no code of tracing is loaded, and the metric does not 
   expect(added.sort()).toEqual([
     'src/app/shipped-files.ts',
     'src/app/started-tracing.ts',
-    'src/observe/otlp.ts',
-    'src/observe/trace-context.ts',
+    'src/observe/trace-exporter.ts',
+    'src/observe/tracer.ts',
     'src/observe/trace-exporter.ts',
     'src/observe/tracer.ts',
   ]);

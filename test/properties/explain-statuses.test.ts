@@ -2,8 +2,7 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { ownMember } from '../../src/base/json.ts';
-import type { KubeObject } from '../../src/base/kube-object.ts';
-import { nameOf } from '../../src/base/metadata.ts';
+import { type KubeObject, nameOf } from '../../src/base/metadata.ts';
 import { explainNamespace } from '../../src/inspect/explain/explain-namespace.ts';
 import { explainProvider } from '../../src/inspect/explain/explain-provider.ts';
 import type { LookedAt } from '../../src/inspect/explain/looked-at.ts';

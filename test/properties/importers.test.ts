@@ -15,9 +15,8 @@ import {
 import { describe, expect, test } from 'vitest';
 import { managedByLabel, managedByReeve } from '../../src/api/names.ts';
 import { isJsonObject, type JsonObject } from '../../src/base/json.ts';
-import type { KubeObject } from '../../src/base/kube-object.ts';
+import { type KubeObject, labelsOf } from '../../src/base/metadata.ts';
 import { renderPath, type Path } from '../../src/base/problem.ts';
-import { labelsOf } from '../../src/base/metadata.ts';
 import type { ImportResult, SourceObject } from '../../src/importers/importer.ts';
 import { importerOf, importFrom } from '../../src/importers/importers.ts';
 import { parseSecurityIntent } from '../../src/api/intents/security-intent.ts';

@@ -4,7 +4,7 @@ import { applyPatch } from 'rfc6902';
 import { expect, test } from 'vitest';
 import { decide } from '../../src/policy/decide/decide.ts';
 import { mutate } from '../../src/policy/decide/mutate.ts';
-import type { KubeObject } from '../../src/base/kube-object.ts';
+import type { KubeObject } from '../../src/base/metadata.ts';
 import { patchedBy } from '../../src/policy/terms/patch.ts';
 import type { Review } from '../../src/policy/terms/review.ts';
 import type { ClusterSnapshot } from '../../src/policy/compile/snapshot.ts';

@@ -1,7 +1,7 @@
 // Properties of steering and of the fuse, for any policies, shares and namespaces: a share behaves like a policy.
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { KubeObject } from '../../src/base/kube-object.ts';
+import type { KubeObject } from '../../src/base/metadata.ts';
 import { decide } from '../../src/policy/decide/decide.ts';
 import { desired, isManaged } from '../../src/policy/desired/desired.ts';
 import { providerId, type ProviderId } from '../../src/policy/terms/provider-id.ts';

@@ -2,7 +2,7 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { apiVersion } from '../../src/api/names.ts';
-import type { KubeObject } from '../../src/base/kube-object.ts';
+import type { KubeObject } from '../../src/base/metadata.ts';
 import { parity } from '../support/plan-parity.ts';
 import { propertyRuns } from '../support/property-runs.ts';
 import { begun, policySpec, shareSpec, wildOps, type Op } from '../support/reconcile-actions.ts';

@@ -1,7 +1,7 @@
 // Property of the reconciler: after any events in any order, all objects are in sync in the end and stay in sync.
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { KubeObject } from '../../src/base/kube-object.ts';
+import type { KubeObject } from '../../src/base/metadata.ts';
 import { arrive, begun, calmOps, lag, wildOps } from '../support/reconcile-actions.ts';
 import type { Write } from '../support/memory-cluster.ts';
 import type { Harness } from '../support/reconcile-harness.ts';

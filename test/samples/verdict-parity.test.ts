@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { applyPatch, type Operation } from 'rfc6902';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { KubeObject } from '../../src/base/kube-object.ts';
+import type { KubeObject } from '../../src/base/metadata.ts';
 import { auditNamespace } from '../../src/policy/decide/audit.ts';
 import { unlimitedBudget } from '../../src/policy/terms/budget.ts';
 import { loadPolicyFiles } from '../../src/state/policy-files.ts';

@@ -7,7 +7,7 @@ import { unlimitedBudget, type Circumstances } from '../../src/policy/terms/budg
 import { compilePolicy, type CompiledPolicy } from '../../src/policy/compile/compile-policy.ts';
 import { compileShare, type CompiledShare } from '../../src/policy/compile/compile-share.ts';
 import type { ProviderKind } from '../../src/policy/terms/provider-id.ts';
-import type { KubeObject, ObjectMeta } from '../../src/base/kube-object.ts';
+import type { KubeObject, ObjectMeta } from '../../src/base/metadata.ts';
 import type { Install } from '../../src/policy/compile/install.ts';
 import { decideProvider } from '../../src/policy/authors/decide-provider.ts';
 import type { ProviderCircumstances } from '../../src/policy/authors/provider-write.ts';

@@ -1,5 +1,5 @@
 // Distributes one Secret to many namespaces of a real control plane: by a share of Reeve, and by a raw loop of the same writes.
-import type { KubeObject } from '../../src/base/kube-object.ts';
+import type { KubeObject } from '../../src/base/metadata.ts';
 import type { KubeClient } from '../../src/kube/http/client.ts';
 import { findApiServer } from '../../src/kube/auth/find-api-server.ts';
 import { createKubeClient } from '../../src/kube/http/https-client.ts';

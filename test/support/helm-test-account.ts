@@ -3,7 +3,7 @@ import { annotationOf, renderChart } from '../checks/chart/rendered-chart.ts';
 import { neededHelm } from '../chart/helm-versions.ts';
 import type { ClusterAccess } from '../cluster/cluster-access.ts';
 import { reeveNamespace } from '../cluster/reeve-install.ts';
-import type { KubeObject } from '../../src/base/kube-object.ts';
+import type { KubeObject } from '../../src/base/metadata.ts';
 import { mustKubectl } from './kubectl.ts';
 
 export interface HelmTestAccount {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { defaultImportOptions } from '../../src/importers/importers.ts';
 import { importSources, type ImportSource } from '../../src/importers/sources.ts';
 import type { ImportOptions, SourceObject } from '../../src/importers/importer.ts';
-import type { KubeObject } from '../../src/base/kube-object.ts';
+import type { KubeObject } from '../../src/base/metadata.ts';
 import { readObjects } from '../../src/state/yaml-objects.ts';
 
 const folder = join(import.meta.dirname, '../fixtures/importers');

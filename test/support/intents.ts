@@ -1,6 +1,6 @@
 // Creates intents, bindings and contexts for tests of the engine.
 import { renderProblem } from '../../src/base/problem.ts';
-import type { KubeObject, ObjectMeta } from '../../src/base/kube-object.ts';
+import type { KubeObject, ObjectMeta } from '../../src/base/metadata.ts';
 import type { Intent, IntentAdapter } from '../../src/policy/intents/adapter.ts';
 import { intentAdapters } from '../../src/policy/intents/adapters.ts';
 import { FormCache } from '../../src/policy/intents/form-cache.ts';

@@ -1,8 +1,7 @@
 // Server-side apply to ServiceAccounts in the cluster in memory, with the managers of their fields.
-import type { KubeObject } from '../../src/base/kube-object.ts';
+import type { KubeObject } from '../../src/base/metadata.ts';
 import { serviceAccountKind } from '../../src/sandbox/kinds/plain-kinds.ts';
-import { applied } from '../../src/sandbox/patch/apply.ts';
-import { withManagedFields } from '../../src/sandbox/patch/managed-fields.ts';
+import { applied, withManagedFields } from '../../src/sandbox/patch/managed-fields.ts';
 
 const time = '2026-11-21T12:00:00Z';
 

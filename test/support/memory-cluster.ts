@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { setImmediate } from 'node:timers/promises';
 import { isJsonObject, type JsonObject } from '../../src/base/json.ts';
 import type { KubeError } from '../../src/base/kube-error.ts';
-import type { KubeObject, ObjectRef } from '../../src/base/kube-object.ts';
+import type { KubeObject, ObjectRef } from '../../src/base/metadata.ts';
 import { managedByLabel, managedByReeve, providerLabels } from '../../src/api/names.ts';
 import { kindOfProvider, nameOfProvider } from '../../src/policy/terms/provider-id.ts';
 import type {

@@ -1,6 +1,6 @@
 // Merges an applied object into the stored object, as an API server does.
 import { isJsonObject, ownMember, type JsonObject } from '../../src/base/json.ts';
-import type { KubeObject } from '../../src/base/kube-object.ts';
+import type { KubeObject } from '../../src/base/metadata.ts';
 
 /** Lists that are merged by the type of their items. All other lists are replaced as a whole. */
 const keyedLists = new Set(['conditions']);

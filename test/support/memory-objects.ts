@@ -1,7 +1,7 @@
 // Rules of an API server about single objects: identity, immutable fields, errors, and what watches show.
 import { isDeepStrictEqual } from 'node:util';
 import { KubeError } from '../../src/base/kube-error.ts';
-import type { KubeObject, ObjectMeta, ObjectRef } from '../../src/base/kube-object.ts';
+import type { KubeObject, ObjectMeta, ObjectRef } from '../../src/base/metadata.ts';
 import type { WatchSink } from '../../src/base/watch-sink.ts';
 import { without } from './memory-merge.ts';
 

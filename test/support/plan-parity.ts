@@ -1,5 +1,5 @@
 // Compares what `reeve plan` lists with the writes that a reconciler in memory then makes.
-import type { KubeObject } from '../../src/base/kube-object.ts';
+import type { KubeObject } from '../../src/base/metadata.ts';
 import { installFacts } from '../../src/cli/input/install-facts.ts';
 import { clusterState, type ClusterState } from '../../src/inspect/input/cluster-state.ts';
 import type { PlanOutput } from '../../src/inspect/output-schemas/plan-output.ts';

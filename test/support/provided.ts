@@ -1,5 +1,5 @@
 // Creates policies and shares that provide objects, for tests of the reconciler.
-import type { KubeObject } from '../../src/base/kube-object.ts';
+import type { KubeObject } from '../../src/base/metadata.ts';
 import type { Harness } from './reconcile-harness.ts';
 
 /** Matches namespaces with the label tier=team. */

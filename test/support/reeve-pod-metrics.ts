@@ -1,7 +1,7 @@
 // Pods of Reeve as objects, their metrics as text, and a client that gives both as an API server with a kubelet does.
 import { KubeError } from '../../src/base/kube-error.ts';
 import type { JsonObject } from '../../src/base/json.ts';
-import type { KubeObject } from '../../src/base/kube-object.ts';
+import type { KubeObject } from '../../src/base/metadata.ts';
 import type { KubeClient } from '../../src/kube/http/client.ts';
 
 /** Samples of one metric, as Prometheus reads them. */

@@ -1,15 +1,13 @@
 // A webhook on a real TLS socket. A test can replace its ports, and reads everything that the webhook reports.
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
-import { ByteBudget } from '../../src/admission/http/byte-budget.ts';
+import { ByteBudget } from '../../src/admission/http/read-request.ts';
 import type { AdmissionObserver, DecisionRecord } from '../../src/admission/ports.ts';
 import { serverLimits } from '../../src/admission/http/server-limits.ts';
 import type { ServerLimits } from '../../src/admission/http/server-limits.ts';
-import { webhookApp } from '../../src/admission/http/webhook-app.ts';
+import { webhookApp, WebhookServer, type TlsPair } from '../../src/admission/http/webhook-server.ts';
 import { webhookHandler } from '../../src/admission/handler.ts';
 import type { HandlerPorts } from '../../src/admission/handler.ts';
-import { WebhookServer } from '../../src/admission/http/webhook-server.ts';
-import type { TlsPair } from '../../src/admission/http/webhook-server.ts';
 import { issueCertificates } from '../../src/certs/issue/issue.ts';
 import type { ClusterSnapshot } from '../../src/policy/compile/snapshot.ts';
 import { defaultEvaluationUnits } from '../../src/policy/terms/budget.ts';

@@ -25,16 +25,16 @@ function imports(module: string): RegExp {
 test('one file sends requests to the API server, and one to the collector of traces', () => {
   expect(
     filesWith(/\bimport \{[^}]*\b(?:request|get|connect|createConnection)\b[^}]*\} from 'node:/),
-  ).toEqual(['src/kube/http/http-exchange.ts', 'src/observe/otlp.ts']);
+  ).toEqual(['src/kube/http/http-exchange.ts', 'src/observe/trace-exporter.ts']);
   expect(filesWith(imports('http'))).toEqual([
-    'src/admission/http/client-errors.ts',
+    'src/admission/http/webhook-server.ts',
     'src/kube/http/answers.ts',
-    'src/observe/otlp.ts',
+    'src/observe/trace-exporter.ts',
     'src/observe/probes.ts',
   ]);
   expect(filesWith(imports('net'))).toEqual([
-    'src/admission/http/client-errors.ts',
-    'src/certs/issue/names.ts',
+    'src/admission/http/webhook-server.ts',
+    'src/certs/issue/encode.ts',
     'src/kube/auth/find-api-server.ts',
   ]);
 });

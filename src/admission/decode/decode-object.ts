@@ -1,7 +1,6 @@
 // Reads the old or the new object of a request, and checks the fields that rules read.
 import { isJsonObject, type JsonObject } from '../../base/json.ts';
 import type { AnyReview } from '../../policy/terms/review.ts';
-import { textProblem, textListProblem, decodeMetadata } from './decode-metadata.ts';
 import {
   invalidReview,
   decoded,
@@ -12,9 +11,10 @@ import {
   type Decoding,
   type ReviewProblem,
   isAbsent,
-} from './review-problem.ts';
-import type { KubeObject } from '../../base/kube-object.ts';
-import type { ReviewTarget } from './decode-target.ts';
+  type ReviewTarget,
+} from './decode-target.ts';
+import type { KubeObject, ObjectMeta } from '../../base/metadata.ts';
+import { isDateTime } from '../../base/time.ts';
 
 const ruleLists = ['apiGroups', 'resources', 'verbs', 'resourceNames', 'nonResourceURLs'] as const;
 const subjectTexts = ['kind', 'apiGroup', 'name', 'namespace'] as const;
@@ -134,4 +134,70 @@ function kindProblem(object: JsonObject, { kind }: ReviewTarget, path: string): 
     return invalidReview(`${path}.apiVersion`, 'must be the version of the request');
   }
   return undefined;
+}
+
+// Reads the metadata of an object, and checks that each field a rule reads has the type of Kubernetes.
+
+const texts = ['name', 'generateName', 'namespace', 'uid', 'deletionTimestamp'] as const;
+const maps = ['labels', 'annotations'] as const;
+const lists = ['ownerReferences', 'finalizers'] as const;
+const ownerReferenceTexts = ['apiVersion', 'kind', 'name', 'uid'] as const;
+
+function decodeMetadata(value: unknown, path: string): Decoding<ObjectMeta> {
+  if (!isJsonObject(value)) return notDecoded(wrongType(path, value, 'an object'));
+  const problem =
+    firstProblem(texts, (field) => textProblem(value[field], `${path}.${field}`)) ??
+    firstProblem(maps, (field) => textMapProblem(value[field], `${path}.${field}`)) ??
+    timeProblem(value['deletionTimestamp'], `${path}.deletionTimestamp`) ??
+    ownersProblem(value['ownerReferences'], `${path}.ownerReferences`) ??
+    finalizersProblem(value['finalizers'], `${path}.finalizers`);
+  return problem === undefined ? decoded(withoutNulls(value)) : notDecoded(problem);
+}
+
+function textProblem(value: unknown, path: string): ReviewProblem | undefined {
+  return isAbsent(value) || typeof value === 'string' ? undefined : wrongType(path, value, 'a text');
+}
+
+function textListProblem(value: unknown, path: string): ReviewProblem | undefined {
+  if (isAbsent(value)) return undefined;
+  if (!Array.isArray(value)) return wrongType(path, value, 'a list of texts');
+  return value.every((item) => typeof item === 'string')
+    ? undefined
+    : invalidReview(path, 'must contain only texts');
+}
+
+function textMapProblem(value: unknown, path: string): ReviewProblem | undefined {
+  if (isAbsent(value)) return undefined;
+  if (!isJsonObject(value)) return wrongType(path, value, 'a map of texts');
+  return Object.values(value).every((item) => typeof item === 'string')
+    ? undefined
+    : invalidReview(path, 'must be a map whose values are all texts');
+}
+
+function timeProblem(value: unknown, path: string): ReviewProblem | undefined {
+  return typeof value !== 'string' || isDateTime(value)
+    ? undefined
+    : invalidReview(path, 'must be a time of RFC 3339');
+}
+
+function ownersProblem(value: unknown, path: string): ReviewProblem | undefined {
+  return objectListProblem(value, path, (owner, at) =>
+    firstProblem(ownerReferenceTexts, (field) => textProblem(owner[field], `${at}.${field}`)),
+  );
+}
+
+function finalizersProblem(value: unknown, path: string): ReviewProblem | undefined {
+  return textListProblem(value, path);
+}
+
+/**
+ * Removes fields that are null, because Go reads null as missing: a deletionTimestamp of null deletes nothing. The object
+ * is copied only when it has such a field.
+ */
+function withoutNulls(metadata: JsonObject): ObjectMeta {
+  const known: readonly string[] = [...texts, ...maps, ...lists];
+  if (!known.some((field) => metadata[field] === null)) return metadata;
+  return Object.fromEntries(
+    Object.entries(metadata).filter(([field, value]) => value !== null || !known.includes(field)),
+  );
 }

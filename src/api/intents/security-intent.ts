@@ -94,7 +94,7 @@ export const securityIntentSchemas = {
 /** The spec as Reeve accepts it, with the params of all ids. */
 export const documentedIntentSpec = specOf(allParams);
 
-export type SecurityIntent = Infer<ReturnType<typeof intentOf>>;
+type SecurityIntent = Infer<ReturnType<typeof intentOf>>;
 export type SecurityIntentSpec = SecurityIntent['spec'];
 
 type ParsedIntent =

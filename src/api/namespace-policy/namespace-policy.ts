@@ -7,7 +7,7 @@ import {
   validationActions,
   validationRule,
 } from './validations.ts';
-import { type roleBindingContent, type serviceAccountContent, type subject, contents } from './contents.ts';
+import { type roleBindingContent, type serviceAccountContent, contents } from './contents.ts';
 import type { defaults } from './defaults.ts';
 import { type labelSelector, type matchCondition, matchOf } from './match.ts';
 import {
@@ -100,7 +100,6 @@ export type DockerConfigRule = Infer<typeof dockerConfigSchema>;
 export type SecretRules = Infer<typeof secretRules>;
 export type RbacRules = Infer<typeof rbacRules>;
 export type ValidationRule = Infer<typeof validationRule>;
-export type Subject = Infer<typeof subject>;
 export type RoleBindingContent = Infer<typeof roleBindingContent>;
 export type ServiceAccountContent = Infer<typeof serviceAccountContent>;
 export type ContentsSpec = Infer<typeof contents>;

@@ -22,7 +22,7 @@ import type {
 } from './schema.ts';
 import { checkText, copyPlain } from './validate-scalar.ts';
 
-export type Validated<T> =
+type Validated<T> =
   { readonly ok: true; readonly value: T } | { readonly ok: false; readonly problems: readonly Problem[] };
 
 /** Enough for any honest mistake. A file full of mistakes must not fill the memory. */

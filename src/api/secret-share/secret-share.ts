@@ -88,7 +88,7 @@ export const secretShareSchemas = {
 };
 
 export type SecretShareSpec = Infer<typeof spec>;
-export type SecretShareStatus = Infer<typeof shareStatus>;
+type SecretShareStatus = Infer<typeof shareStatus>;
 export type SecretShare = Infer<typeof secretShare> & { readonly status?: SecretShareStatus };
 
 type ParsedShare =

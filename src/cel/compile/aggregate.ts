@@ -1,13 +1,9 @@
 // Compiles list and map literals. Their elements have one type, as Kubernetes requires.
-import type { ListLiteral, MapLiteral, Node } from '../syntax/ast.ts';
-import { CompileProblem } from '../syntax/problem.ts';
+import { type ListLiteral, type MapLiteral, type Node, CompileProblem } from '../syntax/ast.ts';
 import { BYTES, DURATION, DYN, listType, mapType, TIMESTAMP, typeText, type Type } from '../types/type.ts';
-import { evaluationError, EvaluationError } from '../values/evaluation-error.ts';
-import { CelMap, isMap } from '../values/map.ts';
+import { evaluationError, EvaluationError, type Value, Optional, CelMap, isMap } from '../values/value.ts';
 import { Duration, Timestamp } from '../values/time.ts';
-import { type Value, Optional } from '../values/value.ts';
-import type { ExpressionCompilation, Compiled } from './compilation.ts';
-import type { EvaluationStep } from './frame.ts';
+import type { ExpressionCompilation, Compiled, EvaluationStep } from './compilation.ts';
 
 const NOT_OPTIONAL = evaluationError('what follows ? in a literal must be optional');
 const NOT_A_KEY = evaluationError('lists, maps, bytes, times and durations cannot be keys of a map');

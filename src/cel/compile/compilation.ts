@@ -1,11 +1,10 @@
 // Holds what is known while one expression is compiled: names, types, and the variables read so far.
 import type { MetadataField } from '../../base/metadata.ts';
-import type { Node } from '../syntax/ast.ts';
-import { CompileProblem } from '../syntax/problem.ts';
-import { DYN, type Type } from '../types/type.ts';
+import { type Node, CompileProblem, type Call } from '../syntax/ast.ts';
+import { DYN, type Type, areSameType, typeText } from '../types/type.ts';
 import { Unifier } from '../types/unifier.ts';
-import { OVER_BUDGET } from '../values/evaluation-error.ts';
-import type { EvaluationStep, Variable } from './frame.ts';
+import { OVER_BUDGET, type Value } from '../values/value.ts';
+import { Meter } from '../values/meter.ts';
 
 /** The variables that an expression may read. */
 export interface ExpressionScope {
@@ -27,9 +26,9 @@ export interface Compiled {
   readonly step: EvaluationStep;
 }
 
-export type NodeCompiler = (compilation: ExpressionCompilation, node: Node) => Compiled;
+type NodeCompiler = (compilation: ExpressionCompilation, node: Node) => Compiled;
 
-export interface LocalVariable {
+interface LocalVariable {
   readonly name: string;
   readonly type: Type;
   readonly slot: number;
@@ -136,4 +135,65 @@ export class ExpressionCompilation {
   expectType(node: Node, given: Type, expected: Type, message: string): void {
     if (!this.unifier.assign(given, expected)) throw new CompileProblem(message, node.offset);
   }
+}
+
+// Holds the state of one evaluation, and defines the steps that an expression is compiled to.
+
+export type Variable = 'namespaceObject' | 'object' | 'oldObject' | 'params' | 'request' | 'variables';
+
+/** Plain JSON as JSON.parse returns it. A missing variable is null. */
+export type Bindings = Readonly<Partial<Record<Variable, unknown>>>;
+
+export class Frame {
+  readonly bindings: Bindings;
+  readonly meter = new Meter();
+  /** The current values of the variables of macros. */
+  readonly slots: Value[] = [];
+
+  constructor(bindings: Bindings) {
+    this.bindings = bindings;
+  }
+}
+
+/** One compiled node. Closures are several times faster than walking the tree. A step never throws. */
+export type EvaluationStep = (frame: Frame) => Value;
+
+// Finds the overloads of a function that fit the types of its arguments, and the type of the result.
+
+export interface Signature {
+  readonly params: readonly Type[];
+  readonly result: Type;
+}
+
+export interface Resolution<S extends Signature> {
+  readonly type: Type;
+  /** More than one when a type is known only at run time. */
+  readonly candidates: readonly S[];
+}
+
+export function resolveOverloads<S extends Signature>(
+  unifier: Unifier,
+  overloads: readonly S[],
+  given: readonly Type[],
+): Resolution<S> | undefined {
+  const candidates: S[] = [];
+  let type: Type | undefined;
+  for (const overload of overloads) {
+    if (overload.params.length !== given.length) continue;
+    const [result = DYN, ...params] = unifier.instantiate([overload.result, ...overload.params]);
+    if (!unifier.assignAll(given, params)) continue;
+    candidates.push(overload);
+    type = commonType(type, unifier.resolve(result));
+  }
+  return type === undefined ? undefined : { type, candidates };
+}
+
+function commonType(soFar: Type | undefined, next: Type): Type {
+  if (soFar === undefined) return next;
+  return soFar.kind === 'dyn' || areSameType(soFar, next) ? soFar : DYN;
+}
+
+export function noOverload(unifier: Unifier, { name, offset }: Call, given: readonly Type[]): CompileProblem {
+  const types = given.map((type) => typeText(unifier.resolve(type))).join(', ');
+  return new CompileProblem(`${name.slice(0, 60)} does not exist for (${types})`, offset);
 }

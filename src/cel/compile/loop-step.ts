@@ -6,11 +6,15 @@ import {
   NO_OVERLOAD,
   NOT_BOOL,
   OVER_BUDGET,
-} from '../values/evaluation-error.ts';
-import { CelMap, findKey, isMap, keysOf } from '../values/map.ts';
-import { adapt, type Value } from '../values/value.ts';
-import type { Frame, EvaluationStep } from './frame.ts';
-import { sortByKeys } from '../values/order.ts';
+  adapt,
+  type Value,
+  CelMap,
+  findKey,
+  isMap,
+  keysOf,
+} from '../values/value.ts';
+import type { Frame, EvaluationStep } from './compilation.ts';
+import { sortByKeys } from '../values/equality.ts';
 
 interface Parts {
   readonly condition: EvaluationStep | undefined;

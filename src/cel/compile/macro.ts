@@ -1,6 +1,5 @@
 // Compiles macros that loop over a list or map, and macros on the value of an optional.
-import type { Loop, Node, OptionalMap } from '../syntax/ast.ts';
-import { CompileProblem } from '../syntax/problem.ts';
+import { type Loop, type Node, type OptionalMap, CompileProblem } from '../syntax/ast.ts';
 import {
   BOOL,
   DYN,
@@ -13,11 +12,9 @@ import {
   optionalType,
   COMPARABLE,
 } from '../types/type.ts';
-import type { ExpressionCompilation, Compiled } from './compilation.ts';
+import { type ExpressionCompilation, type Compiled, resolveOverloads } from './compilation.ts';
 import { loopStep } from './loop-step.ts';
-import { resolveOverloads } from './overload.ts';
-import { EvaluationError, NO_OVERLOAD } from '../values/evaluation-error.ts';
-import { NONE, Optional } from '../values/value.ts';
+import { EvaluationError, NO_OVERLOAD, NONE, Optional } from '../values/value.ts';
 
 export function compileLoop(compilation: ExpressionCompilation, node: Loop): Compiled {
   const range = compilation.compile(node.range);

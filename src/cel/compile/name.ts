@@ -1,11 +1,9 @@
 // Compiles names: variables of macros, variables of the scope, and names of types.
-import type { Identifier, Node } from '../syntax/ast.ts';
-import { CompileProblem } from '../syntax/problem.ts';
-import { NAMESPACE, objectType, REQUEST } from '../types/object-type.ts';
+import { type Identifier, type Node, CompileProblem } from '../syntax/ast.ts';
 import * as types from '../types/type.ts';
+import { NAMESPACE, objectType, REQUEST } from '../types/type.ts';
 import { adapt, TypeValue } from '../values/value.ts';
-import type { ExpressionCompilation, Compiled } from './compilation.ts';
-import type { Variable } from './frame.ts';
+import type { ExpressionCompilation, Compiled, Variable } from './compilation.ts';
 
 const namedTypes: ReadonlyMap<string, types.Type> = new Map(
   [

@@ -1,5 +1,5 @@
 // Compiles the operators: their types by overloads, and the step that runs each of them.
-import type { Call, Node } from '../syntax/ast.ts';
+import { type Call, type Node, CompileProblem } from '../syntax/ast.ts';
 import {
   BOOL,
   BYTES,
@@ -16,22 +16,27 @@ import {
   typeText,
 } from '../types/type.ts';
 import { add, divide, modulo, multiply, negate, subtract } from '../values/arithmetic.ts';
-import { areEqual } from '../values/equality.ts';
+import { areEqual, compareValues } from '../values/equality.ts';
 import {
   evaluationError,
   EvaluationError,
   NO_OVERLOAD,
   NOT_BOOL,
   OVER_BUDGET,
-} from '../values/evaluation-error.ts';
-import { hasKey, isMap } from '../values/map.ts';
+  adapt,
+  type Value,
+  hasKey,
+  isMap,
+} from '../values/value.ts';
 import type { Meter } from '../values/meter.ts';
-import { compareValues } from '../values/order.ts';
-import { adapt, type Value } from '../values/value.ts';
-import type { ExpressionCompilation, Compiled } from './compilation.ts';
-import type { EvaluationStep } from './frame.ts';
-import { noOverload, resolveOverloads, type Signature } from './overload.ts';
-import { CompileProblem } from '../syntax/problem.ts';
+import {
+  type ExpressionCompilation,
+  type Compiled,
+  type EvaluationStep,
+  noOverload,
+  resolveOverloads,
+  type Signature,
+} from './compilation.ts';
 
 type Binary = (left: Value, right: Value, meter: Meter) => Value;
 

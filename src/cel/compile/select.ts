@@ -1,20 +1,37 @@
 // Compiles `a.b`, `a.?b` and has(a.b).
 import { nearest } from '../../base/nearest.ts';
-import type { Select } from '../syntax/ast.ts';
-import { CompileProblem } from '../syntax/problem.ts';
-import { typeOfObjectField } from '../types/object-type.ts';
-import { BOOL, DYN, optionalType, typeText, type Type } from '../types/type.ts';
+import { type Select, CompileProblem, type Index } from '../syntax/ast.ts';
+import {
+  typeOfObjectField,
+  BOOL,
+  DYN,
+  optionalType,
+  typeText,
+  type Type,
+  INT,
+  listType,
+  mapType,
+  typeParameter,
+} from '../types/type.ts';
 import {
   evaluationError,
   EvaluationError,
   missingMetadata,
   NO_METADATA,
   noSuchKey,
-} from '../values/evaluation-error.ts';
-import { findKey, hasKey, isMap } from '../values/map.ts';
-import { type Value, NONE, Optional } from '../values/value.ts';
-import type { ExpressionCompilation, Compiled } from './compilation.ts';
+  type Value,
+  NONE,
+  Optional,
+  findKey,
+  hasKey,
+  isMap,
+  adapt,
+  Double,
+  Uint,
+} from '../values/value.ts';
+import { type ExpressionCompilation, type Compiled, resolveOverloads } from './compilation.ts';
 import { compileGlobal, compileTypeName, dottedName } from './name.ts';
+import type { MetadataField } from '../../base/metadata.ts';
 
 const maxMisspelled = 3;
 const maxFieldsListed = 12;
@@ -27,11 +44,11 @@ export function compileSelect(compilation: ExpressionCompilation, node: Select):
   const operand = compileOperand(compilation, node);
   const operandType = compilation.unifier.resolve(operand.type);
   const isOptional = operandType.kind === 'optional_type';
-  const heldType = isOptional ? (operandType.params[0] ?? DYN) : operandType;
-  const fieldType = typeOfField(compilation, heldType, node);
+  const objectType = isOptional ? (operandType.params[0] ?? DYN) : operandType;
+  const fieldType = typeOfField(compilation, objectType, node);
   const { step } = operand;
   const { field } = node;
-  if (heldType.metadata !== undefined) compilation.looksUp(heldType.metadata, field);
+  if (objectType.metadata !== undefined) compilation.looksUp(objectType.metadata, field);
   switch (node.mode) {
     case 'test':
       return { type: BOOL, step: (frame) => testField(step(frame), field) };
@@ -124,4 +141,127 @@ function testField(operand: Value, field: string): Value {
   if (operand instanceof Optional) return operand !== NONE && testField(operand.value, field);
   if (Array.isArray(operand)) return NO_FIELDS;
   return isMap(operand) && hasKey(operand, field);
+}
+
+// Compiles `a[b]` and `a[?b]` for lists, maps, and optionals of them.
+
+const A = typeParameter('A');
+const B = typeParameter('B');
+const PLAIN = [
+  { params: [listType(A), INT], result: A },
+  { params: [mapType(A, B), A], result: B },
+  { params: [optionalType(listType(A)), INT], result: optionalType(A) },
+  { params: [optionalType(mapType(A, B)), A], result: optionalType(B) },
+];
+const OPTIONAL = PLAIN.map(({ params, result }, index) => ({
+  params,
+  result: index < 2 ? optionalType(result) : result,
+}));
+
+const OUT_OF_RANGE = evaluationError('the list has no such index');
+const NO_SUCH_KEY = evaluationError('no such key');
+const NOT_AN_INDEX = evaluationError('a list is indexed by whole numbers');
+const NOT_A_KEY = evaluationError('a value of this type cannot be a key');
+const NOT_INDEXABLE = evaluationError('only lists and maps have elements');
+
+/** Kubernetes refuses keys of these types, and lists. */
+const NEVER_KEYS: readonly string[] = ['null_type', 'bytes'];
+
+export function compileIndex(compilation: ExpressionCompilation, node: Index): Compiled {
+  if (node.key.kind === 'list' || (node.key.kind === 'literal' && NEVER_KEYS.includes(node.key.type.kind))) {
+    throw new CompileProblem('this cannot be a key', node.key.offset);
+  }
+  const operand = compilation.compile(node.operand);
+  const key = compilation.compile(node.key);
+  const type = typeOfElement(compilation, node, [operand.type, key.type]);
+  const { metadata } = heldType(compilation.unifier.resolve(operand.type));
+  const absent = metadata === undefined ? absentElement(node) : absentMetadata(metadata, node);
+  const none = metadata && NO_METADATA[metadata];
+  if (metadata !== undefined) compilation.looksUp(metadata, literalKey(node));
+  const [left, right] = [operand.step, key.step];
+  if (node.isOptional) return { type, step: (frame) => optionalElement(left(frame), right(frame)) };
+  return {
+    type,
+    step(frame) {
+      const container = left(frame);
+      const found = right(frame);
+      const value = elementOf(container, found);
+      return value === undefined || value === none ? absent(container, found) : value;
+    },
+  };
+}
+
+function heldType(type: Type): Type {
+  return type.kind === 'optional_type' ? (type.params[0] ?? type) : type;
+}
+
+function typeOfElement(compilation: ExpressionCompilation, node: Index, given: readonly Type[]): Type {
+  const resolution = resolveOverloads(compilation.unifier, node.isOptional ? OPTIONAL : PLAIN, given);
+  if (resolution !== undefined) return resolution.type;
+  const [operand = A, key = A] = given.map((type) => compilation.unifier.resolve(type));
+  throw new CompileProblem(`a ${typeText(operand)} cannot be indexed by a ${typeText(key)}`, node.offset);
+}
+
+/** A key that stands in the expression itself, so that a message may name it. */
+function literalKey({ key }: Index): string | undefined {
+  return key.kind === 'literal' && typeof key.value === 'string' ? key.value : undefined;
+}
+
+type Absence = (container: Value, key: Value) => Value;
+
+function absentElement(node: Index): Absence {
+  const literal = literalKey(node);
+  if (literal === undefined) return (container) => (Array.isArray(container) ? OUT_OF_RANGE : NO_SUCH_KEY);
+  const error = noSuchKey(literal);
+  return () => error;
+}
+
+/** Kubernetes reports a missing map before it looks at the key. Here the error of a computed key comes first. */
+function absentMetadata(metadata: MetadataField, node: Index): Absence {
+  const literal = literalKey(node);
+  if (literal === undefined)
+    return (_container, key) => (typeof key === 'string' ? missingMetadata(metadata, key) : keyError(key));
+  const error = missingMetadata(metadata, literal);
+  return () => error;
+}
+
+function keyError(key: Value): EvaluationError {
+  return key instanceof EvaluationError ? key : NO_SUCH_KEY;
+}
+
+/** Returns the element, an error, or undefined when there is no such element. */
+function elementOf(container: Value, key: Value): Value {
+  if (container instanceof EvaluationError) return container;
+  if (key instanceof EvaluationError) return key;
+  if (isMap(container)) return mayBeIndex(key) ? findKey(container, key) : NOT_A_KEY;
+  if (Array.isArray(container)) return listElement(container, key);
+  if (container instanceof Optional) return optionalElement(container, key);
+  return container === null ? undefined : NOT_INDEXABLE;
+}
+
+/** `map[?null]` is an error, as in Kubernetes, while `map[?'missing']` is none. */
+function mayBeIndex(key: Value): boolean {
+  return typeof key !== 'object' || key instanceof Uint || key instanceof Double;
+}
+
+function listElement(list: readonly unknown[], key: Value): Value {
+  const index = wholeNumber(key);
+  if (index === undefined) return NOT_AN_INDEX;
+  return index >= 0 && index < list.length ? adapt(list[index]) : undefined;
+}
+
+function wholeNumber(key: Value): number | undefined {
+  if (typeof key === 'bigint') return Number(key);
+  if (key instanceof Uint) return Number(key.value);
+  return key instanceof Double && Number.isInteger(key.value) ? key.value : undefined;
+}
+
+function optionalElement(container: Value, key: Value): Value {
+  if (container === NONE) return key instanceof EvaluationError ? key : NONE;
+  const held = container instanceof Optional ? container.value : container;
+  const value = elementOf(held, key);
+  // A value without elements has no such element.
+  if (value === NOT_INDEXABLE) return NONE;
+  if (value instanceof EvaluationError || held instanceof Optional) return value;
+  return value === undefined ? NONE : new Optional(value);
 }

@@ -14,12 +14,19 @@ import {
   COMPARABLE,
 } from '../types/type.ts';
 import { add } from '../values/arithmetic.ts';
-import { areEqual } from '../values/equality.ts';
-import { evaluationError, EvaluationError, NO_OVERLOAD, OVER_BUDGET } from '../values/evaluation-error.ts';
+import { areEqual, compareValues, sortByKeys } from '../values/equality.ts';
+import {
+  evaluationError,
+  EvaluationError,
+  NO_OVERLOAD,
+  OVER_BUDGET,
+  adapt,
+  Double,
+  Uint,
+  type Value,
+} from '../values/value.ts';
 import type { Meter } from '../values/meter.ts';
-import { compareValues, sortByKeys } from '../values/order.ts';
 import { Duration } from '../values/time.ts';
-import { adapt, Double, Uint, type Value } from '../values/value.ts';
 import { defineFunction, defineMethod, type FunctionDefinition } from './define.ts';
 
 type List = readonly unknown[];

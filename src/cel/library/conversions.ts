@@ -13,9 +13,8 @@ import {
   UINT,
 } from '../types/type.ts';
 import { toInt, toUint } from '../values/arithmetic.ts';
-import { evaluationError } from '../values/evaluation-error.ts';
+import { evaluationError, kindOf, TypeValue, Double, type Value } from '../values/value.ts';
 import { doubleText, parseGoDouble } from '../values/double-text.ts';
-import { kindOf, TypeValue, Double, type Value } from '../values/value.ts';
 import { defineFunction, type FunctionDefinition, defineMethod } from './define.ts';
 import { durationFromText, timestampFromText, Timestamp } from '../values/time.ts';
 

@@ -1,5 +1,5 @@
 // Describes a function of the library: its name, its types and its implementation.
-import type { Signature } from '../compile/overload.ts';
+import type { Signature } from '../compile/compilation.ts';
 import type { Type } from '../types/type.ts';
 import type { Meter } from '../values/meter.ts';
 import type { Value } from '../values/value.ts';

@@ -3,12 +3,10 @@
 // https://kubernetes.io/docs/reference/using-api/cel/#kubernetes-quantity-library
 // https://kubernetes.io/docs/reference/using-api/cel/#kubernetes-url-library
 import { BOOL, INT, STRING, typeOfKind, DOUBLE, listType, mapType } from '../types/type.ts';
-import { evaluationError } from '../values/evaluation-error.ts';
+import { evaluationError, type Value, Double, CelMap } from '../values/value.ts';
 import { parseCidr, parseIp, type Cidr, type Ip } from '../values/ip.ts';
-import { type Value, Double } from '../values/value.ts';
 import { defineFunction, defineMethod, type FunctionDefinition } from './define.ts';
 import { parseQuantity, Quantity, sumOf } from '../values/quantity.ts';
-import { CelMap } from '../values/map.ts';
 import { isRequestUri, parseUrl, queryOf, type Url } from '../values/url.ts';
 
 const IP = typeOfKind<Ip>('net.IP');

@@ -1,10 +1,19 @@
 // Implements the functions on optional values, except `or` and `orValue` (compile/call.ts).
 import { BOOL, listType, optionalType, typeParameter } from '../types/type.ts';
-import { evaluationError, NO_OVERLOAD } from '../values/evaluation-error.ts';
-import { isMap, sizeOfMap } from '../values/map.ts';
+import {
+  evaluationError,
+  NO_OVERLOAD,
+  adapt,
+  Double,
+  Uint,
+  type Value,
+  NONE,
+  Optional,
+  isMap,
+  sizeOfMap,
+} from '../values/value.ts';
 import type { Meter } from '../values/meter.ts';
 import { Duration, Timestamp } from '../values/time.ts';
-import { adapt, Double, Uint, type Value, NONE, Optional } from '../values/value.ts';
 import { defineFunction, defineMethod, type FunctionDefinition } from './define.ts';
 
 const V = typeParameter('V');

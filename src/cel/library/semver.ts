@@ -1,8 +1,7 @@
 // Implements semantic versions: https://kubernetes.io/docs/reference/using-api/cel/#kubernetes-semver-library
 import { BOOL, INT, STRING, typeOfKind } from '../types/type.ts';
-import { evaluationError } from '../values/evaluation-error.ts';
-import { compareStrings } from '../values/order.ts';
-import { Boxed, MAX_UINT, type Value } from '../values/value.ts';
+import { evaluationError, Boxed, MAX_UINT, type Value } from '../values/value.ts';
+import { compareStrings } from '../values/equality.ts';
 import { defineFunction, defineMethod, type FunctionDefinition } from './define.ts';
 
 class Semver extends Boxed {

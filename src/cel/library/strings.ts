@@ -1,11 +1,9 @@
 // Implements the functions on strings, which count in characters, and size().
 // https://github.com/google/cel-go/blob/v0.26.0/ext/README.md#strings
 import { BOOL, INT, listType, STRING, BYTES, DYN, mapType, type Type } from '../types/type.ts';
-import { evaluationError, NO_OVERLOAD, OVER_BUDGET } from '../values/evaluation-error.ts';
+import { evaluationError, NO_OVERLOAD, OVER_BUDGET, type Value, sizeOfMap } from '../values/value.ts';
 import type { Meter } from '../values/meter.ts';
-import type { Value } from '../values/value.ts';
 import { defineFunction, defineMethod, type FunctionDefinition } from './define.ts';
-import { sizeOfMap } from '../values/map.ts';
 
 const OUT_OF_RANGE = evaluationError('the string has no such index');
 const NOT_A_RANGE = evaluationError('the end of a range lies before its start');
@@ -163,7 +161,7 @@ export const sizeFunctions: readonly FunctionDefinition[] = [
 const SURROGATES = /[\uD800-\uDFFF]/;
 const PAIRS = /[\uD800-\uDBFF][\uDC00-\uDFFF]/g;
 
-export function countCharacters(text: string): number {
+function countCharacters(text: string): number {
   return SURROGATES.test(text) ? text.length - (text.match(PAIRS)?.length ?? 0) : text.length;
 }
 

@@ -1,7 +1,7 @@
 // Splits CEL into tokens, one at a time, and finds the end of an expression inside a template.
-import { CompileProblem } from './problem.ts';
-import { scanString, stringStart, scanNumber } from './literals.ts';
+import { CompileProblem } from './ast.ts';
 import type { Token } from './token.ts';
+import { Double, MAX_INT, MAX_UINT, Uint } from '../values/value.ts';
 
 const SPACE = /(?:[ \t\r\n\f]|\/\/[^\n]*)*/y;
 const IDENTIFIER = /[A-Za-z_][A-Za-z0-9_]*/y;
@@ -54,4 +54,148 @@ function scan(source: string, offset: number): ReturnType<typeof scanToken> | un
     const isStray = !/["']/.test(source[error.offset] ?? '"');
     return isStray ? { kind: 'symbol', text: '', start: error.offset, end: error.offset + 1 } : undefined;
   }
+}
+
+// Reads literals: strings and bytes with their quotes and escapes, and numbers.
+
+interface StringStart {
+  readonly isRaw: boolean;
+  readonly isBytes: boolean;
+  readonly quote: string;
+  /** The offset of the text after the opening quote. */
+  readonly bodyStart: number;
+}
+
+const START = /(?<prefix>[bB]?[rR]?)(?<quote>"""|'''|"|')/y;
+
+/** Returns undefined when no string begins at the offset. */
+function stringStart(source: string, offset: number): StringStart | undefined {
+  const pattern = new RegExp(START.source, 'y');
+  pattern.lastIndex = offset;
+  const match = pattern.exec(source);
+  if (match === null) return undefined;
+  const { prefix = '', quote = '' } = match.groups ?? {};
+  const flags = prefix.toLowerCase();
+  return {
+    isRaw: flags.includes('r'),
+    isBytes: flags.includes('b'),
+    quote,
+    bodyStart: offset + match[0].length,
+  };
+}
+
+function scanString(source: string, start: number, opening: StringStart): Token {
+  const bodyEnd = findClosingQuote(source, start, opening);
+  const end = bodyEnd + opening.quote.length;
+  const body = source.slice(opening.bodyStart, bodyEnd);
+  // A line break in a literal is a line feed, whatever the file has.
+  const text = opening.isRaw ? body : unescapeBody(body.replaceAll(/\r\n?/g, '\n'), opening);
+  const span = { text: source.slice(start, end), start, end };
+  if (!opening.isBytes)
+    return { kind: 'string', value: typeof text === 'string' ? text : joinText(text), ...span };
+  return { kind: 'bytes', value: typeof text === 'string' ? encode(text) : joinBytes(text), ...span };
+}
+
+function findClosingQuote(source: string, start: number, { quote, bodyStart, isRaw }: StringStart): number {
+  for (let index = bodyStart; index < source.length; index += 1) {
+    if (source.startsWith(quote, index)) return index;
+    const character = source[index];
+    if (quote.length === 1 && (character === '\n' || character === '\r')) break;
+    if (character === '\\' && !isRaw) index += 1;
+  }
+  throw new CompileProblem('the string does not end', start);
+}
+
+/** A piece of a literal: plain text, or the number of an escape. */
+type Piece = { readonly text: string } | { readonly code: number; readonly isOctet: boolean };
+
+const ESCAPE =
+  /\\(?:(?<simple>[abfnrtv\\?"'`])|[xX](?<hex>[0-9a-fA-F]{2})|u(?<short>[0-9a-fA-F]{4})|U(?<long>[0-9a-fA-F]{8})|(?<octal>[0-3][0-7]{2}))/y;
+const SIMPLE: ReadonlyMap<string, string> = new Map([
+  ['a', '\u0007'],
+  ['b', '\b'],
+  ['f', '\f'],
+  ['n', '\n'],
+  ['r', '\r'],
+  ['t', '\t'],
+  ['v', '\v'],
+]);
+
+function unescapeBody(body: string, opening: StringStart): readonly Piece[] {
+  const pieces: Piece[] = [];
+  const pattern = new RegExp(ESCAPE.source, 'y');
+  for (let index = 0; index < body.length;) {
+    const next = body.indexOf('\\', index);
+    const plain = next === -1 ? body.length : next;
+    if (plain > index) pieces.push({ text: body.slice(index, plain) });
+    index = plain;
+    if (next === -1) break;
+    pattern.lastIndex = index;
+    const match = pattern.exec(body);
+    const piece = match === null ? undefined : readEscape(match.groups ?? {}, opening.isBytes);
+    if (match === null || piece === undefined) {
+      throw new CompileProblem('this escape is not one of CEL', opening.bodyStart + index);
+    }
+    pieces.push(piece);
+    index += match[0].length;
+  }
+  return pieces;
+}
+
+function readEscape(
+  groups: Readonly<Record<string, string | undefined>>,
+  isBytes: boolean,
+): Piece | undefined {
+  const { simple, hex, short, long, octal } = groups;
+  if (simple !== undefined) return { text: SIMPLE.get(simple) ?? simple };
+  if (hex !== undefined) return { code: Number.parseInt(hex, 16), isOctet: true };
+  if (octal !== undefined) return { code: Number.parseInt(octal, 8), isOctet: true };
+  const code = Number.parseInt(short ?? long ?? '', 16);
+  const isCharacter = code <= 0x10ffff && !(code >= 0xd800 && code <= 0xdfff);
+  return isBytes || !isCharacter ? undefined : { code, isOctet: false };
+}
+
+function joinText(pieces: readonly Piece[]): string {
+  return pieces.map((piece) => ('text' in piece ? piece.text : String.fromCodePoint(piece.code))).join('');
+}
+
+/** In bytes, an escape is one octet and text is UTF-8. */
+function joinBytes(pieces: readonly Piece[]): Uint8Array {
+  return Uint8Array.from(
+    pieces.flatMap((piece) => ('text' in piece ? [...encode(piece.text)] : [piece.code])),
+  );
+}
+
+function encode(text: string): Uint8Array {
+  return new TextEncoder().encode(text);
+}
+
+const NUMBER =
+  /(?<double>\d+\.\d+(?:[eE][+-]?\d+)?|\d+[eE][+-]?\d+|\.\d+(?:[eE][+-]?\d+)?)|(?<int>0x[0-9a-fA-F]+|\d+)(?<unsigned>[uU])?/;
+
+/** Returns undefined when no number begins at the offset. */
+function scanNumber(source: string, start: number): Token | undefined {
+  const pattern = new RegExp(NUMBER.source, 'y');
+  pattern.lastIndex = start;
+  const match = pattern.exec(source);
+  if (match === null) return undefined;
+  const span = { text: match[0], start, end: start + match[0].length };
+  const { double, int = '0', unsigned } = match.groups ?? {};
+  if (double !== undefined) return { kind: 'double', value: readDouble(double, start), ...span };
+  if (unsigned !== undefined)
+    return { kind: 'uint', value: new Uint(readInteger(int, MAX_UINT, start)), ...span };
+  // Allows one more than the greatest int; the parser accepts that only after a minus sign.
+  return { kind: 'int', value: readInteger(int, MAX_INT + 1n, start), ...span };
+}
+
+function readInteger(text: string, max: bigint, offset: number): bigint {
+  const value = BigInt(text);
+  if (value > max) throw new CompileProblem('the number is too large', offset);
+  return value;
+}
+
+function readDouble(text: string, offset: number): Double {
+  const value = Number(text);
+  if (!Number.isFinite(value)) throw new CompileProblem('the number is too large', offset);
+  return new Double(value);
 }

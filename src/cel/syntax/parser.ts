@@ -1,6 +1,5 @@
 // Parses CEL by recursive descent: the operators here, their operands in primary.ts.
-import type { Call, Node } from './ast.ts';
-import { unexpected } from './problem.ts';
+import { type Call, type Node, unexpected } from './ast.ts';
 import { parseMember } from './primary.ts';
 import { TokenStream } from './token-stream.ts';
 

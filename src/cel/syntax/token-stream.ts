@@ -1,6 +1,6 @@
 // Gives the parser the tokens of one expression, and limits the depth of nesting.
 import { scanToken } from './lexer.ts';
-import { CompileProblem } from './problem.ts';
+import { CompileProblem } from './ast.ts';
 import type { Token } from './token.ts';
 
 /** The limit of cel-go: https://github.com/google/cel-go/blob/v0.26.0/parser/options.go */

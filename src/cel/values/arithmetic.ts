@@ -1,8 +1,17 @@
 // Implements arithmetic: 64-bit integers that overflow to an error, and no mixing of numeric types.
-import { evaluationError, NO_OVERLOAD, OVER_BUDGET } from './evaluation-error.ts';
+import {
+  evaluationError,
+  NO_OVERLOAD,
+  OVER_BUDGET,
+  Double,
+  MAX_INT,
+  MAX_UINT,
+  MIN_INT,
+  Uint,
+  type Value,
+} from './value.ts';
 import type { Meter } from './meter.ts';
 import { Duration, Timestamp } from './time.ts';
-import { Double, MAX_INT, MAX_UINT, MIN_INT, Uint, type Value } from './value.ts';
 
 const OVERFLOW = evaluationError('the result does not fit into its type');
 const DIVIDED_BY_ZERO = evaluationError('division by zero');

@@ -15,14 +15,14 @@ export interface ReplicaSettings {
   readonly caSettling: number;
 }
 
-export interface ReplicaObserver {
+interface ReplicaObserver {
   stepped(kind: Step['kind'], cause: RecoveryCause | undefined): void;
   /** The authorities may have changed. */
   learned(state: AuthorityState): void;
   renewed(pair: ServingPair): void;
 }
 
-export interface ReplicaPorts {
+interface ReplicaPorts {
   readonly secret: Pick<AuthoritySecret, 'read' | 'write'>;
   readonly issuer: AuthorityIssuer;
   /** True when a webhook configuration exists, so API servers may call other replicas. */

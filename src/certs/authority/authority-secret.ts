@@ -1,7 +1,7 @@
 // Reads and writes the Secret of the shared authority; a write fails when another replica wrote since the read.
 import { ownMember } from '../../base/json.ts';
 import { KubeError } from '../../base/kube-error.ts';
-import type { KubeObject } from '../../base/kube-object.ts';
+import type { KubeObject } from '../../base/metadata.ts';
 import { partOfLabel, partOfReeve } from '../../api/names.ts';
 import { encodeState, parseState, type AuthorityState } from './authority-state.ts';
 import type { FoundState } from './authority-steps.ts';

@@ -1,7 +1,7 @@
 // Opens the serving pair and the bundle of a replica that shares its authority with the others through a Secret.
 import { X509Certificate } from 'node:crypto';
 import { KubeError } from '../../base/kube-error.ts';
-import { isAborted, abortable } from '../../base/abort.ts';
+import { isAborted, abortable, InterruptiblePause } from '../../base/abort.ts';
 import { bundleOf, type AuthorityState } from './authority-state.ts';
 import type { ServingPair } from '../files/serving-pair.ts';
 import { Backoff } from '../../base/backoff.ts';
@@ -11,14 +11,12 @@ import { authorityIssuer, type IssuerSettings } from './authority-issuer.ts';
 import { AuthorityReplica } from './authority-replica.ts';
 import type { ReplicaSettings } from './authority-replica.ts';
 import { AuthoritySecret, authoritySecretName } from './authority-secret.ts';
-import type { CaBundle, PairSource } from '../pair-source.ts';
-import type { CertificateObserver, ObjectStore, SecretWatch } from '../ports.ts';
+import type { CaBundle, PairSource, CertificateObserver, ObjectStore, SecretWatch } from '../ports.ts';
 import { systemClock } from '../../base/clock.ts';
-import { InterruptiblePause } from '../../base/pause.ts';
 
 export interface SharedAuthoritySettings extends IssuerSettings, ReplicaSettings {}
 
-export interface SharedAuthorityPorts {
+interface SharedAuthorityPorts {
   readonly store: ObjectStore;
   readonly watchSecret: SecretWatch;
   readonly observer: CertificateObserver;

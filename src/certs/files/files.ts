@@ -2,13 +2,13 @@
 import { randomBytes } from 'node:crypto';
 import { link, lstat, mkdir, open, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { errorCode } from '../../base/error-code.ts';
+import { errorCode } from '../../base/kube-error.ts';
 import type { IssuedCertificates } from '../issue/issue.ts';
 
 export const certificateFileNames = ['ca.crt', 'ca.key', 'tls.crt', 'tls.key'] as const;
-export type CertificateFileName = (typeof certificateFileNames)[number];
+type CertificateFileName = (typeof certificateFileNames)[number];
 
-export type WriteOutcome =
+type WriteOutcome =
   | { readonly kind: 'written'; readonly paths: readonly string[] }
   /** Files that were there already; nothing was written. */
   | { readonly kind: 'refused'; readonly existing: readonly string[] }

@@ -1,8 +1,10 @@
 // Reads a serving certificate and its key, and judges whether a TLS server can use them.
 import { X509Certificate } from 'node:crypto';
 import { createSecureContext } from 'node:tls';
-import { parsePrivateKey } from '../issue/keys.ts';
-import { problem, readPemFile, type Reading } from './pem-file.ts';
+import { parsePrivateKey } from '../issue/encode.ts';
+import { constants } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { errorCode } from '../../base/kube-error.ts';
 
 /** A certificate (with its chain, if it has one) and its key in PEM, known to work together. */
 export interface ServingPair {
@@ -14,7 +16,7 @@ export interface ServingPair {
 }
 
 /** Names of the two parts in a problem, usually their paths. */
-export interface PairNames {
+interface PairNames {
   readonly cert: string;
   readonly key: string;
 }
@@ -74,6 +76,53 @@ function isUsableForTls(cert: string, key: string): boolean {
   try {
     createSecureContext({ cert, key });
     return true;
+  } catch {
+    return false;
+  }
+}
+
+// Reads files of certificates, keys or authorities in PEM, and survives any other file at the path.
+
+type Reading<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly problem: string };
+
+/** Much more than a chain needs, and little enough for memory. */
+const maxFileBytes = 1024 * 1024;
+
+async function readPemFile(path: string): Promise<Reading<string>> {
+  try {
+    // Without O_NONBLOCK, opening a named pipe could wait for a writer forever.
+    const handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    try {
+      const stat = await handle.stat();
+      if (!stat.isFile()) return problem(`cannot read file ${path} (not a regular file)`);
+      if (stat.size > maxFileBytes) return problem(`cannot read file ${path} (larger than 1 MiB)`);
+      return { ok: true, value: await handle.readFile('utf8') };
+    } finally {
+      await handle.close();
+    }
+  } catch (error) {
+    return problem(`cannot read file ${path} (${errorCode(error) ?? 'unknown error'})`);
+  }
+}
+
+function problem(text: string): Reading<never> {
+  return { ok: false, problem: text };
+}
+
+const block = /-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g;
+
+/** Returns one or more certificates, all of them authorities, and drops any other text of the file. */
+export async function readAuthority(path: string): Promise<Reading<string>> {
+  const file = await readPemFile(path);
+  if (!file.ok) return file;
+  const blocks = file.value.match(block) ?? [];
+  if (blocks.length > 0 && blocks.every(isAuthority)) return { ok: true, value: `${blocks.join('\n')}\n` };
+  return problem(`${path} must hold certificates of authorities in PEM`);
+}
+
+function isAuthority(pem: string): boolean {
+  try {
+    return new X509Certificate(pem).ca;
   } catch {
     return false;
   }

@@ -3,7 +3,7 @@ import { adoptLabel, cliFieldManager } from '../../api/names.ts';
 import type { ClusterConnection } from '../../app/cluster-connection.ts';
 import type { Clock } from '../../base/clock.ts';
 import { KubeError } from '../../base/kube-error.ts';
-import type { KubeObject, ObjectRef } from '../../base/kube-object.ts';
+import type { KubeObject, ObjectRef } from '../../base/metadata.ts';
 import { clipped } from '../../base/text.ts';
 import { planAdoption } from '../../inspect/actions/adoption.ts';
 import type { AdoptionOutput } from '../../inspect/output-schemas/adoption.ts';

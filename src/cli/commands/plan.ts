@@ -1,8 +1,7 @@
 // The command `reeve plan`: prints what applying files would change. It writes nothing.
 import type { ClusterConnection } from '../../app/cluster-connection.ts';
 import type { Clock } from '../../base/clock.ts';
-import type { KubeObject } from '../../base/kube-object.ts';
-import { nameOf } from '../../base/metadata.ts';
+import { type KubeObject, nameOf } from '../../base/metadata.ts';
 import type { ClusterState } from '../../inspect/input/cluster-state.ts';
 import { kubeObjectsOf } from '../../inspect/input/file-state.ts';
 import { loadState, namespaceType, setupOf } from '../../inspect/input/loaded-state.ts';

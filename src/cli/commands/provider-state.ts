@@ -1,8 +1,7 @@
 // Reads what a command needs to plan one policy, share or binding of a cluster.
 import type { ClusterConnection } from '../../app/cluster-connection.ts';
-import type { KubeObject } from '../../base/kube-object.ts';
+import { type KubeObject, nameOf } from '../../base/metadata.ts';
 import { nearestWord } from '../../base/nearest.ts';
-import { nameOf } from '../../base/metadata.ts';
 import type { ClusterState, Need } from '../../inspect/input/cluster-state.ts';
 import {
   kindOfProvider,

@@ -1,10 +1,9 @@
 // Writes the Report of each namespace to a cluster, and deletes those of namespaces that no policy matches any more.
 import type { ClusterConnection } from '../../app/cluster-connection.ts';
 import { KubeError } from '../../base/kube-error.ts';
-import type { KubeObject } from '../../base/kube-object.ts';
-import { nameOf } from '../../base/metadata.ts';
+import { type KubeObject, nameOf } from '../../base/metadata.ts';
 import { isSameReport, openReportLabel, openReportType } from '../../inspect/report/open-reports.ts';
-import { resourcePath } from '../../kube/http/resource-paths.ts';
+import { resourcePath } from '../../kube/http/https-client.ts';
 import { readCollections } from '../../kube/read-once.ts';
 import { refusalText } from './refusal-text.ts';
 

@@ -1,7 +1,7 @@
 // The flag --init of `reeve test`: writes a first suite for each path, and never over a file.
 import { mkdir, stat, writeFile } from 'node:fs/promises';
 import { basename, dirname, extname, join } from 'node:path';
-import { errorCode } from '../../base/error-code.ts';
+import { errorCode } from '../../base/kube-error.ts';
 import type { Clock } from '../../base/clock.ts';
 import { amountOf } from '../../inspect/checks/check-text.ts';
 import { firstSuite, type SuitePlace } from '../../inspect/suites/first-suite.ts';

@@ -1,6 +1,6 @@
 // The flag --update of `reeve test`: writes what Reeve answers today into suites that expect something else.
 import { readFile, writeFile } from 'node:fs/promises';
-import { errorCode } from '../../base/error-code.ts';
+import { errorCode } from '../../base/kube-error.ts';
 import { fileUpdates } from '../../inspect/suites/update-suites.ts';
 import type { RunOptions } from '../../inspect/suites/run-suites.ts';
 import type { LocatedObject } from '../../state/yaml-objects.ts';

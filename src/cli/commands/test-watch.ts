@@ -1,10 +1,9 @@
 // The flag --watch of `reeve test`: runs the suites again after each change of a file.
 import { watch, type FSWatcher } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { isAborted } from '../../base/abort.ts';
+import { isAborted, pause } from '../../base/abort.ts';
 import type { Clock } from '../../base/clock.ts';
 import { ownMember } from '../../base/json.ts';
-import { pause } from '../../base/pause.ts';
 import { findSuites } from '../../inspect/suites/find-suites.ts';
 import { UnreadablePathError } from '../../state/file-problem.ts';
 import { readYamlFiles } from '../../state/yaml-files.ts';

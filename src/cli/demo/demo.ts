@@ -4,7 +4,7 @@ import type { Paint } from '../feed-text.ts';
 import { scenes } from './scenes.ts';
 import { DemoSession, type DemoCluster } from './session.ts';
 
-export interface DemoOptions {
+interface DemoOptions {
   readonly cluster: DemoCluster;
   /** From this call on, the listener gets every event of the feed. */
   readonly subscribe: (listener: Listener) => void;
@@ -16,7 +16,7 @@ export interface DemoOptions {
 }
 
 /** Prints the demo: as text for people, or as one line of JSON for each part. */
-export interface DemoPrinter {
+interface DemoPrinter {
   startScene(number: number, story: string): void;
   endScene(promise: string, isKept: boolean): void;
   endDemo(kept: number, all: number): void;

@@ -5,7 +5,7 @@ import { namespaceNameLabel, readyCondition } from '../../api/names.ts';
 import type { DemoSession } from './session.ts';
 import type { FeedEvent } from '../feed.ts';
 
-export interface Scene {
+interface Scene {
   /** The action of a person. */
   readonly story: string;
   /** The expected result. */

@@ -64,7 +64,7 @@ export type Values<S extends Settings> = {
 };
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-export type ParsedSettings<T> =
+type ParsedSettings<T> =
   | { readonly ok: true; readonly values: T; readonly positionals: readonly string[] }
   | { readonly ok: false; readonly problems: readonly string[] };
 

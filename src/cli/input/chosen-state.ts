@@ -4,7 +4,7 @@ import type { ClusterState } from '../../inspect/input/cluster-state.ts';
 import { kubeObjectsOf, stateOfFiles } from '../../inspect/input/file-state.ts';
 import { applied } from '../../inspect/input/loaded-state.ts';
 import { readObjectFiles } from '../../inspect/input/object-files.ts';
-import type { KubeObject } from '../../base/kube-object.ts';
+import type { KubeObject } from '../../base/metadata.ts';
 import type { ApiServerChoice } from '../../kube/auth/find-api-server.ts';
 import { renderFileProblem, UnreadablePathError } from '../../state/file-problem.ts';
 import { exitCodes } from '../exit-codes.ts';
@@ -25,7 +25,7 @@ export interface StateIo {
 }
 
 /** `connection` is undefined for a state of files alone. */
-export type StateWork = (state: ClusterState, connection?: ClusterConnection) => number | Promise<number>;
+type StateWork = (state: ClusterState, connection?: ClusterConnection) => number | Promise<number>;
 
 /** Returns the exit code of the work, or `unknown` if the files have a problem or the cluster does not answer. */
 export async function withState(

@@ -1,7 +1,7 @@
 // Reads the state of a cluster: one list for each kind that a command needs.
 import { apiVersion, managedByLabel, managedByReeve } from '../../api/names.ts';
 import type { ClusterConnection } from '../../app/cluster-connection.ts';
-import type { KubeObject } from '../../base/kube-object.ts';
+import type { KubeObject } from '../../base/metadata.ts';
 import { ownMember } from '../../base/json.ts';
 import { clusterRoleType, rbacTypes } from '../../inspect/input/access.ts';
 import {
@@ -13,9 +13,9 @@ import {
 } from '../../inspect/input/cluster-state.ts';
 import { namespaceType } from '../../inspect/input/loaded-state.ts';
 import { unlessNotFound } from '../../kube/http/answers.ts';
-import { resourcePath } from '../../kube/http/resource-paths.ts';
+import { resourcePath } from '../../kube/http/https-client.ts';
 import { readCollections, unreadReason, type ReadCollection, type ReadTarget } from '../../kube/read-once.ts';
-import { watchedObject } from '../../kube/watch/watched-object.ts';
+import { watchedObject } from '../../kube/watch/watch-stream.ts';
 import type { WatchTarget } from '../../kube/watch/watch-target.ts';
 import { intentAdapters } from '../../policy/intents/adapters.ts';
 import {

@@ -1,13 +1,13 @@
 // Reads from a cluster what an importer looks at: all kinds of the older tool, and the kinds of Kubernetes that it steers.
 import type { ClusterConnection } from '../../app/cluster-connection.ts';
-import type { KubeObject } from '../../base/kube-object.ts';
+import type { KubeObject } from '../../base/metadata.ts';
 import type { ImportResult, OlderTool } from '../../importers/importer.ts';
 import { Reader } from '../../importers/reader.ts';
 import { namespaceType } from '../../inspect/input/loaded-state.ts';
 import type { UnreadKind } from '../../inspect/input/cluster-state.ts';
 import { unlessNotFound } from '../../kube/http/answers.ts';
-import { groupVersionPath } from '../../kube/http/resource-paths.ts';
-import { kindsIn } from '../../kube/discovery.ts';
+import { groupVersionPath } from '../../kube/http/https-client.ts';
+import { kindsIn } from '../../kube/object-writer.ts';
 import type { Progress } from '../output/progress.ts';
 import { objectsOfCollection, readLists, readSecrets, type WantedList } from './cluster-input.ts';
 import { deploymentSelector, deploymentType } from './install-facts.ts';

@@ -1,8 +1,7 @@
 // Finds out what an install allows: from the flags of its Deployments, unless the command has flags of its own.
 import { objectTypeOf } from '../../policy/terms/object-key.ts';
 import { ownMember } from '../../base/json.ts';
-import type { KubeObject } from '../../base/kube-object.ts';
-import { labelsOf, valueOf } from '../../base/metadata.ts';
+import { type KubeObject, labelsOf, valueOf } from '../../base/metadata.ts';
 import type { InstallFacts } from '../../inspect/input/cluster-state.ts';
 import { runSettings, type RunFlags } from '../flags/run-settings.ts';
 import { readSettings } from '../flags/settings.ts';

@@ -2,7 +2,7 @@
 import { connect, type ClusterConnection } from '../../app/cluster-connection.ts';
 import { KubeError } from '../../base/kube-error.ts';
 import { StartError } from '../../base/start-error.ts';
-import { CredentialError } from '../../kube/auth/credentials.ts';
+import { CredentialError } from '../../kube/http/http-exchange.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { findApiServer, type ApiServerChoice } from '../../kube/auth/find-api-server.ts';
 

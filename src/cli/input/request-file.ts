@@ -1,6 +1,6 @@
 // Reads an AdmissionReview from a file or from standard input.
 import { readFile } from 'node:fs/promises';
-import { errorCode } from '../../base/error-code.ts';
+import { errorCode } from '../../base/kube-error.ts';
 import { isJsonObject, ownMember, type JsonObject } from '../../base/json.ts';
 import { clipped } from '../../base/text.ts';
 import { readObjects } from '../../state/yaml-objects.ts';

@@ -5,7 +5,7 @@ import { oldRunnerCommand, runnerCommand, steering } from '../../base/text.ts';
 // oxlint-disable-next-line no-control-regex -- styles begin with the escape character
 const style = /(\u001B\[(?:0|1|2|22|31|32|33|34|35|36|39)m)/u;
 
-export interface Cleaning {
+interface Cleaning {
   /** True where styles are printed. A text of others can then only color itself. */
   readonly isColored: boolean;
   /** True where the command prints commands for the runner itself. Its texts are then escaped one by one. */

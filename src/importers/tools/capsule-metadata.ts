@@ -1,7 +1,7 @@
 // Imports the labels and annotations that a Tenant of Capsule sets on its namespaces, and those that owners may not set.
 // https://github.com/projectcapsule/capsule/blob/main/pkg/tenant/metdata.go
 import type { JsonObject } from '../../base/json.ts';
-import type { StringMap } from '../../base/kube-object.ts';
+import type { StringMap } from '../../base/metadata.ts';
 import { filled } from '../lists.ts';
 import { both, type NamespaceReach } from '../reach.ts';
 import type { Reader } from '../reader.ts';
@@ -12,7 +12,7 @@ const fields = ['labels', 'annotations'] as const;
 type Field = (typeof fields)[number];
 type Metadata = Readonly<Record<Field, StringMap>>;
 
-export interface MetadataRules {
+interface MetadataRules {
   readonly required?: object;
   readonly defaults?: object;
   readonly validations: readonly object[];

@@ -3,8 +3,7 @@
 import type { LabelRequirement } from '../../api/intents/joined-selector.ts';
 import { compileSelector } from '../../api/selector.ts';
 import { isJsonObject } from '../../base/json.ts';
-import type { KubeObject } from '../../base/kube-object.ts';
-import { labelsOf, valueOf } from '../../base/metadata.ts';
+import { type KubeObject, labelsOf, valueOf } from '../../base/metadata.ts';
 import { provideCopy, provideObject } from '../contents.ts';
 import type { ImportRun } from '../import-run.ts';
 import type { ToolObject } from '../tool-object.ts';

@@ -39,7 +39,7 @@ function userOf(item: Reader): readonly BoundSubject[] {
 }
 
 /** CEL that is true for these users. A ServiceAccount with a namespace is a user with a long name. */
-export function isOneOf(subjects: readonly BoundSubject[]): string {
+function isOneOf(subjects: readonly BoundSubject[]): string {
   const groups = subjects.filter(({ kind }) => kind === 'Group').map(({ name }) => name);
   const users = subjects
     .filter(({ kind }) => kind !== 'Group')

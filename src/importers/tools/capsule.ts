@@ -1,6 +1,6 @@
 // Imports Tenants of Capsule. Its resources for tenants are read in capsule-resources.ts.
 // https://github.com/projectcapsule/capsule/blob/main/api/v1beta2/tenant_types.go
-import type { StringMap } from '../../base/kube-object.ts';
+import type { StringMap } from '../../base/metadata.ts';
 import { boundSubjects, incomplete, roleBindings, type Binding, type BoundSubject } from '../contents.ts';
 import type { ImportRun, Importer } from '../import-run.ts';
 import { lostOf, type ToolObject } from '../tool-object.ts';

@@ -2,8 +2,7 @@
 // https://github.com/kubernetes-sigs/hierarchical-namespaces/blob/master/internal/selectors/selectors.go
 import type { LabelRequirement } from '../../api/intents/joined-selector.ts';
 import { parseSelectorText } from '../../api/selector-text.ts';
-import type { KubeObject } from '../../base/kube-object.ts';
-import { annotationsOf, labelsOf, nameOf } from '../../base/metadata.ts';
+import { type KubeObject, annotationsOf, labelsOf, nameOf } from '../../base/metadata.ts';
 import { guessedPlural } from '../../base/plural.ts';
 import { provideCopy, type Copies } from '../contents.ts';
 import type { ImportRun, Importer } from '../import-run.ts';

@@ -7,7 +7,7 @@ import type { Reader } from '../reader.ts';
 import { literal } from '../templates.ts';
 
 /** A part of a policy, or why no rule of Reeve says the same. */
-export type ReadRule = { readonly spec: object } | { readonly why: string };
+type ReadRule = { readonly spec: object } | { readonly why: string };
 
 /** The kinds of a rule that Reeve has rules on. */
 export type RuledKind = 'Namespace' | 'Secret' | 'RoleBinding';

@@ -3,7 +3,7 @@
 import { knownIntents, isIntentId, paramFields } from '../../api/intents/intent-ids.ts';
 import { systemNamespaces } from '../../api/names.ts';
 import { ownMember } from '../../base/json.ts';
-import type { StringMap } from '../../base/kube-object.ts';
+import type { StringMap } from '../../base/metadata.ts';
 import { importedName, type ImportRun, type Importer } from '../import-run.ts';
 import type { ToolObject } from '../tool-object.ts';
 import { filled } from '../lists.ts';

@@ -1,8 +1,7 @@
 // Finds existing objects that a provider wants and may not take over yet, and what it would do with them once offered.
 import { adoptLabel, cliApiVersion, group, managedByLabel } from '../../api/names.ts';
 import { ownMember } from '../../base/json.ts';
-import type { KubeObject, ObjectRef } from '../../base/kube-object.ts';
-import { withMetadata } from '../../base/metadata.ts';
+import { type KubeObject, type ObjectRef, withMetadata } from '../../base/metadata.ts';
 import { clipped } from '../../base/text.ts';
 import { ownershipOf } from '../../policy/plan/ownership.ts';
 import { isSameObjectType, secretObjectType } from '../../policy/terms/object-key.ts';
@@ -13,7 +12,7 @@ import type { PlanChange, PlannedNamespace } from '../output-schemas/plan-output
 import { planToday } from '../plan/plan-cluster.ts';
 import { inScope } from '../plan/plan-summary.ts';
 
-export interface AdoptionRequest {
+interface AdoptionRequest {
   readonly base: ClusterState;
   readonly id: ProviderId;
   /** Names of namespaces. Empty: all. */
@@ -23,7 +22,7 @@ export interface AdoptionRequest {
   readonly readSecret: (ref: ObjectRef) => Promise<KubeObject | undefined>;
 }
 
-export interface PlannedAdoption {
+interface PlannedAdoption {
   /** Nothing is marked yet. */
   readonly output: AdoptionOutput;
   /** The objects to mark, in the order of the output. */

@@ -1,7 +1,6 @@
 // Finds which objects of a provider wait for a confirmation of their deletion, and the annotation that confirms it.
 import { cliApiVersion, confirmDeletionsAnnotation } from '../../api/names.ts';
-import type { KubeObject } from '../../base/kube-object.ts';
-import { annotationsOf } from '../../base/metadata.ts';
+import { type KubeObject, annotationsOf } from '../../base/metadata.ts';
 import { versionsOf, writeContexts } from '../../policy/authors/binding-versions.ts';
 import { impactOf, totalOf } from '../../policy/authors/impact.ts';
 import { reportedOn } from '../../policy/authors/provider-write.ts';
@@ -24,7 +23,7 @@ import type { PlanChange } from '../output-schemas/plan-output.ts';
 import { ended } from '../plan/admission-preview.ts';
 import { planToday } from '../plan/plan-cluster.ts';
 
-export interface ConfirmationRequest {
+interface ConfirmationRequest {
   readonly base: ClusterState;
   readonly id: ProviderId;
   /** True: what the deletion of the provider would delete. False: what it no longer wants now. */

@@ -32,7 +32,7 @@ import { doubleProviders } from './double-providers.ts';
 import { refusedContents } from './refused-contents.ts';
 import { knownRoles, unknownRoles } from './role-checks.ts';
 
-export interface CheckInput {
+interface CheckInput {
   /** The definitions of the files. */
   readonly providers: readonly LocatedDefinition[];
   /** Definitions with problems, without the parts that are wrong. */

@@ -2,8 +2,7 @@
 import { judgedResources, type JudgedResource } from '../../admission/decode/decode-target.ts';
 import { decodeReview } from '../../admission/decode/decode-review.ts';
 import { mastersGroup } from '../../api/names.ts';
-import type { KubeObject } from '../../base/kube-object.ts';
-import { nameOf } from '../../base/metadata.ts';
+import { type KubeObject, nameOf } from '../../base/metadata.ts';
 import { readPath, type Problem } from '../../base/problem.ts';
 import type { ClusterSnapshot } from '../../policy/compile/snapshot.ts';
 import { decide } from '../../policy/decide/decide.ts';
@@ -22,7 +21,7 @@ import { writtenRequest } from '../input/judged-write.ts';
 import type { CheckFinding, UncheckedObjects } from '../output-schemas/check-results.ts';
 import type { LocatedObject } from '../../state/yaml-objects.ts';
 
-export interface WrittenObjects {
+interface WrittenObjects {
   /** The objects of the files that are no kinds of Reeve. */
   readonly located: readonly LocatedObject[];
   /** The state before the files. Empty without a cluster. */

@@ -3,8 +3,14 @@ import type { NamespacePolicySpec } from '../../api/namespace-policy/namespace-p
 import type { RuleId } from '../../api/namespace-policy/rule-ids.ts';
 import { allowDeletionAnnotation } from '../../api/names.ts';
 import { isJsonObject, ownMember } from '../../base/json.ts';
-import type { KubeObject } from '../../base/kube-object.ts';
-import { keyPath, metadataMap, nameOf, valueOf, type MetadataField } from '../../base/metadata.ts';
+import {
+  type KubeObject,
+  keyPath,
+  metadataMap,
+  nameOf,
+  valueOf,
+  type MetadataField,
+} from '../../base/metadata.ts';
 import { alternatives, clipped } from '../../base/text.ts';
 import type { CompiledPolicy } from '../../policy/compile/compile-policy.ts';
 import { describeRequesters } from '../../policy/rules/requesters.ts';

@@ -1,6 +1,6 @@
 // Explains one object of a namespace: who provides it and why, or why no provider does.
 import { cliApiVersion } from '../../api/names.ts';
-import type { KubeObject } from '../../base/kube-object.ts';
+import type { KubeObject } from '../../base/metadata.ts';
 import { clipped } from '../../base/text.ts';
 import { rfc3339 } from '../../base/time.ts';
 import { desired } from '../../policy/desired/desired.ts';

@@ -2,7 +2,7 @@
 import { cliApiVersion, emergencyGroup } from '../../api/names.ts';
 import type { RuleId } from '../../api/namespace-policy/rule-ids.ts';
 import { isJsonObject, ownMember, type JsonObject } from '../../base/json.ts';
-import type { KubeObject } from '../../base/kube-object.ts';
+import type { KubeObject } from '../../base/metadata.ts';
 import { clipped } from '../../base/text.ts';
 import type { RuleOutcome } from '../../policy/terms/trace.ts';
 import type { Operation } from '../../policy/terms/review.ts';

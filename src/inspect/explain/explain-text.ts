@@ -14,7 +14,7 @@ import { termText } from './matches.ts';
 const maxLine = 2000;
 const maxRows = 20;
 
-export interface TextOptions {
+interface TextOptions {
   /** True for all namespaces and objects of a policy, not only the first. */
   readonly all: boolean;
   readonly strong: (text: string) => string;

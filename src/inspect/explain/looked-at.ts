@@ -8,7 +8,7 @@ import type { LoadedProvider } from '../../state/stored-provider.ts';
 import type { StoredAccess } from '../input/access.ts';
 import type { PlannedState } from '../plan/planned-state.ts';
 
-export type AskedRight = Pick<Right, 'verb' | 'group' | 'resource' | 'name' | 'namespace'>;
+type AskedRight = Pick<Right, 'verb' | 'group' | 'resource' | 'name' | 'namespace'>;
 
 export interface LookedAt extends PlannedState {
   readonly access: StoredAccess;

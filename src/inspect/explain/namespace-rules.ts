@@ -1,8 +1,7 @@
 // Says what each rule of a policy says of an existing namespace today, by the audit of the reconciler.
 import type { PolicyException, QuotaSpec } from '../../api/namespace-policy/namespace-policy.ts';
 import type { RuleId } from '../../api/namespace-policy/rule-ids.ts';
-import type { KubeObject } from '../../base/kube-object.ts';
-import { labelsOf, nameOf, valueOf } from '../../base/metadata.ts';
+import { type KubeObject, labelsOf, nameOf, valueOf } from '../../base/metadata.ts';
 import { clipped } from '../../base/text.ts';
 import { quotaIn, quotaMembers } from '../../policy/authors/provider-write.ts';
 import type { CompiledPolicy } from '../../policy/compile/compile-policy.ts';
@@ -35,7 +34,7 @@ interface RuleFacts {
   readonly objects: Readonly<Record<keyof typeof types, ReadonlyMap<unknown, readonly KubeObject[]>>>;
 }
 
-export interface PolicyRules {
+interface PolicyRules {
   /** Explains the rules in a namespace that the policy matches. */
   readonly rulesIn: (namespaceObject: KubeObject) => readonly ExplainedRule[];
   /** One violation for each value that exceeds the quota, as in a status. */

@@ -1,6 +1,5 @@
 // Says how each object of a provider stands in one namespace, in the words of a plan.
-import type { KubeObject } from '../../base/kube-object.ts';
-import { nameOf } from '../../base/metadata.ts';
+import { type KubeObject, nameOf } from '../../base/metadata.ts';
 import { desired, type Desired } from '../../policy/desired/desired.ts';
 import type { Claim, FieldsClaim } from '../../policy/desired/provider.ts';
 import { nameOfKey, roleBindingType } from '../../policy/terms/object-key.ts';

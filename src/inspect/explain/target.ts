@@ -26,7 +26,7 @@ export type ExplainTarget =
   | { readonly kind: 'provider'; readonly id: ProviderId }
   | ObjectTarget;
 
-export type TargetReading =
+type TargetReading =
   { readonly ok: true; readonly target: ExplainTarget } | { readonly ok: false; readonly problem: string };
 
 /**

@@ -1,7 +1,6 @@
 // Answers from the roles and bindings of a state who may do what, as the API server's RBAC would.
 import type { JsonObject } from '../../base/json.ts';
-import type { KubeObject } from '../../base/kube-object.ts';
-import { nameOf } from '../../base/metadata.ts';
+import { type KubeObject, nameOf } from '../../base/metadata.ts';
 import { roleRefOf, ruleAllows, rulesIn, subjectsOf, type ResourceAction } from '../../base/rbac-rules.ts';
 import { mastersGroup } from '../../api/names.ts';
 import { roleBindingType, roleType, type ObjectType } from '../../policy/terms/object-key.ts';
@@ -19,7 +18,7 @@ export const rbacTypes: readonly ObjectType[] = [
   clusterRoleBindingType,
 ];
 
-export interface RightHolder {
+interface RightHolder {
   /** `Group/red`, `User/alice`, `User/system:serviceaccount:shop:deployer`. */
   readonly subject: string;
   /** `ClusterRoleBinding/platform-use`, `RoleBinding/shop/deployers`. */

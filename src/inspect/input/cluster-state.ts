@@ -1,9 +1,8 @@
 // The state that a command looks at: objects by kind, where they came from, and what could not be read.
-import type { KubeObject } from '../../base/kube-object.ts';
+import { type KubeObject, nameOf } from '../../base/metadata.ts';
 import { guessedPlural } from '../../base/plural.ts';
 import type { Install } from '../../policy/compile/install.ts';
 import type { ObjectType } from '../../policy/terms/object-key.ts';
-import { nameOf } from '../../base/metadata.ts';
 
 /** What the flags of an install say. */
 export interface InstallFacts {
@@ -77,7 +76,7 @@ export type Need =
   | 'written';
 
 /** All but the origin of the objects. */
-export type StateFacts = Omit<ClusterState, 'objects' | 'find'>;
+type StateFacts = Omit<ClusterState, 'objects' | 'find'>;
 
 /** Later objects replace earlier ones of the same kind, namespace and name. */
 export function clusterState(facts: StateFacts, objects: Iterable<KubeObject>): ClusterState {

@@ -8,7 +8,7 @@ import { defaultEvaluationUnits } from '../../policy/terms/budget.ts';
 import { LongDecisions } from '../../admission/long-decisions.ts';
 import type { AccessReviewer, Endpoint } from '../../admission/ports.ts';
 import type { JsonObject } from '../../base/json.ts';
-import type { KubeObject } from '../../base/kube-object.ts';
+import type { KubeObject } from '../../base/metadata.ts';
 import { guessedPlural } from '../../base/plural.ts';
 import type { ClusterSnapshot } from '../../policy/compile/snapshot.ts';
 import { patchedBy } from '../../policy/terms/patch.ts';
@@ -16,7 +16,7 @@ import type { AnyReview, Operation, Requester } from '../../policy/terms/review.
 import type { Trace } from '../../policy/terms/trace.ts';
 import type { InstallFacts } from './cluster-state.ts';
 
-export interface WriteSetup {
+interface WriteSetup {
   readonly snapshot: ClusterSnapshot;
   readonly install: InstallFacts;
   readonly access: AccessReviewer;
@@ -25,7 +25,7 @@ export interface WriteSetup {
   readonly trace?: Trace;
 }
 
-export interface JudgedWrite {
+interface JudgedWrite {
   /** What the user gets: the refusal of the mutating webhook, or else the answer of the validating one. */
   readonly answer: Answer;
   /** The warnings of both webhooks. */

@@ -1,8 +1,7 @@
 // Feeds a state to the caches of the reconciler, so that the engine sees it as it sees a cluster.
 import { isDeepStrictEqual } from 'node:util';
 import { apiVersion, systemNamespaces } from '../../api/names.ts';
-import type { KubeObject } from '../../base/kube-object.ts';
-import { annotationsOf, isTerminating, labelsOf, nameOf } from '../../base/metadata.ts';
+import { type KubeObject, annotationsOf, isTerminating, labelsOf, nameOf } from '../../base/metadata.ts';
 import type { Problem } from '../../base/problem.ts';
 import { clipped } from '../../base/text.ts';
 import type { WatchSink } from '../../base/watch-sink.ts';

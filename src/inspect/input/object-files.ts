@@ -13,7 +13,7 @@ export interface ObjectFiles {
   readonly problems: readonly FileProblem[];
 }
 
-export interface ReadOptions {
+interface ReadOptions {
   readonly stdin: () => Promise<string>;
   /** True for objects of a cluster, which are seldom wrong: JSON is then read without the places of its values. */
   readonly isState?: boolean;

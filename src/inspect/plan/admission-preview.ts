@@ -2,8 +2,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { apiVersion } from '../../api/names.ts';
 import { securityIntentKind } from '../../api/intents/security-intent.ts';
-import type { KubeObject } from '../../base/kube-object.ts';
-import { isTerminating, nameOf } from '../../base/metadata.ts';
+import { type KubeObject, isTerminating, nameOf } from '../../base/metadata.ts';
 import { decideProvider, reviewSubject } from '../../policy/authors/decide-provider.ts';
 import { loadProvider } from '../../policy/compile/load-provider.ts';
 import type { ClusterSnapshot } from '../../policy/compile/snapshot.ts';
@@ -103,7 +102,7 @@ function resourceOfKind(kind: string | undefined): ProviderResource | undefined 
   return found === undefined ? undefined : providerResources[found];
 }
 
-export type NamespaceWrite =
+type NamespaceWrite =
   | { readonly kind: 'stored'; readonly object: KubeObject; readonly warnings: readonly string[] }
   | { readonly kind: 'refused'; readonly message: string };
 

@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { appliedAnnotation } from '../../api/names.ts';
 import { isJsonObject, ownMember, type JsonObject } from '../../base/json.ts';
-import type { KubeObject } from '../../base/kube-object.ts';
+import type { KubeObject } from '../../base/metadata.ts';
 import { renderPath, type Path } from '../../base/problem.ts';
 import { clipped } from '../../base/text.ts';
 import type { PlanDifference } from '../output-schemas/plan-output.ts';

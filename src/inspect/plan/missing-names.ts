@@ -1,8 +1,7 @@
 // Finds a name of --only or --delete that neither the state nor the files have. Otherwise, a misspelled name would look like a
 // plan without changes.
 import { apiVersion } from '../../api/names.ts';
-import type { KubeObject, ObjectRef } from '../../base/kube-object.ts';
-import { nameOf } from '../../base/metadata.ts';
+import { type KubeObject, type ObjectRef, nameOf } from '../../base/metadata.ts';
 import { nearestWord } from '../../base/nearest.ts';
 import type { ObjectType } from '../../policy/terms/object-key.ts';
 import { providerId, providerKinds } from '../../policy/terms/provider-id.ts';

@@ -1,7 +1,7 @@
 // Reads managedFields: which fields of an object are Reeve's, and whether all that it wrote is still its own.
 import { fieldManager } from '../../api/names.ts';
 import { isJsonObject, ownMember } from '../../base/json.ts';
-import type { KubeObject } from '../../base/kube-object.ts';
+import type { KubeObject } from '../../base/metadata.ts';
 
 /** A set of fields as in managedFields. https://kubernetes.io/docs/reference/using-api/server-side-apply/#field-management */
 type FieldSet = Readonly<Record<string, unknown>>;

@@ -1,6 +1,5 @@
 // Plans one namespace: what Reeve would write there, what it would not do, and why.
-import { keyPath, nameOf, withMetadata } from '../../base/metadata.ts';
-import type { KubeObject } from '../../base/kube-object.ts';
+import { keyPath, nameOf, withMetadata, type KubeObject } from '../../base/metadata.ts';
 import { isManaged } from '../../policy/desired/desired.ts';
 import { isDefaultAccount } from '../../policy/plan/ownership.ts';
 import type { MissingDefaults } from '../../policy/plan/repair.ts';

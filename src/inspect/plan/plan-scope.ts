@@ -2,7 +2,7 @@
 import { isNamespaceName, isSubdomain } from '../../api/kubernetes-names.ts';
 import { apiVersion } from '../../api/names.ts';
 import { securityIntentKind } from '../../api/intents/security-intent.ts';
-import type { ObjectRef } from '../../base/kube-object.ts';
+import type { ObjectRef } from '../../base/metadata.ts';
 import { providerRef } from '../../policy/terms/provider-id.ts';
 import { intentWords, providerNamed } from '../input/object-names.ts';
 

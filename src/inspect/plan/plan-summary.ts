@@ -71,7 +71,7 @@ export function knownIn({ invalid, violations, namespaces }: Known): PlanOutput[
 }
 
 /** True if the files change nothing about the violations of the policy. */
-export function isKnownAlone({ count, known, ended, unjudged }: PolicyViolations): boolean {
+function isKnownAlone({ count, known, ended, unjudged }: PolicyViolations): boolean {
   return count === known && ended === 0 && unjudged.length === 0;
 }
 

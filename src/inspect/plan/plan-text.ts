@@ -12,7 +12,7 @@ import type {
 } from '../output-schemas/plan-output.ts';
 
 /** How added, removed and important texts are printed. */
-export interface PlanPaint {
+interface PlanPaint {
   readonly added: (text: string) => string;
   readonly removed: (text: string) => string;
   readonly strong: (text: string) => string;
@@ -274,7 +274,7 @@ export function rowObject({ object }: Pick<PlanChange, 'object'>): string {
   return object === undefined ? '' : clipped(`${object.kind}/${object.name}`, 300);
 }
 
-export interface DifferenceLine {
+interface DifferenceLine {
   readonly sign: '+' | '-' | '~';
   readonly text: string;
 }

@@ -1,8 +1,7 @@
 // Compares the violations of existing objects before and after files are applied, policy by policy.
 import { isDeepStrictEqual } from 'node:util';
-import type { KubeObject } from '../../base/kube-object.ts';
+import { type KubeObject, nameOf } from '../../base/metadata.ts';
 import { KubeError } from '../../base/kube-error.ts';
-import { nameOf } from '../../base/metadata.ts';
 import { quotaIn } from '../../policy/authors/provider-write.ts';
 import type { AuditedResource } from '../../policy/decide/audit.ts';
 import { isManaged } from '../../policy/desired/desired.ts';
@@ -26,7 +25,7 @@ export type JudgedObjects = Readonly<
   >
 >;
 
-export interface ViolationsRequest {
+interface ViolationsRequest {
   readonly today: PlannedState;
   readonly planned: PlannedState;
   readonly existing: JudgedObjects;

@@ -11,7 +11,7 @@ import type { ClusterState, InstallFacts } from '../input/cluster-state.ts';
 import type { PlanChange } from '../output-schemas/plan-output.ts';
 import { plannedObject } from './step-rows.ts';
 
-export interface ResultSources {
+interface ResultSources {
   readonly planning: Planning;
   readonly state: ClusterState;
 }

@@ -1,6 +1,11 @@
 // Words the steps of the reconciler's plan as rows: what Reeve would write, and how the object would differ.
-import type { KubeObject, StringMap } from '../../base/kube-object.ts';
-import { annotationsOf, labelsOf, type MetadataField } from '../../base/metadata.ts';
+import {
+  type KubeObject,
+  type StringMap,
+  annotationsOf,
+  labelsOf,
+  type MetadataField,
+} from '../../base/metadata.ts';
 import { isJsonObject, ownMember } from '../../base/json.ts';
 import { isWhollyOurs } from '../../policy/plan/desired-object.ts';
 import type { Observed } from '../../policy/plan/observed.ts';

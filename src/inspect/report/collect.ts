@@ -1,8 +1,7 @@
 // Collects everything that is not as policies want it, and everything that ends, with the functions of the reconciler.
 import type { NamespacePolicySpec } from '../../api/namespace-policy/namespace-policy.ts';
 import { cliApiVersion } from '../../api/names.ts';
-import type { KubeObject } from '../../base/kube-object.ts';
-import { nameOf } from '../../base/metadata.ts';
+import { type KubeObject, nameOf } from '../../base/metadata.ts';
 import { rfc3339 } from '../../base/time.ts';
 import type { CompiledPolicy } from '../../policy/compile/compile-policy.ts';
 import type { AuditedResource } from '../../policy/decide/audit.ts';
@@ -47,7 +46,7 @@ export type ExistingObjects = readonly (readonly [
   Iterable<KubeObject> | AsyncIterable<KubeObject>,
 ])[];
 
-export interface CollectorInput {
+interface CollectorInput {
   readonly unread: ClusterState['unread'];
   readonly cluster: LiveCluster;
   readonly planning: Pick<Planning, 'audits' | 'objects'>;
@@ -56,7 +55,7 @@ export interface CollectorInput {
   readonly overQuota?: (policy: ProviderId) => readonly NamespaceViolation[];
 }
 
-export interface ReportInput extends Omit<CollectorInput, 'unread' | 'overQuota'> {
+interface ReportInput extends Omit<CollectorInput, 'unread' | 'overQuota'> {
   readonly state: ClusterState;
   readonly planning: Pick<Planning, 'planner' | 'audits' | 'objects'>;
   readonly existing: ExistingObjects;

@@ -1,6 +1,5 @@
 // Adds to each entry of a report whom to ask, the labels of its namespace, and when its object was last written.
-import type { KubeObject } from '../../base/kube-object.ts';
-import { labelsOf, valueOf } from '../../base/metadata.ts';
+import { type KubeObject, labelsOf, valueOf } from '../../base/metadata.ts';
 import { ownMember } from '../../base/json.ts';
 import { namespaceOfProvider, parseProviderId, providerRef } from '../../policy/terms/provider-id.ts';
 import type { LiveCluster } from '../../state/live-cluster.ts';

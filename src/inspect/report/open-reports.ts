@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { group } from '../../api/names.ts';
 import { isJsonObject, type JsonObject } from '../../base/json.ts';
 import { clipped } from '../../base/text.ts';
-import type { KubeObject } from '../../base/kube-object.ts';
+import type { KubeObject } from '../../base/metadata.ts';
 import type { ReportEntry, ReportOutput } from '../output-schemas/report-output.ts';
 import type { ReportSection } from './entries.ts';
 import { whyText } from './report-text.ts';

@@ -5,14 +5,14 @@ import { untilText } from './ends.ts';
 import { groupedBy, joinedEntries, type JoinedEntry } from './causes.ts';
 import type { ReportSection } from './entries.ts';
 
-export interface TextSection {
+interface TextSection {
   readonly title: string;
   /** The first row has the titles of the columns. */
   readonly rows: readonly (readonly string[])[];
 }
 
 /** In the order of a report. The second text follows "no". */
-export const sectionNames: Readonly<Record<ReportSection, readonly [title: string, things: string]>> = {
+const sectionNames: Readonly<Record<ReportSection, readonly [title: string, things: string]>> = {
   violation: ['Violations', 'violations'],
   conflict: ['Conflicts: another owner has the object', 'conflicts'],
   blocked: ['Blocked: cannot be provided', 'blocked objects'],

@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { compileRegex } from '../../cel/regex.ts';
 import { isJsonObject, ownMember } from '../../base/json.ts';
-import type { KubeObject } from '../../base/kube-object.ts';
+import type { KubeObject } from '../../base/metadata.ts';
 import type { Path } from '../../base/problem.ts';
 import { amountOf } from '../checks/check-text.ts';
 import type { Outcome } from './outcome.ts';

@@ -1,8 +1,7 @@
 // Writes a first suite for policies that exist: requests that each rule allows and refuses, with the answers of today.
 import { cliApiVersion } from '../../api/names.ts';
 import { isDeepStrictEqual } from 'node:util';
-import { nameOf } from '../../base/metadata.ts';
-import type { KubeObject } from '../../base/kube-object.ts';
+import { nameOf, type KubeObject } from '../../base/metadata.ts';
 import { clipped } from '../../base/text.ts';
 import { stringifyYaml } from '../../base/yaml.ts';
 import type { ProviderDefinition } from '../../policy/compile/load-provider.ts';
@@ -34,7 +33,7 @@ interface FirstSuiteOptions {
   readonly now: Date;
 }
 
-export type FirstSuite =
+type FirstSuite =
   | {
       readonly ok: true;
       readonly text: string;

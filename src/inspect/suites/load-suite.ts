@@ -1,7 +1,7 @@
 // Loads a suite with the files that it names: its policies, its objects and its requests.
 import { dirname, isAbsolute, join } from 'node:path';
 import { validate } from '../../api/schema/validate.ts';
-import type { KubeObject } from '../../base/kube-object.ts';
+import type { KubeObject } from '../../base/metadata.ts';
 import type { Path, Problem } from '../../base/problem.ts';
 import type { ProviderDefinition } from '../../policy/compile/load-provider.ts';
 import type { ClusterSnapshot } from '../../policy/compile/snapshot.ts';

@@ -2,8 +2,7 @@
 import type { Answer } from '../../admission/answer.ts';
 import type { BrokenRule } from '../../admission/ports.ts';
 import { ownMember, type JsonObject } from '../../base/json.ts';
-import type { KubeObject } from '../../base/kube-object.ts';
-import { nameOf } from '../../base/metadata.ts';
+import { type KubeObject, nameOf } from '../../base/metadata.ts';
 import { clipped } from '../../base/text.ts';
 import { auditNamespace, auditObject, type AuditedResource } from '../../policy/decide/audit.ts';
 import { isManaged } from '../../policy/desired/desired.ts';
@@ -37,7 +36,7 @@ export interface Outcome {
   readonly violations: readonly Violation[] | undefined;
 }
 
-export type OutcomeResult =
+type OutcomeResult =
   | { readonly ok: true; readonly outcome: Outcome }
   /** `path`: in the test. */
   | Unanswerable;

@@ -1,6 +1,5 @@
 // Renders the objects that Reeve provides in one namespace, as the reconciler would create them.
-import type { KubeObject } from '../../base/kube-object.ts';
-import { nameOf } from '../../base/metadata.ts';
+import { type KubeObject, nameOf } from '../../base/metadata.ts';
 import type { ClusterSnapshot } from '../../policy/compile/snapshot.ts';
 import { asStored } from '../../policy/decide/stored-namespace.ts';
 import { desired } from '../../policy/desired/desired.ts';

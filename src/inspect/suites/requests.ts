@@ -2,8 +2,7 @@
 import { mastersGroup } from '../../api/names.ts';
 import { judgedResources, type JudgedResource } from '../../admission/decode/decode-target.ts';
 import { isJsonObject, ownMember, withMergePatch, type JsonObject } from '../../base/json.ts';
-import type { KubeObject } from '../../base/kube-object.ts';
-import { nameOf } from '../../base/metadata.ts';
+import { type KubeObject, nameOf } from '../../base/metadata.ts';
 import { nearest } from '../../base/nearest.ts';
 import type { Path } from '../../base/problem.ts';
 import { clipped } from '../../base/text.ts';
@@ -21,7 +20,7 @@ export interface Unanswerable {
   readonly found: string;
 }
 
-export type BuiltRequest = { readonly ok: true; readonly request: JsonObject } | Unanswerable;
+type BuiltRequest = { readonly ok: true; readonly request: JsonObject } | Unanswerable;
 
 /** `reviews`: the AdmissionReviews in files, by path. */
 export function requestOf(

@@ -5,13 +5,13 @@ import { amountOf, githubAnnotation } from '../checks/check-text.ts';
 import type { CoverageGap, SuiteResult, TestFailure, TestResults } from '../output-schemas/test-results.ts';
 
 /** How a terminal shows lines. */
-export interface ResultStyle {
+interface ResultStyle {
   readonly added: (text: string) => string;
   readonly removed: (text: string) => string;
   readonly strong: (text: string) => string;
 }
 
-export interface ResultsStyle {
+interface ResultsStyle {
   readonly style: ResultStyle;
   /** True to list also the tests that passed. */
   readonly isVerbose: boolean;
@@ -59,7 +59,7 @@ function prefixed(prefix: string, text: string): readonly string[] {
 
 const maxLine = 2000;
 
-export function resultCounts({ passed, failed, suites }: TestResults): string {
+function resultCounts({ passed, failed, suites }: TestResults): string {
   const broken = suites.filter(({ problems }) => problems.length > 0).length;
   const counts = [
     `${passed} passed`,

@@ -9,7 +9,7 @@ import { outcomeOf } from './outcome.ts';
 import type { RunOptions } from './run-suites.ts';
 import { updatesOf } from './updates.ts';
 
-export interface FileUpdate {
+interface FileUpdate {
   readonly file: string;
   /** One line for each expectation that changes. */
   readonly changes: readonly string[];

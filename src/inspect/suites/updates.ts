@@ -6,7 +6,7 @@ import type { Outcome } from './outcome.ts';
 import { objectNameOf } from './provided-objects.ts';
 import type { Expectations } from './suite.ts';
 
-export interface Update {
+interface Update {
   /** In the test. */
   readonly path: Path;
   /** Undefined removes the expectation. */

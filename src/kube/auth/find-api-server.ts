@@ -3,8 +3,13 @@ import { access, readFile } from 'node:fs/promises';
 import { isIPv6 } from 'node:net';
 import { delimiter, join } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
-import { errorCode } from '../../base/error-code.ts';
-import { connectionTo, CredentialError, type ApiServer, type CredentialSource } from './credentials.ts';
+import { errorCode } from '../../base/kube-error.ts';
+import {
+  connectionTo,
+  CredentialError,
+  type ApiServer,
+  type CredentialSource,
+} from '../http/http-exchange.ts';
 import { kubeconfigSource } from './kubeconfig.ts';
 
 interface PodEnvironment {

@@ -5,12 +5,17 @@ import { abortable } from '../../base/abort.ts';
 import { systemClock, type Clock } from '../../base/clock.ts';
 import { isJsonObject, type JsonObject } from '../../base/json.ts';
 import { KubeError } from '../../base/kube-error.ts';
-import type { ApiServer, Credentials } from '../auth/credentials.ts';
-import { kubeErrorOfAnswer } from './answers.ts';
+import {
+  type ApiServer,
+  type Credentials,
+  ConnectionPool,
+  chunksOf,
+  exchange,
+  readAnswerBody,
+  type UsedSockets,
+} from './http-exchange.ts';
+import { kubeErrorOfAnswer, noAnswer } from './answers.ts';
 import type { KubeClient, KubeRequest } from './client.ts';
-import { ConnectionPool } from './connection-pool.ts';
-import { chunksOf, exchange, readAnswerBody, type UsedSockets } from './http-exchange.ts';
-import { RequestLimits, onceAdmitted } from './request-limits.ts';
 
 export interface KubeClientOptions {
   /** How many requests run at the same time, without streams; 64 by default. */
@@ -208,4 +213,111 @@ function parsed(body: Buffer): unknown {
   } catch {
     return undefined;
   }
+}
+
+// Limits the time of one request, and sends it again within that time when the server answers 429.
+
+export class RequestLimits {
+  readonly #controller = new AbortController();
+  readonly #caller: AbortSignal | undefined;
+  readonly #timer: NodeJS.Timeout;
+  readonly #until: number;
+  #isTimedOut = false;
+  readonly #stop = (): void => this.#controller.abort(this.#caller?.reason);
+
+  constructor(caller: AbortSignal | undefined, timeoutMs: number) {
+    this.#caller = caller;
+    this.#until = systemClock.monotonic() + timeoutMs;
+    this.#timer = setTimeout(() => {
+      this.#isTimedOut = !this.signal.aborted;
+      this.#controller.abort(noAnswer('Timeout'));
+    }, timeoutMs);
+    if (caller?.aborted === true) this.#stop();
+    caller?.addEventListener('abort', this.#stop, { once: true });
+  }
+
+  /** Aborts with the reason of the caller, or with `Timeout`. */
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  get isTimedOut(): boolean {
+    return this.#isTimedOut;
+  }
+
+  get leftMs(): number {
+    return this.#until - systemClock.monotonic();
+  }
+
+  /** Removes the time limit: from now on only the caller ends the request. */
+  removeTimeout(): void {
+    clearTimeout(this.#timer);
+  }
+
+  /** Must be called at the end: the signal of a caller lives long and would keep every request in memory. */
+  end(): void {
+    clearTimeout(this.#timer);
+    this.#caller?.removeEventListener('abort', this.#stop);
+  }
+}
+
+const tooManyRequests = 429;
+
+/**
+ * Repeats `send` after the wait that a 429 requires, if that fits into the time left. The server has not begun such a
+ * request, so any method may be sent again. https://kubernetes.io/docs/concepts/cluster-administration/flow-control/
+ */
+export async function onceAdmitted<T>(
+  send: () => Promise<T>,
+  limits: Pick<RequestLimits, 'signal' | 'leftMs'>,
+  clock: Pick<Clock, 'random' | 'sleep'>,
+): Promise<T> {
+  for (;;) {
+    try {
+      return await send();
+    } catch (error) {
+      const waitMs = requiredWait(error);
+      // Clients that were refused together must not come back together, or the server refuses them again.
+      const spreadMs = waitMs === undefined ? Infinity : waitMs * (1 + clock.random());
+      if (spreadMs >= limits.leftMs) throw error;
+      await clock.sleep(spreadMs, limits.signal);
+    }
+  }
+}
+
+function requiredWait(error: unknown): number | undefined {
+  return error instanceof KubeError && error.code === tooManyRequests ? error.retryAfterMs : undefined;
+}
+
+// Builds the paths of the API server: of a group version, a collection, an object or a subresource.
+// https://kubernetes.io/docs/reference/using-api/api-concepts/#resource-uris
+
+export interface ResourceAddress {
+  readonly apiVersion: string;
+  readonly plural: string;
+  /** Undefined for cluster-scoped objects, and for a collection over all namespaces. */
+  readonly namespace?: string | undefined;
+  /** Undefined for a collection. */
+  readonly name?: string | undefined;
+  readonly subresource?: string | undefined;
+}
+
+/** Returns `/api/v1` or `/apis/rbac.authorization.k8s.io/v1`. */
+export function groupVersionPath(apiVersion: string): string {
+  const slash = apiVersion.indexOf('/');
+  return slash === -1
+    ? `/api/${encodeSegment(apiVersion)}`
+    : `/apis/${encodeSegment(apiVersion.slice(0, slash))}/${encodeSegment(apiVersion.slice(slash + 1))}`;
+}
+
+export function resourcePath({ apiVersion, plural, namespace, name, subresource }: ResourceAddress): string {
+  const scope = namespace === undefined ? [] : ['namespaces', namespace];
+  const rest = [name, subresource].filter((segment) => segment !== undefined);
+  return [groupVersionPath(apiVersion), ...[...scope, plural, ...rest].map(encodeSegment)].join('/');
+}
+
+/** A segment of dots would address another path, and an empty one the collection, so both are encoded. */
+function encodeSegment(segment: string): string {
+  if (segment === '') return '%20';
+  return /^\.+$/.test(segment) ? segment.replaceAll('.', '%2E') : encodeURIComponent(segment);
 }

@@ -2,8 +2,10 @@
 import { fieldManager } from '../../api/names.ts';
 import { KubeError } from '../../base/kube-error.ts';
 import type { KubeClient } from '../http/client.ts';
-import { claimedLease, emptyLease, readLease, releasedLease } from './lease-record.ts';
-import type { LeaseClaim, LeaseRecord } from './lease-record.ts';
+import { isJsonObject, ownMember, type JsonObject } from '../../base/json.ts';
+import { microTime } from '../../base/time.ts';
+import { malformedAnswer } from '../http/answers.ts';
+import { resourceVersionOf } from '../watch/watch-stream.ts';
 
 interface LeaseCallOptions {
   readonly timeoutMs: number;
@@ -70,4 +72,79 @@ export class LeaseStore {
   get #path(): string {
     return `/apis/coordination.k8s.io/v1/namespaces/${this.#namespace}/leases/${this.#name}`;
   }
+}
+
+// Reads a Lease as a record of its holder, and builds the Lease for claiming or releasing the lead.
+// https://kubernetes.io/docs/concepts/architecture/leases/#leader-election
+
+export interface LeaseRecord {
+  /** Empty when no process leads. */
+  readonly holder: string;
+  /** How long others must wait for the next renewal; undefined when the Lease does not say. */
+  readonly durationMs: number | undefined;
+  /** Changes with every write, and each write counts as a renewal. */
+  readonly resourceVersion: string;
+  /** The whole object: replacing it keeps the fields of others, and succeeds only if it has not changed. */
+  readonly lease: JsonObject;
+}
+
+export interface LeaseClaim {
+  readonly identity: string;
+  readonly durationMs: number;
+  readonly now: Date;
+}
+
+/** Throws a KubeError when the object is not a Lease. */
+export function readLease(lease: JsonObject): LeaseRecord {
+  const resourceVersion = resourceVersionOf(lease);
+  if (resourceVersion === undefined) throw malformedAnswer();
+  const { holderIdentity, leaseDurationSeconds } = specOf(lease);
+  return {
+    holder: typeof holderIdentity === 'string' ? holderIdentity : '',
+    durationMs: typeof leaseDurationSeconds === 'number' ? leaseDurationSeconds * 1000 : undefined,
+    resourceVersion,
+    lease,
+  };
+}
+
+function emptyLease(namespace: string, name: string): JsonObject {
+  return { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: { namespace, name } };
+}
+
+/** Keeps `acquireTime` when the claimant already holds the Lease. */
+export function claimedLease({ lease, holder }: LeaseRecord, claim: LeaseClaim): JsonObject {
+  const spec = { ...specOf(lease), ...claimedSpec(claim) };
+  if (holder === claim.identity) return { ...lease, spec };
+  const taken = { acquireTime: microTime(claim.now), leaseTransitions: nextTransitionOf(lease) };
+  return { ...lease, spec: { ...spec, ...taken } };
+}
+
+/** Releases the Lease in the form of client-go, which every elector acquires at once. */
+function releasedLease({ lease }: LeaseRecord, now: Date): JsonObject {
+  const spec = { ...specOf(lease), holderIdentity: '', leaseDurationSeconds: 1, renewTime: microTime(now) };
+  return { ...lease, spec };
+}
+
+function claimedSpec({ identity, durationMs, now }: LeaseClaim): JsonObject {
+  return {
+    holderIdentity: identity,
+    leaseDurationSeconds: Math.ceil(durationMs / 1000),
+    renewTime: microTime(now),
+  };
+}
+
+function specOf(lease: JsonObject): JsonObject {
+  const spec = ownMember(lease, 'spec');
+  return isJsonObject(spec) ? spec : {};
+}
+
+const highestTransitions = 2 ** 31 - 1;
+
+/**
+ * The API server refuses a higher number than an int32 holds. A person or a stolen token can write the highest one, which
+ * must not end all elections: https://kubernetes.io/docs/reference/kubernetes-api/cluster-resources/lease-v1/#LeaseSpec
+ */
+function nextTransitionOf(lease: JsonObject): number {
+  const transitions = specOf(lease)['leaseTransitions'];
+  return typeof transitions === 'number' && transitions < highestTransitions ? transitions + 1 : 0;
 }

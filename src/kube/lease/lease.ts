@@ -1,13 +1,11 @@
 // Elects a leader through a Lease, as client-go does, but measures time with the monotonic clock.
 // https://kubernetes.io/docs/concepts/architecture/leases/#leader-election
-import { isAborted } from '../../base/abort.ts';
+import { isAborted, pause } from '../../base/abort.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { KubeError } from '../../base/kube-error.ts';
-import { pause } from '../../base/pause.ts';
 import { kubeErrorOf } from '../http/answers.ts';
 import type { KubeClient } from '../http/client.ts';
-import type { LeaseClaim, LeaseRecord } from './lease-record.ts';
-import { LeaseStore } from './lease-store.ts';
+import { type LeaseClaim, type LeaseRecord, LeaseStore } from './lease-store.ts';
 
 export interface LeaseOptions {
   /** The date is only written into the Lease for people; decisions use the monotonic time. */

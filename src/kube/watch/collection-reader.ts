@@ -1,21 +1,19 @@
 // Reads one collection: its first state, as the beginning of a watch or in pages, and watches from a version.
 import type { Clock } from '../../base/clock.ts';
-import type { KubeObject } from '../../base/kube-object.ts';
+import type { KubeObject } from '../../base/metadata.ts';
 import { kubeErrorOf, malformedAnswer, noAnswer, unlessNotFound } from '../http/answers.ts';
 import type { KubeClient, KubeRequest } from '../http/client.ts';
 import { listAll, pagedObjects, type ListedState } from './list-pages.ts';
-import { StateEnd } from './state-end.ts';
-import { unrelatedCodes } from './watch-end.ts';
-import type { WatchEvent } from './watch-events.ts';
-import { watchStream } from './watch-stream.ts';
 import {
+  unrelatedCodes,
   initialRequest,
   objectRequest,
   versionRequest,
   watchRequest,
   type WatchTarget,
 } from './watch-target.ts';
-import { resourceVersionOf, watchedObject } from './watched-object.ts';
+import { type WatchEvent, watchStream, resourceVersionOf, watchedObject } from './watch-stream.ts';
+import { pause } from '../../base/abort.ts';
 
 export interface ReadOptions {
   readonly clock: Omit<Clock, 'now'>;
@@ -32,7 +30,7 @@ export interface ReadOptions {
   readonly stallMs?: number;
 }
 
-export interface ReaderOptions extends ReadOptions {
+interface ReaderOptions extends ReadOptions {
   /** Returns the signal of each request. */
   readonly signal: () => AbortSignal;
   /** Called for each page, and each event of the first state. */
@@ -208,5 +206,52 @@ async function initialState(
     end.heard();
     if (event.kind === 'changed') objects.set(event.object.metadata.uid, event.object);
     else objects.delete(event.object.metadata.uid);
+  }
+}
+
+// Gives up on a watch that never marks the end of its first state: proxies can drop that bookmark, and go on with others.
+// https://kubernetes.io/docs/reference/using-api/api-concepts/#streaming-lists
+
+/** A server sends one object after the other, then the mark. Pages cost it more, so a slow one gets some time. */
+const unmarkedMs = 10_000;
+
+class StateEnd {
+  readonly #clock: Pick<Clock, 'monotonic' | 'sleep'>;
+  readonly #over = new AbortController();
+  readonly #missing = new AbortController();
+  #heardAt: number;
+
+  constructor(clock: Pick<Clock, 'monotonic' | 'sleep'>, signal: AbortSignal) {
+    this.#clock = clock;
+    this.#heardAt = clock.monotonic();
+    void this.#watch(AbortSignal.any([signal, this.#over.signal]));
+  }
+
+  /** Aborts when no object has come for too long. */
+  get missing(): AbortSignal {
+    return this.#missing.signal;
+  }
+
+  /** An object has come. */
+  heard(): void {
+    this.#heardAt = this.#clock.monotonic();
+  }
+
+  /** The time until `heard` does not count: the reader is at work. */
+  hold(): void {
+    this.#heardAt = Infinity;
+  }
+
+  /** The end has come, or the stream failed. */
+  over(): void {
+    this.#over.abort();
+  }
+
+  async #watch(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      const left = Math.min(unmarkedMs, this.#heardAt + unmarkedMs - this.#clock.monotonic());
+      if (left > 0) await pause(this.#clock, left, signal);
+      else return this.#missing.abort();
+    }
   }
 }

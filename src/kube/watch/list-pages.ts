@@ -2,18 +2,18 @@
 // https://kubernetes.io/docs/reference/using-api/api-concepts/#retrieving-large-results-sets-in-chunks
 import { isJsonObject, ownMember, type JsonObject } from '../../base/json.ts';
 import { KubeError } from '../../base/kube-error.ts';
-import type { KubeObject } from '../../base/kube-object.ts';
+import type { KubeObject } from '../../base/metadata.ts';
 import { malformedAnswer } from '../http/answers.ts';
 import type { KubeClient } from '../http/client.ts';
 import { listRequest, type WatchTarget } from './watch-target.ts';
-import { resourceVersionOf, watchedObject, type ItemKind } from './watched-object.ts';
+import { resourceVersionOf, watchedObject, type ItemKind } from './watch-stream.ts';
 
 export interface ListedState {
   readonly objects: readonly KubeObject[];
   readonly resourceVersion: string;
 }
 
-export interface ListOptions {
+interface ListOptions {
   /** How many objects one page may have. */
   readonly page: number;
   readonly signal: AbortSignal;

@@ -1,14 +1,13 @@
 // Keeps a sink up to date with a collection: lists once, then watches, and lists again when it missed what the server did.
 // https://kubernetes.io/docs/reference/using-api/api-concepts/#efficient-detection-of-changes
-import { isAborted } from '../../base/abort.ts';
+import { isAborted, pause } from '../../base/abort.ts';
 import type { KubeError } from '../../base/kube-error.ts';
-import { pause } from '../../base/pause.ts';
 import { isNewerResourceVersion } from '../../base/resource-version.ts';
 import type { WatchSink } from '../../base/watch-sink.ts';
 import { kubeErrorOf, noAnswer } from '../http/answers.ts';
 import type { KubeClient } from '../http/client.ts';
 import { Backoff } from '../../base/backoff.ts';
-import type { WatchEvent } from './watch-events.ts';
+import type { WatchEvent } from './watch-stream.ts';
 import { CollectionReader, defaultStallMs, type FirstState, type ReadOptions } from './collection-reader.ts';
 import {
   doubtsAbout,
@@ -18,8 +17,8 @@ import {
   wasCut,
   wentBack,
   type WatchEnd,
-} from './watch-end.ts';
-import type { WatchTarget } from './watch-target.ts';
+  type WatchTarget,
+} from './watch-target.ts';
 
 interface WatchInterruption {
   readonly phase: 'list' | 'watch';

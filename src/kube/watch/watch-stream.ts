@@ -1,11 +1,13 @@
 // Reads one watch from one version: its lines and events, until it ends for whatever reason.
 import { isUtf8 } from 'node:buffer';
 import type { Clock } from '../../base/clock.ts';
-import type { KubeError } from '../../base/kube-error.ts';
-import { pause } from '../../base/pause.ts';
+import { KubeError } from '../../base/kube-error.ts';
+import { pause } from '../../base/abort.ts';
 import { kubeErrorOf, noAnswer, malformedAnswer } from '../http/answers.ts';
 import type { KubeClient, KubeRequest } from '../http/client.ts';
-import { readWatchEvent, type WatchEvent } from './watch-events.ts';
+import { isJsonObject, ownMember, type JsonObject } from '../../base/json.ts';
+import type { KubeObject, ObjectMeta } from '../../base/metadata.ts';
+import type { WatchTarget } from './watch-target.ts';
 
 interface WatchOptions {
   readonly clock: Pick<Clock, 'monotonic' | 'sleep'>;
@@ -139,4 +141,151 @@ class LineBuffer {
 function decoded(bytes: Buffer): string {
   if (!isUtf8(bytes)) throw malformedAnswer();
   return bytes.toString('utf8');
+}
+
+// Reads one line of a watch as an event.
+// https://kubernetes.io/docs/reference/kubernetes-api/definitions/watch-event-v1-meta/
+
+export type WatchEvent =
+  | {
+      readonly kind: 'changed' | 'removed';
+      readonly object: KubeObject;
+      readonly resourceVersion: string;
+    }
+  /** Nothing else happened up to this version. */
+  | { readonly kind: 'bookmark'; readonly resourceVersion: string; readonly endsInitialState: boolean }
+  /** The last event of a watch that ended with an error. */
+  | { readonly kind: 'failed'; readonly error: KubeError };
+
+/** Returns a `failed` event for a line that cannot be read, and for an error of the server. */
+function readWatchEvent(line: string, target: Pick<WatchTarget, 'keepsManagers'>): WatchEvent {
+  const parsed = parsedJson(line);
+  const object = ownMember(parsed, 'object');
+  return (
+    (isJsonObject(object) ? eventOf(ownMember(parsed, 'type'), object, target) : undefined) ?? unreadable()
+  );
+}
+
+function eventOf(
+  type: unknown,
+  object: JsonObject,
+  target: Pick<WatchTarget, 'keepsManagers'>,
+): WatchEvent | undefined {
+  if (type === 'ERROR') return { kind: 'failed', error: statusError(object) };
+  const resourceVersion = resourceVersionOf(object);
+  if (resourceVersion === undefined) return undefined;
+  if (type === 'BOOKMARK') {
+    const annotations = ownMember(object['metadata'], 'annotations');
+    return {
+      kind: 'bookmark',
+      resourceVersion,
+      endsInitialState: ownMember(annotations, initialEnd) === 'true',
+    };
+  }
+  const kind = changes.get(type);
+  const watched = watchedObject(object, target);
+  return kind === undefined || watched === undefined ? undefined : { kind, object: watched, resourceVersion };
+}
+
+/** https://kubernetes.io/docs/reference/labels-annotations-taints/#k8s-io-initial-events-end */
+const initialEnd = 'k8s.io/initial-events-end';
+
+const changes: ReadonlyMap<unknown, 'changed' | 'removed'> = new Map([
+  ['ADDED', 'changed'],
+  ['MODIFIED', 'changed'],
+  ['DELETED', 'removed'],
+]);
+
+function parsedJson(line: string): unknown {
+  try {
+    return JSON.parse(line);
+  } catch {
+    return undefined;
+  }
+}
+
+function unreadable(): WatchEvent {
+  return { kind: 'failed', error: malformedAnswer() };
+}
+
+/** An ERROR carries a metav1.Status, whose message may quote objects. */
+function statusError(status: JsonObject): KubeError {
+  const code = ownMember(status, 'code');
+  const reason = ownMember(status, 'reason');
+  const seconds = ownMember(ownMember(status, 'details'), 'retryAfterSeconds');
+  return new KubeError({
+    code: typeof code === 'number' ? code : 500,
+    reason: typeof reason === 'string' && oneWord.test(reason) ? reason : 'Unknown',
+    retryable: true,
+    ...(typeof seconds === 'number' && seconds > 0 ? { retryAfterMs: seconds * 1000 } : {}),
+  });
+}
+
+const oneWord = /^[A-Z][A-Za-z]{1,63}$/;
+
+// Reads one object from a list or a watch: checks its metadata, and drops managedFields unless a watch keeps them.
+
+/** Kind and version of the items of a list, which the items themselves do not have. */
+export interface ItemKind {
+  readonly apiVersion: string;
+  readonly kind: string;
+}
+
+/** Returns undefined when the API server could not have stored such an object. */
+export function watchedObject(
+  value: unknown,
+  { keepsManagers = false }: Pick<WatchTarget, 'keepsManagers'>,
+  itemKind?: ItemKind,
+): KubeObject | undefined {
+  if (!isJsonObject(value)) return undefined;
+  const { metadata, ...rest } = value;
+  if (!hasValidMetadata(metadata)) return undefined;
+  if (keepsManagers) return { ...itemKind, ...rest, metadata };
+  // They are often more than half of an object.
+  const { managedFields: _, ...kept } = metadata;
+  return { ...itemKind, ...rest, metadata: kept };
+}
+
+function hasValidMetadata(metadata: unknown): metadata is ObjectMeta {
+  return (
+    isJsonObject(metadata) &&
+    isText(metadata['name']) &&
+    isText(metadata['uid']) &&
+    isText(metadata['resourceVersion']) &&
+    ['generateName', 'namespace', 'deletionTimestamp'].every((field) => isOptionalText(metadata[field])) &&
+    ['labels', 'annotations'].every((field) => isOptionalMap(metadata[field])) &&
+    isOptionalOwners(metadata['ownerReferences'])
+  );
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && value !== '';
+}
+
+function isOptionalText(value: unknown): boolean {
+  return value === undefined || typeof value === 'string';
+}
+
+function isOptionalMap(value: unknown): boolean {
+  return (
+    value === undefined ||
+    (isJsonObject(value) && Object.values(value).every((text) => typeof text === 'string'))
+  );
+}
+
+function isOptionalOwners(value: unknown): boolean {
+  return value === undefined || (Array.isArray(value) && value.every(isOwner));
+}
+
+function isOwner(value: unknown): boolean {
+  return isJsonObject(value) && ownerFields.every((field) => isOptionalText(value[field]));
+}
+
+const ownerFields = ['apiVersion', 'kind', 'name', 'uid'];
+
+/** Returns `metadata.resourceVersion` of an object, a list or a bookmark. */
+export function resourceVersionOf({ metadata }: JsonObject): string | undefined {
+  if (!isJsonObject(metadata)) return undefined;
+  const { resourceVersion } = metadata;
+  return isText(resourceVersion) ? resourceVersion : undefined;
 }

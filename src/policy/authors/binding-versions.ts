@@ -1,5 +1,5 @@
 // Loads the two versions of a write. For a binding also as if the API server served the kinds of all adapters.
-import type { KubeObject } from '../../base/kube-object.ts';
+import type { KubeObject } from '../../base/metadata.ts';
 import type { Problem } from '../../base/problem.ts';
 import { isDeepStrictEqual } from 'node:util';
 import { ownMember } from '../../base/json.ts';

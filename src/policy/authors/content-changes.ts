@@ -1,7 +1,7 @@
 // Finds the objects that the newer version of a provider adds or changes, and words the difference.
 import { isDeepStrictEqual } from 'node:util';
 import type { NamespacePolicy, RoleBindingContent } from '../../api/namespace-policy/namespace-policy.ts';
-import type { KubeObject } from '../../base/kube-object.ts';
+import type { KubeObject } from '../../base/metadata.ts';
 import { clipped } from '../../base/text.ts';
 import type { CompiledContent, RenderedContent } from '../compile/compile-contents.ts';
 import type { CompiledPolicy } from '../compile/compile-policy.ts';

@@ -1,13 +1,12 @@
 // Finds the objects that a write moves from one provider to another or does not get, where both want them in different forms.
 import { isDeepStrictEqual } from 'node:util';
-import type { KubeObject } from '../../base/kube-object.ts';
+import { type KubeObject, nameOf } from '../../base/metadata.ts';
 import { kindOfKey, nameOfKey, type ObjectKey } from '../terms/object-key.ts';
 import type { ProviderDefinition } from '../compile/load-provider.ts';
 import { desiredByProvider, type Desired } from '../desired/desired.ts';
 import type { Claim, Provider } from '../desired/provider.ts';
 import type { MatchResult } from '../terms/match.ts';
 import { compareProviders, type ProviderId } from '../terms/provider-id.ts';
-import { nameOf } from '../../base/metadata.ts';
 import { activeProvider, mayExist, providesSame } from './lost-objects.ts';
 import type { OtherProviders } from './other-providers.ts';
 import { fateOf, type ProviderCircumstances, type ProviderWrite } from './provider-write.ts';

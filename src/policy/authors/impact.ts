@@ -1,11 +1,10 @@
 // Compares two versions of a provider over all namespaces: which they match, which objects they drop or change.
 import { isDeepStrictEqual } from 'node:util';
 import type { QuotaSpec } from '../../api/namespace-policy/namespace-policy.ts';
-import type { KubeObject } from '../../base/kube-object.ts';
+import { type KubeObject, labelsOf, nameOf, valueOf } from '../../base/metadata.ts';
 import type { Steps } from '../terms/budget.ts';
 import { isManaged } from '../desired/desired.ts';
 import { matchNamespace, mayMatch, type MatchResult } from '../terms/match.ts';
-import { labelsOf, nameOf, valueOf } from '../../base/metadata.ts';
 import type { ClusterSnapshot } from '../compile/snapshot.ts';
 import {
   fateOf,

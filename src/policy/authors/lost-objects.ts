@@ -1,6 +1,6 @@
 // Counts the objects of a namespace that only the older version of a provider wants.
 import { isDeepStrictEqual } from 'node:util';
-import type { KubeObject } from '../../base/kube-object.ts';
+import type { KubeObject } from '../../base/metadata.ts';
 import { desiredByProvider, type Desired } from '../desired/desired.ts';
 import { isProvided, mayMakeSecret, type Install } from '../compile/install.ts';
 import { type ObjectKey, roleBindingType, secretObjectType, groupKind } from '../terms/object-key.ts';

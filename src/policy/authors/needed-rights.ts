@@ -36,7 +36,7 @@ export interface NeededRights extends RightsRule {
 
 export const roleGroup = groupOf(roleBindingType.apiVersion);
 /** Reeve never sends an update: it applies or patches. */
-export const writing = ['create', 'patch', 'delete'] as const;
+const writing = ['create', 'patch', 'delete'] as const;
 
 /** Returns each rule once. Repair comes before defaults, because Reeve's own account needs its right. */
 export function neededRights(definition: ProviderDefinition, install: Install): readonly NeededRights[] {

@@ -1,6 +1,6 @@
 // Finds what in a provider has no effect: a match of no namespace, times in the past, conditions that fail on new namespaces.
 import type { MatchSpec } from '../../api/namespace-policy/namespace-policy.ts';
-import type { KubeObject } from '../../base/kube-object.ts';
+import type { KubeObject } from '../../base/metadata.ts';
 import type { Path } from '../../base/problem.ts';
 import { clipped } from '../../base/text.ts';
 import type { CompiledPolicy } from '../compile/compile-policy.ts';

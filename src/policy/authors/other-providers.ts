@@ -1,5 +1,5 @@
 // Finds the other policies and shares that could want the same objects as a provider, and what they want.
-import type { KubeObject } from '../../base/kube-object.ts';
+import type { KubeObject } from '../../base/metadata.ts';
 import type { CompiledContent } from '../compile/compile-contents.ts';
 import type { ProviderDefinition } from '../compile/load-provider.ts';
 import { groupKind } from '../terms/object-key.ts';

@@ -2,8 +2,7 @@
 import { cleanupFinalizer } from '../../api/names.ts';
 import type { QuotaSpec } from '../../api/namespace-policy/namespace-policy.ts';
 import { ownMember } from '../../base/json.ts';
-import type { KubeObject } from '../../base/kube-object.ts';
-import { labelsOf, nameOf, valueOf } from '../../base/metadata.ts';
+import { type KubeObject, labelsOf, nameOf, valueOf } from '../../base/metadata.ts';
 import type { AuditedResource } from '../decide/audit.ts';
 import type { Circumstances } from '../terms/budget.ts';
 import { isManaged } from '../desired/desired.ts';
@@ -36,7 +35,7 @@ export interface ProviderWrite {
 }
 
 /** What the status says of the older version. The reconciler decides by live objects, whatever a status says. */
-export interface ReportedState {
+interface ReportedState {
   /** The status is about the older version, not about one before it. */
   readonly isCurrent: boolean;
   /** A share without a source and without copies. */
@@ -115,7 +114,7 @@ export function leavesObjects(write: ProviderWrite): boolean {
 }
 
 /** The fate of objects that are no longer wanted. `kept`: they stay until the provider is resumed. */
-export type Fate = 'deleted' | 'released' | 'kept';
+type Fate = 'deleted' | 'released' | 'kept';
 
 export function fateOf({ before, after }: ProviderWrite): Fate {
   if (after !== undefined) {

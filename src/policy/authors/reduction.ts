@@ -10,7 +10,7 @@ import { matchOf } from './no-effect.ts';
 import type { ProviderWrite } from './provider-write.ts';
 
 /** `suspends`: nothing is added, but what exists outlasts its expiry, and the deletion of its provider. */
-export type Reduction = 'none' | 'removes' | 'suspends';
+type Reduction = 'none' | 'removes' | 'suspends';
 
 export function reductionIn({ before, after }: ProviderWrite): Reduction {
   if (before === undefined || after === undefined) return 'none';

@@ -1,7 +1,6 @@
 // Finds what a written policy refuses of the contents of all providers, and what other policies refuse of written contents.
 import { isDeepStrictEqual } from 'node:util';
-import type { KubeObject } from '../../base/kube-object.ts';
-import { nameOf } from '../../base/metadata.ts';
+import { type KubeObject, nameOf } from '../../base/metadata.ts';
 import type { CompiledContent } from '../compile/compile-contents.ts';
 import type { CompiledPolicy } from '../compile/compile-policy.ts';
 import type { CompiledShare } from '../compile/compile-share.ts';
@@ -14,7 +13,7 @@ import { matchNamespace } from '../terms/match.ts';
 import type { ProviderId } from '../terms/provider-id.ts';
 import { policyIn, roleBindingsIn, roleBindingsOf, type ProviderWrite } from './provider-write.ts';
 
-export interface RefusedContent {
+interface RefusedContent {
   readonly kind: 'RoleBinding' | 'Secret';
   readonly by: ProviderId;
   readonly provider: ProviderId;
@@ -23,7 +22,7 @@ export interface RefusedContent {
 }
 
 /** Copies that the webhook cannot judge, because it reads no Secrets. */
-export interface UnreadCopies {
+interface UnreadCopies {
   readonly shares: Set<ProviderId>;
   readonly namespaces: Set<string>;
 }

@@ -1,7 +1,6 @@
 // Finds the providers that a tenant's binding brings its own namespace under, or out of, with the labels that it sets.
 import { matchNamespace } from '../terms/match.ts';
-import { labelsOf, withMetadata } from '../../base/metadata.ts';
-import type { KubeObject } from '../../base/kube-object.ts';
+import { labelsOf, withMetadata, type KubeObject } from '../../base/metadata.ts';
 import { namespaceOfProvider, shownProvider, useOf } from '../terms/provider-id.ts';
 import type { Right } from '../terms/verdict.ts';
 import type { CompiledPolicy } from '../compile/compile-policy.ts';

@@ -7,7 +7,7 @@ import { clipped } from '../../base/text.ts';
 import type { ClusterSnapshot } from '../compile/snapshot.ts';
 import { isManaged } from '../desired/desired.ts';
 
-export interface UnknownWord {
+interface UnknownWord {
   /** From the match. */
   readonly path: Path;
   readonly message: string;

@@ -1,7 +1,6 @@
 // Finds the contents of a policy that existing namespaces do not get, because a template skips or fails there.
 import { isDeepStrictEqual } from 'node:util';
-import type { KubeObject } from '../../base/kube-object.ts';
-import { nameOf } from '../../base/metadata.ts';
+import { type KubeObject, nameOf } from '../../base/metadata.ts';
 import type { CompiledContent } from '../compile/compile-contents.ts';
 import type { Budget } from '../terms/budget.ts';
 import { providedBy, type ProviderWrite } from './provider-write.ts';

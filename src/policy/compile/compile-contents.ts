@@ -6,13 +6,12 @@ import {
   type ObjectType,
 } from '../terms/object-key.ts';
 import { isJsonObject, ownMember, type JsonObject } from '../../base/json.ts';
-import type { KubeObject } from '../../base/kube-object.ts';
+import { type KubeObject, keyText } from '../../base/metadata.ts';
 import type {
   ContentsSpec,
   RoleBindingContent,
   ServiceAccountContent,
 } from '../../api/namespace-policy/namespace-policy.ts';
-import { keyText } from '../../base/metadata.ts';
 import type { Path } from '../../base/problem.ts';
 import { clipped } from '../../base/text.ts';
 import { parseDuration } from '../../base/time.ts';
@@ -22,7 +21,7 @@ import { compileValue, isTemplated, shownText, type TextProblem } from './conten
 import { accountChecks, resourceChecks, roleBindingChecks, type TextChecks } from './text-checks.ts';
 
 /** Fields for a ServiceAccount of another owner. */
-export interface AccountFields {
+interface AccountFields {
   /** Names of Secrets. */
   readonly pullSecrets: readonly string[];
   readonly automount: boolean | undefined;

@@ -1,6 +1,6 @@
 // Compiles a value whose texts may be templates over the Namespace, and renders it.
 import { isJsonObject } from '../../base/json.ts';
-import type { KubeObject } from '../../base/kube-object.ts';
+import type { KubeObject } from '../../base/metadata.ts';
 import { renderPath, type Path, type Problem } from '../../base/problem.ts';
 import { clipped } from '../../base/text.ts';
 import type { Budget } from '../terms/budget.ts';
@@ -21,7 +21,7 @@ export interface TextProblem {
   readonly lookups: readonly MetadataKey[];
 }
 
-export type RenderedValue<T = unknown> =
+type RenderedValue<T = unknown> =
   | { readonly kind: 'present'; readonly value: T }
   /** The namespace lacks a label or annotation that the template looks up. */
   | { readonly kind: 'missing'; readonly message: string }

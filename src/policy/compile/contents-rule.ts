@@ -1,7 +1,14 @@
 // contents: a written Namespace must not make a content fail, so that its owner hears of it at once.
 import { isDeepStrictEqual } from 'node:util';
-import { isTerminating, keyPath, keyText, metadataMap, nameOf, valueOf } from '../../base/metadata.ts';
-import type { KubeObject } from '../../base/kube-object.ts';
+import {
+  isTerminating,
+  keyPath,
+  keyText,
+  metadataMap,
+  nameOf,
+  valueOf,
+  type KubeObject,
+} from '../../base/metadata.ts';
 import type { MetadataKey } from '../../cel/expression.ts';
 import type { Rule, RuleViolation } from '../rules/rule.ts';
 import { quoted } from '../terms/wording.ts';

@@ -1,6 +1,6 @@
 // Limits of the installation on policies and shares: source namespaces, kinds of contents, names of copies.
 import { ownMember } from '../../base/json.ts';
-import type { KubeObject } from '../../base/kube-object.ts';
+import type { KubeObject } from '../../base/metadata.ts';
 import type { Problem } from '../../base/problem.ts';
 import { alternatives } from '../../base/text.ts';
 import { isSameObjectType, type ObjectType } from '../terms/object-key.ts';

@@ -1,6 +1,5 @@
 // Reads and compiles one policy, share or binding of intents from any source, or returns all of its problems.
-import type { KubeObject } from '../../base/kube-object.ts';
-import { nameOf } from '../../base/metadata.ts';
+import { type KubeObject, nameOf } from '../../base/metadata.ts';
 import {
   clusterIntentBindingKind,
   parseClusterIntentBinding,

@@ -1,7 +1,6 @@
 // Finds the providers that can match a namespace: by its exact name, a prefix of it, or a label.
 import type { CompiledMatch } from '../terms/match.ts';
-import { labelsOf, nameOf } from '../../base/metadata.ts';
-import type { KubeObject } from '../../base/kube-object.ts';
+import { labelsOf, nameOf, type KubeObject } from '../../base/metadata.ts';
 
 interface Indexed {
   readonly match: CompiledMatch;

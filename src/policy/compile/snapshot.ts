@@ -1,5 +1,5 @@
 // The engine's view of the cluster at one moment: policies, shares and namespaces, built by src/state.
-import type { KubeObject } from '../../base/kube-object.ts';
+import type { KubeObject } from '../../base/metadata.ts';
 import { noIntents, type IntentContext } from '../intents/intent-context.ts';
 import type { ObjectType } from '../terms/object-key.ts';
 import {
@@ -41,7 +41,7 @@ export interface StoredBinding {
 
 export const withoutIntents: IntentSnapshot = { context: noIntents, bindings: () => [] };
 
-export interface PolicySetOptions {
+interface PolicySetOptions {
   /** Namespaces that no policy matches: those of Kubernetes, of Reeve, and of the install's exclusions. */
   readonly excludedNamespaces: readonly string[];
 }

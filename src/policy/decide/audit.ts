@@ -1,11 +1,10 @@
 // Judges an existing Namespace, or an existing object in it, by the rules of a policy.
-import type { KubeObject } from '../../base/kube-object.ts';
+import { type KubeObject, nameOf } from '../../base/metadata.ts';
 import type { Circumstances } from '../terms/budget.ts';
 import { rulesFor } from '../compile/applicable-rules.ts';
 import type { CompiledPolicy } from '../compile/compile-policy.ts';
 import { judge, withoutConsequences } from './judge.ts';
 import { matchNamespace, type MatchError } from '../terms/match.ts';
-import { nameOf } from '../../base/metadata.ts';
 import type { Review, ReviewedResource } from '../terms/review.ts';
 import type { Rule } from '../rules/rule.ts';
 import { causesFirst, type JudgedViolation, type Violation } from '../terms/verdict.ts';

@@ -1,6 +1,6 @@
 // Words what a write of a Namespace adds to its contents, changes in them and removes from them.
 import { isDeepStrictEqual } from 'node:util';
-import type { KubeObject } from '../../base/kube-object.ts';
+import type { KubeObject } from '../../base/metadata.ts';
 import { kindOfKey, nameOfKey, type ObjectKey } from '../terms/object-key.ts';
 import type { ClusterSnapshot } from '../compile/snapshot.ts';
 import { desired, type Desired } from '../desired/desired.ts';

@@ -1,6 +1,5 @@
 // Measures what a write of a namespace costs as far as it is about one policy, and says when that is too much.
-import type { KubeObject } from '../../base/kube-object.ts';
-import { nameOf } from '../../base/metadata.ts';
+import { type KubeObject, nameOf } from '../../base/metadata.ts';
 import type { CompiledPolicy } from '../compile/compile-policy.ts';
 import type { ProviderDefinition } from '../compile/load-provider.ts';
 import { auditNamespace } from './audit.ts';

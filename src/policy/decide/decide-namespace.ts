@@ -9,8 +9,15 @@ import { SteeringReview, type MatchesAfter, type PolicyMatch, type Steering } fr
 import { defaultOwners } from '../compile/applicable-rules.ts';
 import { judge, matchErrorViolation, withoutConsequences } from './judge.ts';
 import { matchNamespace, type MatchResult } from '../terms/match.ts';
-import { annotationsOf, isSameMap, isTerminating, labelsOf, nameOf, valueOf } from '../../base/metadata.ts';
-import type { KubeObject } from '../../base/kube-object.ts';
+import {
+  annotationsOf,
+  isSameMap,
+  isTerminating,
+  labelsOf,
+  nameOf,
+  valueOf,
+  type KubeObject,
+} from '../../base/metadata.ts';
 import type { Review } from '../terms/review.ts';
 import type { StepContext } from '../rules/rule.ts';
 import type { ClusterSnapshot } from '../compile/snapshot.ts';

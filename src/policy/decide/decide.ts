@@ -8,7 +8,7 @@ import { byEffect, withReports } from './reporting-policies.ts';
 import { matchNamespace } from '../terms/match.ts';
 import { nothingToDecide, type Decision, type JudgedViolation } from '../terms/verdict.ts';
 import type { ClusterSnapshot } from '../compile/snapshot.ts';
-import type { KubeObject } from '../../base/kube-object.ts';
+import type { KubeObject } from '../../base/metadata.ts';
 import type { Review } from '../terms/review.ts';
 
 export function decide(review: Review, snapshot: ClusterSnapshot, circumstances: Circumstances): Decision {

@@ -1,6 +1,5 @@
 // Finds defaults of one key on which two policies differ, where a namespace can match both: the first policy by name sets it.
-import { keyText, nameOf } from '../../base/metadata.ts';
-import type { KubeObject } from '../../base/kube-object.ts';
+import { keyText, nameOf, type KubeObject } from '../../base/metadata.ts';
 import type { Path } from '../../base/problem.ts';
 import type { CompiledPolicy } from '../compile/compile-policy.ts';
 import type { ClusterSnapshot } from '../compile/snapshot.ts';
@@ -11,7 +10,7 @@ import { canBothMatch, matchNamespace, mayMatch } from '../terms/match.ts';
 import { compareProviders, type ProviderId } from '../terms/provider-id.ts';
 import { counted, listed, quoted } from '../terms/wording.ts';
 
-export interface DifferingDefault {
+interface DifferingDefault {
   readonly path: Path;
   /** The policy whose value the namespaces get. */
   readonly winner: ProviderId;

@@ -3,10 +3,9 @@ import { unlimitedBudget, type Budget, type Circumstances } from '../terms/budge
 import { isExcepted } from '../terms/exceptions.ts';
 import { matchNamespace } from '../terms/match.ts';
 import { shownName } from '../terms/wording.ts';
-import { keyText, metadataMap, valueOf, withMetadata } from '../../base/metadata.ts';
+import { keyText, metadataMap, valueOf, withMetadata, type KubeObject } from '../../base/metadata.ts';
 import { clipped } from '../../base/text.ts';
 import { patchOf, type JsonPatchOperation } from '../terms/patch.ts';
-import type { KubeObject } from '../../base/kube-object.ts';
 import type { Review } from '../terms/review.ts';
 import { rulesFor } from '../compile/applicable-rules.ts';
 import { renderDefault, type DefaultKey } from '../rules/default-keys.ts';
@@ -19,7 +18,7 @@ import type { CompiledPolicy } from '../compile/compile-policy.ts';
 /** A default of one policy can make another policy match. More rounds than this mean that policies contradict each other. */
 const maxRounds = 8;
 
-export interface Mutation {
+interface Mutation {
   readonly patch: readonly JsonPatchOperation[];
   readonly denials: readonly Violation[];
   readonly policies: readonly string[];

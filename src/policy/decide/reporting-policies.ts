@@ -4,7 +4,7 @@ import type { Budget } from '../terms/budget.ts';
 import type { Decision, JudgedViolation, Right } from '../terms/verdict.ts';
 import { listed } from '../terms/wording.ts';
 
-export interface PoliciesByEffect {
+interface PoliciesByEffect {
   /** They can refuse a write, or decide what it needs. */
   readonly deciding: readonly CompiledPolicy[];
   readonly reporting: readonly CompiledPolicy[];
@@ -28,7 +28,7 @@ function onlyReports(policy: CompiledPolicy): boolean {
 }
 
 /** What one policy adds to a decision. */
-export interface Report {
+interface Report {
   readonly isMatched: boolean;
   readonly violations: readonly JudgedViolation[];
   readonly rights: readonly Right[];

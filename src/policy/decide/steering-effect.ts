@@ -13,9 +13,9 @@ import {
   valueOf,
   withMetadata,
   type MetadataField,
+  type KubeObject,
 } from '../../base/metadata.ts';
 import { clipped } from '../../base/text.ts';
-import type { KubeObject } from '../../base/kube-object.ts';
 import { shownProvider, useOf } from '../terms/provider-id.ts';
 import type { Review } from '../terms/review.ts';
 import type { OwnsDefault } from '../rules/rule.ts';
@@ -106,7 +106,7 @@ export function steeringRight(
   };
 }
 
-export type SteeringEffect = 'join' | 'leave' | 'change';
+type SteeringEffect = 'join' | 'leave' | 'change';
 
 const effectTexts: Readonly<Record<SteeringEffect, (namespace: string, provider: string) => string>> = {
   join: (namespace, provider) => `bring ${namespace} under ${provider}`,

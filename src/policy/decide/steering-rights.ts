@@ -1,7 +1,7 @@
 // Lists the rights that a write of a Namespace needs, because it changes which providers match it.
 import type { Budget } from '../terms/budget.ts';
 import { matchNamespace, type MatchResult } from '../terms/match.ts';
-import type { KubeObject } from '../../base/kube-object.ts';
+import type { KubeObject } from '../../base/metadata.ts';
 import type { Review } from '../terms/review.ts';
 import type { OwnsDefault } from '../rules/rule.ts';
 import { namespaceOfProvider, shortName } from '../terms/provider-id.ts';

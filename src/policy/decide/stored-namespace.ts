@@ -1,7 +1,6 @@
 // A Namespace as the API server stores it: with the name label that the API server sets.
 import { namespaceNameLabel } from '../../api/names.ts';
-import { labelsOf, nameOf, valueOf, withMetadata } from '../../base/metadata.ts';
-import type { KubeObject } from '../../base/kube-object.ts';
+import { labelsOf, nameOf, valueOf, withMetadata, type KubeObject } from '../../base/metadata.ts';
 
 /** Returns the object with the true name label, because a request can forge that label or leave it out. */
 export function asStored(namespaceObject: KubeObject): KubeObject {

@@ -1,9 +1,8 @@
 // Computes the desired objects of one namespace: those of all policies and bindings, then those of all shares.
 import { isDeepStrictEqual } from 'node:util';
-import type { KubeObject } from '../../base/kube-object.ts';
+import { type KubeObject, isTerminating, nameOf } from '../../base/metadata.ts';
 import { unlimitedBudget, type Budget } from '../terms/budget.ts';
 import { matchErrorText, matchNamespace } from '../terms/match.ts';
-import { isTerminating, nameOf } from '../../base/metadata.ts';
 import type { ProviderId } from '../terms/provider-id.ts';
 import type { ClusterSnapshot } from '../compile/snapshot.ts';
 import type { Rendered } from '../compile/compile-contents.ts';
@@ -24,7 +23,7 @@ export interface Freeze {
 }
 
 /** An object that a provider does not want in the namespace, for lack of a label or annotation. */
-export interface SkippedContent {
+interface SkippedContent {
   readonly provider: ProviderId;
   readonly kind: string;
   readonly name: string;

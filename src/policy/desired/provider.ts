@@ -1,8 +1,7 @@
 // Presents policies and shares as providers: the namespaces that they match, and the objects that they claim.
-import type { KubeObject } from '../../base/kube-object.ts';
+import { type KubeObject, nameOf } from '../../base/metadata.ts';
 import type { Budget } from '../terms/budget.ts';
 import type { CompiledMatch } from '../terms/match.ts';
-import { nameOf } from '../../base/metadata.ts';
 import type { ProviderId } from '../terms/provider-id.ts';
 import type { FieldsOnly, Rendered, WholeObject } from '../compile/compile-contents.ts';
 import type { CompiledPolicy } from '../compile/compile-policy.ts';
@@ -38,7 +37,7 @@ export type Claim = Claimed<ClaimContent>;
 /** A request for fields of a ServiceAccount that Reeve does not own. Several requests add up. */
 export type FieldsClaim = Claimed<FieldsOnly>;
 
-export type ClaimContent = WholeObject | { readonly kind: 'copy'; readonly share: CompiledShare };
+type ClaimContent = WholeObject | { readonly kind: 'copy'; readonly share: CompiledShare };
 
 export function policyProvider(policy: CompiledPolicy): Provider {
   return {

@@ -12,7 +12,7 @@ import { mapped, refused, type CompileResult } from '../terms/compile-result.ts'
 import { isSameObjectType } from '../terms/object-key.ts';
 
 /** A binding of either kind. */
-export interface BindingInput {
+interface BindingInput {
   /** Undefined for a binding of the cluster. */
   readonly namespace: string | undefined;
   readonly spec: ClusterIntentBindingSpec;
@@ -34,7 +34,7 @@ export interface UnsupportedIntent {
   readonly message: string;
 }
 
-export interface ConfinedIntent {
+interface ConfinedIntent {
   readonly intent: string;
   readonly id: string;
   readonly namespace: string;
@@ -57,7 +57,7 @@ export interface BindingFacts {
   readonly sourceOf: (path: Path) => Path;
 }
 
-export interface RenderedBinding {
+interface RenderedBinding {
   readonly spec: NamespacePolicySpec;
   readonly facts: BindingFacts;
 }

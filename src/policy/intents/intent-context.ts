@@ -19,7 +19,7 @@ export interface IntentContext {
   readonly forms?: FormCache;
 }
 
-export interface AdapterState {
+interface AdapterState {
   readonly adapter: IntentAdapter;
   /** Undefined: the adapter renders what it supports. */
   readonly absence?: Absence | undefined;

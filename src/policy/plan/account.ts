@@ -1,8 +1,7 @@
 // A live ServiceAccount as the reconciler remembers it: two fields, and what Reeve has added to them for which provider.
 import { hash } from 'node:crypto';
 import { isJsonObject, ownMember, type JsonObject } from '../../base/json.ts';
-import type { KubeObject } from '../../base/kube-object.ts';
-import { isTerminating, labelsOf, nameOf, valueOf } from '../../base/metadata.ts';
+import { type KubeObject, isTerminating, labelsOf, nameOf, valueOf } from '../../base/metadata.ts';
 import { accountFieldManager, keptFieldManager, managedByLabel, managedByReeve } from '../../api/names.ts';
 import { objectKey, serviceAccountType, type ObjectKey } from '../terms/object-key.ts';
 import type { ProviderId } from '../terms/provider-id.ts';

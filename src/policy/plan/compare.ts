@@ -1,8 +1,7 @@
 // Compares a live object with the desired object, and says which write would bring it in sync.
 import { isDeepStrictEqual } from 'node:util';
 import { isJsonObject, ownMember, type JsonObject } from '../../base/json.ts';
-import type { KubeObject } from '../../base/kube-object.ts';
-import { labelsOf, annotationsOf, valueOf } from '../../base/metadata.ts';
+import { type KubeObject, labelsOf, annotationsOf, valueOf } from '../../base/metadata.ts';
 import { appliedAnnotation, expiresAtAnnotation } from '../../api/names.ts';
 import type { CopyPayload } from './copy.ts';
 import type { Observed } from './observed.ts';

@@ -1,9 +1,8 @@
 // Derives the content of a copy from the source of a share, or the reason why there can be no copy.
 import { isJsonObject, ownMember, type JsonObject } from '../../base/json.ts';
-import type { KubeObject } from '../../base/kube-object.ts';
+import { type KubeObject, annotationsOf, labelsOf, valueOf } from '../../base/metadata.ts';
 import type { CompiledShare } from '../compile/compile-share.ts';
 import { parseProviderId } from '../terms/provider-id.ts';
-import { annotationsOf, labelsOf, valueOf } from '../../base/metadata.ts';
 import { managedByLabel, managedByReeve, ownerAnnotation } from '../../api/names.ts';
 import { secretFacts, type SecretFacts } from './observed.ts';
 import { uncopiedTypes } from '../../api/secret-share/target.ts';
@@ -16,7 +15,7 @@ export interface CopyPayload {
   readonly facts: SecretFacts;
 }
 
-export type CopyReason =
+type CopyReason =
   'SourceMissing' | 'SourceNotAllowed' | 'SourceTypeForbidden' | 'SourceUnreadable' | 'KeyMissing';
 
 /** The source of a share, as far as copies need it. `unread`: the source exists, and its payload must be read first. */

@@ -1,6 +1,12 @@
 // Builds the object that a claim asks for, and checks it against the policies of the namespace.
 import { isJsonObject, ownMember, type JsonObject } from '../../base/json.ts';
-import type { KubeObject, StringMap } from '../../base/kube-object.ts';
+import {
+  type KubeObject,
+  type StringMap,
+  annotationsOf,
+  labelsOf,
+  withMetadata,
+} from '../../base/metadata.ts';
 import {
   appliedAnnotation,
   expiresAtAnnotation,
@@ -12,7 +18,6 @@ import {
 import { createHash } from 'node:crypto';
 import { unlimitedBudget } from '../terms/budget.ts';
 import { decide } from '../decide/decide.ts';
-import { annotationsOf, labelsOf, withMetadata } from '../../base/metadata.ts';
 import { withSecretDefaults } from '../decide/mutate.ts';
 import type { ReviewedResource, Review } from '../terms/review.ts';
 import type { ClusterSnapshot } from '../compile/snapshot.ts';

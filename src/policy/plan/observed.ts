@@ -1,9 +1,15 @@
 // A live object as the reconciler remembers it. For a Secret, a hash stands for the payload.
 import { createHash } from 'node:crypto';
 import { isJsonObject } from '../../base/json.ts';
-import type { KubeObject } from '../../base/kube-object.ts';
+import {
+  type KubeObject,
+  annotationsOf,
+  isTerminating,
+  labelsOf,
+  nameOf,
+  valueOf,
+} from '../../base/metadata.ts';
 import { appliedAnnotation, expiresAtAnnotation } from '../../api/names.ts';
-import { annotationsOf, isTerminating, labelsOf, nameOf, valueOf } from '../../base/metadata.ts';
 import { ownershipOf, type Ownership } from './ownership.ts';
 import {
   isSameObjectType,

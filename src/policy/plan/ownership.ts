@@ -1,6 +1,6 @@
 // Reads from an object to whom it belongs: to a provider, or offered, orphaned or adopted. Words the mark of an orphan.
 import { ownMember } from '../../base/json.ts';
-import type { KubeObject } from '../../base/kube-object.ts';
+import { type KubeObject, annotationsOf, labelsOf, nameOf, valueOf } from '../../base/metadata.ts';
 import { rfc3339 } from '../../base/time.ts';
 import {
   adoptedAnnotation,
@@ -11,7 +11,6 @@ import {
   ownerAnnotation,
   withoutMarks,
 } from '../../api/names.ts';
-import { annotationsOf, labelsOf, nameOf, valueOf } from '../../base/metadata.ts';
 import type { ObjectType } from '../terms/object-key.ts';
 import { nameOfProvider, parseProviderId, type ProviderId } from '../terms/provider-id.ts';
 

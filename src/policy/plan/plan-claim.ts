@@ -1,6 +1,13 @@
 // Plans one object that a provider wants in a namespace: in sync, a step, or the reason why there is none.
 import type { JsonObject } from '../../base/json.ts';
-import type { KubeObject } from '../../base/kube-object.ts';
+import {
+  type KubeObject,
+  annotationsOf,
+  labelsOf,
+  nameOf,
+  valueOf,
+  withMetadata,
+} from '../../base/metadata.ts';
 import {
   adoptedAnnotation,
   adoptLabel,
@@ -8,7 +15,6 @@ import {
   expiresAtAnnotation,
   orphanedFromKey,
 } from '../../api/names.ts';
-import { annotationsOf, labelsOf, nameOf, valueOf, withMetadata } from '../../base/metadata.ts';
 import {
   compareCopy,
   compareResource,
@@ -30,7 +36,7 @@ export type ClaimStep =
   /** The payload must be read before the object can be compared. */
   { readonly kind: 'read'; readonly claim: Claim; readonly live: Observed } | ReadSourceStep | WriteStep;
 
-export interface ReadSourceStep {
+interface ReadSourceStep {
   readonly kind: 'read-source';
   /** The copy that waits for the source: one that the share wants, or one that it no longer wants. */
   readonly claim: Pick<Claim, 'provider' | 'key'>;

@@ -36,7 +36,7 @@ export type PlanStep =
       readonly isExpired: boolean;
     };
 
-export interface Plan {
+interface Plan {
   readonly steps: readonly PlanStep[];
   /** Results of the objects that need no step. */
   readonly results: readonly ObjectResult[];

@@ -1,6 +1,6 @@
 // Says what an adopted object was and loses, and what stays when Reeve gives it back: the fields that Kubernetes does not let go.
 import { isJsonObject, ownMember, type JsonObject } from '../../base/json.ts';
-import type { KubeObject, StringMap } from '../../base/kube-object.ts';
+import type { KubeObject, StringMap } from '../../base/metadata.ts';
 import { adoptLabel, fieldManager, group, managedByLabel } from '../../api/names.ts';
 import { clipped } from '../../base/text.ts';
 import { listed } from '../terms/wording.ts';
@@ -86,7 +86,7 @@ function isOurKey(key: string): boolean {
 }
 
 /** One way to give an object back. `body` replaces everything that Reeve applied. */
-export interface Remainder {
+interface Remainder {
   readonly body: JsonObject;
   /** Fields that stay as Reeve set them, for the event. */
   readonly stays: readonly string[];

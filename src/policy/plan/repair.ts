@@ -1,9 +1,8 @@
 // Finds the labels and annotations that policies default and that an existing Namespace lacks.
-import type { KubeObject } from '../../base/kube-object.ts';
+import { type KubeObject, metadataMap, nameOf, valueOf } from '../../base/metadata.ts';
 import { isExcepted } from '../terms/exceptions.ts';
 import type { Budget, Circumstances } from '../terms/budget.ts';
 import { matchNamespace } from '../terms/match.ts';
-import { metadataMap, nameOf, valueOf } from '../../base/metadata.ts';
 import { renderDefault, type DefaultKey } from '../rules/default-keys.ts';
 import type { ProviderId } from '../terms/provider-id.ts';
 import type { Review } from '../terms/review.ts';

@@ -3,10 +3,9 @@ import type { DefaultsSpec } from '../../api/namespace-policy/namespace-policy.t
 import type { Evaluation, ExpressionScope } from '../../cel/expression.ts';
 import { compiled, refused, type CompileResult } from '../terms/compile-result.ts';
 import { isLabelValue } from '../../api/kubernetes-names.ts';
-import { keyPath, metadataMap, valueOf, type MetadataField } from '../../base/metadata.ts';
+import { keyPath, metadataMap, valueOf, type MetadataField, type KubeObject } from '../../base/metadata.ts';
 import type { Budget } from '../terms/budget.ts';
 import { quoted } from '../terms/wording.ts';
-import type { KubeObject } from '../../base/kube-object.ts';
 import type { Review } from '../terms/review.ts';
 import type { RuleViolation, Rule, StepContext } from './rule.ts';
 import { compileTemplate, goTemplateProblem, type Template } from '../terms/template.ts';

@@ -1,8 +1,7 @@
 // Defines the two shapes of a rule: it judges a state of an object, or the step between two states.
 import type { ValidationAction } from '../../api/namespace-policy/namespace-policy.ts';
 import type { RuleId } from '../../api/namespace-policy/rule-ids.ts';
-import type { MetadataField } from '../../base/metadata.ts';
-import type { KubeObject } from '../../base/kube-object.ts';
+import type { MetadataField, KubeObject } from '../../base/metadata.ts';
 import type { Budget } from '../terms/budget.ts';
 import type { Review } from '../terms/review.ts';
 import type { Trace } from '../terms/trace.ts';
@@ -58,7 +57,7 @@ export interface StepContext extends RuleContext {
 }
 
 /** Judges a write: from `review.oldObject`, if any, to `review.object`, if any. */
-export interface StepRule {
+interface StepRule {
   readonly shape: 'step';
   readonly id: RuleId;
   judge(context: StepContext): readonly RuleViolation[];

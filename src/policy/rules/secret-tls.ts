@@ -3,7 +3,7 @@ import type { X509Certificate } from 'node:crypto';
 import type { TlsRule } from '../../api/namespace-policy/namespace-policy.ts';
 import { parseDuration } from '../../base/time.ts';
 import type { Budget } from '../terms/budget.ts';
-import type { KubeObject } from '../../base/kube-object.ts';
+import type { KubeObject } from '../../base/metadata.ts';
 import type { RuleViolation, Rule } from './rule.ts';
 import { fingerprintOf, secretType, secretValue, type SecretValue } from './secret-values.ts';
 import { readCertificate, readPrivateKey } from './tls-pair.ts';

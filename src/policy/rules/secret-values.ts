@@ -1,7 +1,7 @@
 // Reads the values of a Secret as the API server will store them: `stringData` over `data`, base64 decoded.
 // https://kubernetes.io/docs/concepts/configuration/secret/#restriction-names-data
 import { createHash } from 'node:crypto';
-import type { KubeObject } from '../../base/kube-object.ts';
+import type { KubeObject } from '../../base/metadata.ts';
 import { isJsonObject, ownMember } from '../../base/json.ts';
 import type { Work } from '../../cel/expression.ts';
 import { stringField } from './fields.ts';

@@ -2,7 +2,7 @@
 import { compileGlob } from '../terms/patterns.ts';
 import { clipped } from '../../base/text.ts';
 import { quoted } from '../terms/wording.ts';
-import type { KubeObject } from '../../base/kube-object.ts';
+import type { KubeObject } from '../../base/metadata.ts';
 import type { RuleViolation, Rule } from './rule.ts';
 import { isJsonObject } from '../../base/json.ts';
 import { stringField } from './fields.ts';

@@ -4,7 +4,7 @@ import { compileExpression, type Expression, type ExpressionScope } from '../../
 import { compiled, refused, type CompileResult } from '../terms/compile-result.ts';
 import { clipped } from '../../base/text.ts';
 import type { Budget } from '../terms/budget.ts';
-import type { KubeObject } from '../../base/kube-object.ts';
+import type { KubeObject } from '../../base/metadata.ts';
 import type { Review } from '../terms/review.ts';
 import type { RuleViolation, Rule } from './rule.ts';
 

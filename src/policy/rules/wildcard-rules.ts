@@ -1,6 +1,6 @@
 // rbac.forbidWildcardRules: Roles must list what they grant, without wildcards.
 import { quoted } from '../terms/wording.ts';
-import type { KubeObject } from '../../base/kube-object.ts';
+import type { KubeObject } from '../../base/metadata.ts';
 import type { RuleContext, RuleViolation, Rule } from './rule.ts';
 import { isJsonObject } from '../../base/json.ts';
 import { stringsOf } from './fields.ts';

@@ -15,7 +15,7 @@ export interface NamespaceViolation extends Violation {
   readonly name?: string;
 }
 
-export interface QuotaViolation extends NamespaceViolation {
+interface QuotaViolation extends NamespaceViolation {
   /** The value of the label that more namespaces have than the quota allows. */
   readonly value: string;
 }

@@ -14,7 +14,7 @@ export interface Violations {
   readonly leavesOutSecrets: boolean;
 }
 
-export interface FoundViolations {
+interface FoundViolations {
   readonly count: number;
   readonly top: readonly NamespaceViolation[];
 }

@@ -19,7 +19,7 @@ export interface RecentEntry {
 export const noDeletions: DeletionRecord = { held: undefined, recent: [], underway: [] };
 
 /** Deletions of the last ten minutes count together. */
-export const recentMs = 600_000;
+const recentMs = 600_000;
 
 /** While objects are held, the ten minutes before the hold count, however long it lasts. */
 export function windowStart(held: DeletionRecord['held'], now: number): number {

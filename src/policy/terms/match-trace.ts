@@ -1,8 +1,7 @@
 // Explains why a match does not hold for a namespace: the first term that fails, and what comes nearest to it.
 import type { LabelSelector, MatchSpec } from '../../api/namespace-policy/namespace-policy.ts';
 import { compileSelector } from '../../api/selector.ts';
-import type { KubeObject } from '../../base/kube-object.ts';
-import { labelsOf, nameOf, valueOf } from '../../base/metadata.ts';
+import { type KubeObject, labelsOf, nameOf, valueOf } from '../../base/metadata.ts';
 import { nearestWord } from '../../base/nearest.ts';
 import { renderPath, type Path } from '../../base/problem.ts';
 import { alternatives, clipped } from '../../base/text.ts';
@@ -11,12 +10,12 @@ import { compileGlob } from './patterns.ts';
 import { quoted } from './wording.ts';
 
 /** The match as it is written, with its path: `spec.match`. */
-export interface WrittenTerms {
+interface WrittenTerms {
   readonly path: string;
   readonly match: MatchSpec;
 }
 
-export interface FailingTerm {
+interface FailingTerm {
   readonly path: string;
   readonly found: string;
   readonly accepted: string;

@@ -1,8 +1,7 @@
 // Compiles the match of a policy, and decides whether it matches a namespace: yes, no, or an error.
 import type { MatchCondition, MatchSpec } from '../../api/namespace-policy/namespace-policy.ts';
 import { canBothSelect, compileSelector, type Selector } from '../../api/selector.ts';
-import type { KubeObject } from '../../base/kube-object.ts';
-import { labelsOf, nameOf } from '../../base/metadata.ts';
+import { type KubeObject, labelsOf, nameOf } from '../../base/metadata.ts';
 import { compileExpression, type Expression } from '../../cel/expression.ts';
 import { unlimitedBudget, type Budget } from './budget.ts';
 import { allOf, compiled, mapped, refused, type CompileResult } from './compile-result.ts';

@@ -1,6 +1,5 @@
 // Builds the smallest JSON Patch that adds labels and annotations to an object, and applies it.
-import type { KubeObject, StringMap } from '../../base/kube-object.ts';
-import { withMetadata } from '../../base/metadata.ts';
+import { type KubeObject, type StringMap, withMetadata } from '../../base/metadata.ts';
 
 export interface JsonPatchOperation {
   readonly op: 'add';
@@ -8,7 +7,7 @@ export interface JsonPatchOperation {
   readonly value: string | StringMap;
 }
 
-export interface MetadataAdditions {
+interface MetadataAdditions {
   readonly labels: ReadonlyMap<string, string>;
   readonly annotations: ReadonlyMap<string, string>;
 }

@@ -1,5 +1,5 @@
 // Identifies providers (policies, shares and bindings of intents), and lists what the reconciler needs to know of each.
-import type { ObjectRef } from '../../base/kube-object.ts';
+import type { ObjectRef } from '../../base/metadata.ts';
 import { isLabelValue, isNamespaceName } from '../../api/kubernetes-names.ts';
 import { apiVersion, group, useVerb } from '../../api/names.ts';
 import type { DeletionRecord } from './deletion-record.ts';

@@ -1,5 +1,5 @@
 // Describes the input of the engine: one admission request, decoded and checked, as plain data.
-import type { KubeObject } from '../../base/kube-object.ts';
+import type { KubeObject } from '../../base/metadata.ts';
 import { providerResources, type ProviderKind } from './provider-id.ts';
 
 /** The resources that policies have rules for. */

@@ -23,7 +23,7 @@ export interface Template {
   render(bindings: Bindings, work?: Work): Evaluation<string>;
 }
 
-export type TemplateResult =
+type TemplateResult =
   | { readonly ok: true; readonly template: Template }
   | { readonly ok: false; readonly problem: ExpressionProblem };
 

@@ -1,7 +1,7 @@
 // Judges all existing objects of a resource, or those of one namespace, page by page, when the answers may have changed.
 import { isDeepStrictEqual } from 'node:util';
 import { KubeError } from '../../base/kube-error.ts';
-import type { KubeObject } from '../../base/kube-object.ts';
+import type { KubeObject } from '../../base/metadata.ts';
 import { hasAuditableRules, type AuditedResource } from '../../policy/decide/audit.ts';
 import { isManaged } from '../../policy/desired/desired.ts';
 import { matchNamespace } from '../../policy/terms/match.ts';
@@ -16,7 +16,7 @@ import { auditedResources, keyOf, type ObjectAudit } from './object-audit.ts';
 /** `roles`: those of all namespaces. `roles/team-a`: those of one namespace. */
 export type Sweep = AuditedResource | `${AuditedResource}/${string}`;
 
-export interface AuditSweepsOptions {
+interface AuditSweepsOptions {
   readonly cluster: Pick<LiveCluster, 'snapshot' | 'subscribe'>;
   readonly audit: ObjectAudit;
   readonly reader: AuditReader;

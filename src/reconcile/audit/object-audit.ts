@@ -1,7 +1,6 @@
 // Judges existing Roles, RoleBindings and Secrets as they pass, and keeps only the violations.
 import { unlimitedBudget } from '../../policy/terms/budget.ts';
-import type { KubeObject } from '../../base/kube-object.ts';
-import { nameOf } from '../../base/metadata.ts';
+import { type KubeObject, nameOf } from '../../base/metadata.ts';
 import type { WatchSink } from '../../base/watch-sink.ts';
 import { auditObject, hasAuditableRules, type AuditedResource } from '../../policy/decide/audit.ts';
 import { isManaged } from '../../policy/desired/desired.ts';
@@ -16,7 +15,7 @@ import { Violators } from './violators.ts';
 
 export const auditedResources = ['roles', 'rolebindings', 'secrets'] as const;
 
-export interface ObjectAuditOptions {
+interface ObjectAuditOptions {
   readonly cluster: Pick<LiveCluster, 'snapshot' | 'provider'>;
   readonly clock: Pick<Clock, 'now'>;
   /** True if the install audits Secrets. */

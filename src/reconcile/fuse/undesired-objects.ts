@@ -12,14 +12,14 @@ import type { ProviderChange } from '../../state/live-providers.ts';
 import type { ObservedObjects } from '../live/observed-objects.ts';
 import type { DesiredCache } from '../namespace/desired-cache.ts';
 
-export interface UndesiredObjectsOptions {
+interface UndesiredObjectsOptions {
   readonly cluster: Pick<LiveCluster, 'snapshot' | 'subscribe'>;
   readonly objects: ObservedObjects;
   readonly desiredCache: DesiredCache;
   readonly clock: Pick<Clock, 'now'>;
 }
 
-export interface UndesiredListener {
+interface UndesiredListener {
   /** `isReviewed`: a change of the spec dropped the object, so a review has counted it. */
   readonly joined: (provider: ProviderId, live: Observed, isReviewed: boolean) => void;
   /** The object is wanted again, deleted, or kept for another reason. */

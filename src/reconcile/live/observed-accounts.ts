@@ -1,5 +1,5 @@
 // Keeps the live ServiceAccounts to which policies may add fields, as small as planning allows.
-import type { KubeObject } from '../../base/kube-object.ts';
+import type { KubeObject } from '../../base/metadata.ts';
 import { isNewerResourceVersion } from '../../base/resource-version.ts';
 import type { WatchSink } from '../../base/watch-sink.ts';
 import { observeAccount, type ObservedAccount } from '../../policy/plan/account.ts';
@@ -16,7 +16,7 @@ export interface AccountChange {
   readonly from: 'watch' | 'own';
 }
 
-export interface AccountsListener {
+interface AccountsListener {
   readonly changed: (change: AccountChange) => void;
   readonly synced: () => void;
 }

@@ -1,5 +1,5 @@
 // Keeps the live objects of the kinds that we provide, from watches and from the answers to our own writes.
-import type { KubeObject } from '../../base/kube-object.ts';
+import type { KubeObject } from '../../base/metadata.ts';
 import { Listeners, type ListenerOptions } from '../../base/listeners.ts';
 import type { WatchSink } from '../../base/watch-sink.ts';
 import type { ObjectKey, ObjectType } from '../../policy/terms/object-key.ts';

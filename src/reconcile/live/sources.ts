@@ -1,5 +1,5 @@
 // Keeps the source Secrets of shares: metadata of all, content only of the Secrets that a share names.
-import type { KubeObject } from '../../base/kube-object.ts';
+import type { KubeObject } from '../../base/metadata.ts';
 import { uncopiedTypes } from '../../api/secret-share/target.ts';
 import type { WatchSink } from '../../base/watch-sink.ts';
 import type { CompiledShare } from '../../policy/compile/compile-share.ts';
@@ -22,7 +22,7 @@ interface Payload extends Version {
 
 const unread: CopyState = { kind: 'unread' };
 
-export interface SourcesOptions {
+interface SourcesOptions {
   readonly sourceNamespaces: readonly string[];
   readonly writer: Pick<ObjectWriter, 'read'>;
   readonly cluster: Pick<LiveCluster, 'snapshot' | 'subscribe'>;

@@ -1,16 +1,15 @@
 // Waits until every watch has delivered its first complete list, except watches that our account may not use.
-import { isAborted } from '../../base/abort.ts';
+import { isAborted, pause } from '../../base/abort.ts';
 import { groupOf } from '../../policy/terms/object-key.ts';
 import type { Install } from '../../policy/compile/install.ts';
 import type { LiveCluster } from '../../state/live-cluster.ts';
 import type { ObservedObjects } from './observed-objects.ts';
-import { pause } from '../../base/pause.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { SelfReviewer } from '../ports.ts';
 import type { Sources } from './sources.ts';
 import type { WantedWatch } from './watches.ts';
 
-export interface WatchSyncOptions {
+interface WatchSyncOptions {
   readonly watches: readonly WantedWatch[];
   readonly cluster: LiveCluster;
   readonly objects: ObservedObjects;

@@ -87,7 +87,7 @@ export function accountsWatch(accounts: ObservedAccounts): WantedWatch {
 }
 
 /** A kind of objects that providers may create. An empty name stands for all names. */
-export type ProvidedKind = Pick<Observed, 'type' | 'name'>;
+type ProvidedKind = Pick<Observed, 'type' | 'name'>;
 
 export function providedKinds(
   providers: ProviderKind,

@@ -1,6 +1,5 @@
 // Keeps the fields that policies add to ServiceAccounts of other owners in one namespace.
-import type { KubeObject } from '../../base/kube-object.ts';
-import { nameOf } from '../../base/metadata.ts';
+import { type KubeObject, nameOf } from '../../base/metadata.ts';
 import type { ObservedAccount } from '../../policy/plan/account.ts';
 import { hasFieldsOf, type AccountStep } from '../../policy/plan/plan-account.ts';
 import { failedResult, syncedResult, undesiredResult } from '../../policy/plan/object-result.ts';
@@ -16,7 +15,7 @@ import { RewriteLimit } from './rewrite-limit.ts';
 import { creationMs, retrying, type StepResult } from './step-executor.ts';
 import { classifyWriteError, type WriteError } from './write-error.ts';
 
-export interface AccountKeeperOptions extends AccountsPlannerOptions {
+interface AccountKeeperOptions extends AccountsPlannerOptions {
   readonly finalizers: Pick<Finalizers, 'holding'>;
   readonly writer: Pick<ObjectWriter, 'apply'>;
   readonly announcer: EventAnnouncer;

@@ -1,10 +1,9 @@
 // Judges existing Namespaces by the rules of policies, and caches the results.
 import { unlimitedBudget, type Circumstances } from '../../policy/terms/budget.ts';
-import type { KubeObject } from '../../base/kube-object.ts';
+import { type KubeObject, labelsOf, nameOf, valueOf } from '../../base/metadata.ts';
 import type { NamespacePolicySpec } from '../../api/namespace-policy/namespace-policy.ts';
 import { isManaged } from '../../policy/desired/desired.ts';
 import { missingDefaults, type MissingDefaults } from '../../policy/plan/repair.ts';
-import { labelsOf, nameOf, valueOf } from '../../base/metadata.ts';
 import { nextExceptionEnd } from '../../policy/terms/exceptions.ts';
 import type { ProviderId } from '../../policy/terms/provider-id.ts';
 import { auditNamespace, type Audit } from '../../policy/decide/audit.ts';
@@ -13,7 +12,7 @@ import type { LiveCluster } from '../../state/live-cluster.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { CompiledPolicy } from '../../policy/compile/compile-policy.ts';
 
-export interface AuditsOptions {
+interface AuditsOptions {
   readonly cluster: Pick<LiveCluster, 'snapshot' | 'provider'>;
   readonly clock: Pick<Clock, 'now'>;
 }

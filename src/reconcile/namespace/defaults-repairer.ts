@@ -1,7 +1,6 @@
 // `existing: Repair`: adds missing defaults to a Namespace, and never changes a value.
-import type { KubeObject } from '../../base/kube-object.ts';
+import { type KubeObject, keyText } from '../../base/metadata.ts';
 import type { Clock } from '../../base/clock.ts';
-import { keyText } from '../../base/metadata.ts';
 import { objectKey, type ObjectKey } from '../../policy/terms/object-key.ts';
 import type { MissingKey } from '../../policy/plan/repair.ts';
 import { listed } from '../../policy/terms/wording.ts';
@@ -12,7 +11,7 @@ import type { ObjectWriter, ReconcileObserver } from '../ports.ts';
 import { RewriteLimit } from './rewrite-limit.ts';
 import { classifyWriteError, type WriteError } from './write-error.ts';
 
-export interface DefaultsRepairerOptions {
+interface DefaultsRepairerOptions {
   readonly audits: Audits;
   readonly writer: Pick<ObjectWriter, 'mergePatch'>;
   readonly announcer: Pick<EventAnnouncer, 'added'>;

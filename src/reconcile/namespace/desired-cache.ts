@@ -1,7 +1,6 @@
 // Caches the desired objects of each Namespace.
 import type { Clock } from '../../base/clock.ts';
-import type { KubeObject } from '../../base/kube-object.ts';
-import { nameOf } from '../../base/metadata.ts';
+import { type KubeObject, nameOf } from '../../base/metadata.ts';
 import { namespaceOfProvider, type ProviderId } from '../../policy/terms/provider-id.ts';
 import { desired, type Desired } from '../../policy/desired/desired.ts';
 import type { LiveCluster } from '../../state/live-cluster.ts';
@@ -12,7 +11,7 @@ interface Entry {
   readonly desired: Desired;
 }
 
-export interface DesiredCacheOptions {
+interface DesiredCacheOptions {
   readonly cluster: Pick<LiveCluster, 'snapshot' | 'subscribe'>;
   readonly clock: Pick<Clock, 'now'>;
 }

@@ -1,7 +1,7 @@
 // Gives an adopted object back to its namespace: removes the fields that Reeve set, then our labels and annotations.
 import { isJsonObject } from '../../base/json.ts';
 import { KubeError } from '../../base/kube-error.ts';
-import type { KubeObject } from '../../base/kube-object.ts';
+import { type KubeObject, annotationsOf, labelsOf, valueOf } from '../../base/metadata.ts';
 import {
   adoptedAnnotation,
   managedByLabel,
@@ -9,14 +9,13 @@ import {
   ownerAnnotation,
   withoutMarks,
 } from '../../api/names.ts';
-import { annotationsOf, labelsOf, valueOf } from '../../base/metadata.ts';
 import type { ObjectType } from '../../policy/terms/object-key.ts';
 import { managedBefore } from '../../policy/plan/ownership.ts';
 import type { Observed } from '../../policy/plan/observed.ts';
 import { asApplied, remaindersOf } from '../../policy/plan/remainder.ts';
 import type { ObjectWriter } from '../ports.ts';
 
-export interface GivenBack {
+interface GivenBack {
   readonly object: KubeObject;
   /** What the object keeps of Reeve, for the event. */
   readonly stays: readonly string[];

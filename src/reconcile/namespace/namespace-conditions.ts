@@ -1,11 +1,11 @@
 // Writes the condition reeve.dev/Ready of every Namespace. Objects are written first.
 import { KubeError } from '../../base/kube-error.ts';
-import type { KubeObject } from '../../base/kube-object.ts';
+import type { KubeObject } from '../../base/metadata.ts';
 import { readyCondition } from '../../api/names.ts';
 import { conditionOf, isSameCondition, stamped, type Condition } from '../../policy/status/condition.ts';
 import type { StampedCondition } from '../../policy/status/condition.ts';
 import type { Clock } from '../../base/clock.ts';
-import { pause } from '../../base/pause.ts';
+import { pause } from '../../base/abort.ts';
 import { isNewerResourceVersion } from '../../base/resource-version.ts';
 import type { LiveCluster, NamespaceChange } from '../../state/live-cluster.ts';
 import { changesOnlyReadiness, wasRestored } from '../changes.ts';
@@ -13,7 +13,7 @@ import type { ObjectWriter, ReconcileObserver } from '../ports.ts';
 import { done, type Attempt, type Handled, type WorkQueue } from '../queue/queue.ts';
 import { classifyWriteError } from './write-error.ts';
 
-export interface NamespaceConditionsOptions {
+interface NamespaceConditionsOptions {
   readonly cluster: Pick<LiveCluster, 'snapshot' | 'subscribe'>;
   readonly writer: Pick<ObjectWriter, 'apply'>;
   readonly observer: Pick<ReconcileObserver, 'wroteOwn' | 'unexpectedError'>;

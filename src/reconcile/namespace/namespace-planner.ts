@@ -1,5 +1,5 @@
 // Plans the writes for one namespace, and first reads the Secrets that the plan needs.
-import type { KubeObject } from '../../base/kube-object.ts';
+import type { KubeObject } from '../../base/metadata.ts';
 import { isManaged, type Desired } from '../../policy/desired/desired.ts';
 import type { ObjectKey } from '../../policy/terms/object-key.ts';
 import { observeSecret, type Observed } from '../../policy/plan/observed.ts';
@@ -23,7 +23,7 @@ import type { Sources } from '../live/sources.ts';
 import { scopeOf, type ProvidedScope } from '../live/watches.ts';
 import { classifyWriteError, type WriteError } from './write-error.ts';
 
-export interface PlannerOptions extends ProvidedScope {
+interface PlannerOptions extends ProvidedScope {
   readonly cluster: Pick<LiveCluster, 'snapshot'>;
   readonly desiredCache: DesiredCache;
   readonly objects: ObservedObjects;

@@ -21,7 +21,7 @@ import type { DefaultsRepairer, Repair } from './defaults-repairer.ts';
 import type { StepExecutor, StepResult } from './step-executor.ts';
 import type { WriteError } from './write-error.ts';
 
-export interface NamespaceWorkerOptions {
+interface NamespaceWorkerOptions {
   readonly cluster: Pick<LiveCluster, 'snapshot'>;
   readonly planner: NamespacePlanner;
   readonly executor: StepExecutor;

@@ -1,7 +1,7 @@
 // Writes single objects, with preconditions so that a write can only hit the object that was planned for.
 import { KubeError } from '../../base/kube-error.ts';
 import type { JsonObject } from '../../base/json.ts';
-import type { KubeObject, ObjectRef } from '../../base/kube-object.ts';
+import { type KubeObject, type ObjectRef, annotationsOf } from '../../base/metadata.ts';
 import {
   appliedAnnotation,
   keptFieldManager,
@@ -11,7 +11,6 @@ import {
 } from '../../api/names.ts';
 import { grantsAccess, observeObject, observeSecret, type Observed } from '../../policy/plan/observed.ts';
 import type { Surplus, WriteStep } from '../../policy/plan/plan-claim.ts';
-import { annotationsOf } from '../../base/metadata.ts';
 import { isDeepStrictEqual } from 'node:util';
 import { keptMetadata, type KeptMetadata } from '../../policy/plan/remainder.ts';
 import { orphanMetadata } from '../../policy/plan/ownership.ts';

@@ -36,7 +36,7 @@ export interface StepResult {
   readonly isOver?: true;
 }
 
-export interface ExecutorOptions {
+interface ExecutorOptions {
   readonly writer: ObjectWriter;
   readonly clock: Pick<Clock, 'monotonic' | 'sleep'>;
   readonly objects: ObservedObjects;

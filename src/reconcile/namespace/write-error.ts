@@ -1,6 +1,6 @@
 // Classifies the error of a write: whether to retry it, and what to report about the object.
 import { ownMember } from '../../base/json.ts';
-import type { KubeObject } from '../../base/kube-object.ts';
+import type { KubeObject } from '../../base/metadata.ts';
 import type { DoneStep } from '../events.ts';
 import { KubeError, type Refusal } from '../../base/kube-error.ts';
 

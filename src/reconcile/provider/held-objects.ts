@@ -6,7 +6,7 @@ import type { Fuse } from '../fuse/fuse.ts';
 import type { ProviderLedger } from '../ledger.ts';
 import type { ReconcileObserver } from '../ports.ts';
 
-export interface HeldObjectsOptions {
+interface HeldObjectsOptions {
   readonly fuse: Pick<Fuse, 'heldBy'>;
   readonly ledger: Pick<ProviderLedger, 'waiting'>;
   readonly announcer: Pick<EventAnnouncer, 'providerLater'>;

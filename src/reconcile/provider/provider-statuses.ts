@@ -1,7 +1,7 @@
 // Reads and writes the stored status of providers, with as few requests as possible.
 import { KubeError } from '../../base/kube-error.ts';
 import type { JsonObject } from '../../base/json.ts';
-import type { KubeObject } from '../../base/kube-object.ts';
+import type { KubeObject } from '../../base/metadata.ts';
 import { providerRef, type ProviderId, type ProviderState } from '../../policy/terms/provider-id.ts';
 import { statusPatch } from '../../policy/status/provider-status.ts';
 import type { ObjectWriter, ReconcileObserver } from '../ports.ts';
@@ -15,7 +15,7 @@ interface Stored {
   readonly status: unknown;
 }
 
-export interface ProviderStatusesOptions {
+interface ProviderStatusesOptions {
   readonly writer: Pick<ObjectWriter, 'read' | 'mergePatch'>;
   readonly observer: Pick<ReconcileObserver, 'wroteOwn'>;
   readonly cluster: Pick<LiveCluster, 'subscribe'>;

@@ -31,7 +31,7 @@ import { unsyncedKinds, type ProvidedScope } from '../live/watches.ts';
 import type { HeldObjects } from './held-objects.ts';
 import { classifyWriteError } from '../namespace/write-error.ts';
 
-export interface ProviderWorkerOptions
+interface ProviderWorkerOptions
   extends ProvidedScope, Pick<UnseenObjectsOptions, 'ownedReader' | 'auditReader' | 'writer'> {
   readonly cluster: LiveCluster;
   readonly ledger: ProviderLedger;

@@ -12,7 +12,7 @@ interface Observations {
   readonly accounts: ObservedAccounts;
 }
 
-export interface RemainingObjects {
+interface RemainingObjects {
   /** True while an object or a field is left that Reeve can remove. */
   readonly isHeld: boolean;
   /** The kinds of objects that are left alone, because the API server does not serve their kind now. */

@@ -10,7 +10,7 @@ import type { ProvidedScope } from '../live/watches.ts';
 import type { SelfReviewer } from '../ports.ts';
 import type { WorkQueue } from '../queue/queue.ts';
 
-export interface SelfCheckOptions extends ProvidedScope {
+interface SelfCheckOptions extends ProvidedScope {
   readonly auditSecrets: boolean | undefined;
   readonly resourceOf: Install['resourceOf'];
   readonly selfReviewer: SelfReviewer;

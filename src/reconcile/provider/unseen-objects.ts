@@ -1,7 +1,6 @@
 // Asks the API server what a provider still has, before its finalizer goes: a watch can be behind what an earlier leader wrote.
-import type { KubeObject } from '../../base/kube-object.ts';
+import { type KubeObject, isTerminating } from '../../base/metadata.ts';
 import { KubeError } from '../../base/kube-error.ts';
-import { isTerminating } from '../../base/metadata.ts';
 import { providesFields } from '../../policy/compile/load-provider.ts';
 import { isManaged } from '../../policy/desired/desired.ts';
 import { observeAccount } from '../../policy/plan/account.ts';

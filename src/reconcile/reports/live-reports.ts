@@ -1,10 +1,9 @@
 // The Reports that the API server has, by namespace: a digest stands for the content.
 import { isDeepStrictEqual } from 'node:util';
-import type { KubeObject } from '../../base/kube-object.ts';
-import { labelsOf, valueOf } from '../../base/metadata.ts';
+import { type KubeObject, labelsOf, valueOf } from '../../base/metadata.ts';
 import { unservedVersion, type WatchSink } from '../../base/watch-sink.ts';
 
-export interface LiveReport {
+interface LiveReport {
   readonly uid: string;
   readonly isOurs: boolean;
   readonly digest: string;
@@ -12,7 +11,7 @@ export interface LiveReport {
   readonly sent?: string;
 }
 
-export interface LiveReportsOptions {
+interface LiveReportsOptions {
   /** The label of the Reports of Reeve. */
   readonly label: string;
   readonly digestOf: (report: KubeObject) => string;

@@ -1,8 +1,7 @@
 // Keeps one Report in each namespace up to date. Objects, conditions and audits come first.
 import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '../../base/clock.ts';
-import type { KubeObject } from '../../base/kube-object.ts';
-import { isTerminating, nameOf } from '../../base/metadata.ts';
+import { type KubeObject, isTerminating, nameOf } from '../../base/metadata.ts';
 import type { AuditedResource } from '../../policy/decide/audit.ts';
 import type { NamespaceViolation } from '../../policy/status/provider-tally.ts';
 import type { ObjectType } from '../../policy/terms/object-key.ts';
@@ -20,7 +19,7 @@ import type { AuditReader, ObjectWriter, ReconcileObserver } from '../ports.ts';
 import { done, type Attempt, type Handled, type WorkQueue } from '../queue/queue.ts';
 import { LiveReports } from './live-reports.ts';
 
-export interface NamespaceReportInput {
+interface NamespaceReportInput {
   readonly plan: NamespacePlan;
   readonly cluster: LiveCluster;
   readonly planning: Pick<Planning, 'audits' | 'objects'>;
@@ -43,7 +42,7 @@ export interface NamespaceReports {
   readonly reportOf: (input: NamespaceReportInput) => Promise<KubeObject | undefined>;
 }
 
-export interface ReportKeeperOptions {
+interface ReportKeeperOptions {
   readonly reports: NamespaceReports;
   readonly cluster: LiveCluster;
   readonly planner: Planning['planner'];

@@ -1,6 +1,6 @@
 // Compiles the CEL expressions of webhook configurations and ValidatingAdmissionPolicies.
 // https://kubernetes.io/docs/reference/access-authn-authz/extensible-admission-controllers/#matching-requests-matchconditions
-import type { KubeObject } from '../../base/kube-object.ts';
+import type { KubeObject } from '../../base/metadata.ts';
 import {
   compileExpression,
   type Expression,

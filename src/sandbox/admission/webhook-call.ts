@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { request, type RequestOptions } from 'node:https';
-import { errorCode } from '../../base/error-code.ts';
+import { errorCode } from '../../base/kube-error.ts';
 import type { JsonObject } from '../../base/json.ts';
 import type { ClientConfig } from './configurations.ts';
 

@@ -1,10 +1,9 @@
 // Runs controllers after the changes that concern them, and makes the requests that controllers send.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Change, SandboxStore } from '../store.ts';
-import type { KubeObject } from '../../base/kube-object.ts';
+import type { KubeObject } from '../../base/metadata.ts';
 import { ApiError } from '../api-error.ts';
-import type { ObjectRequest } from '../request.ts';
-import type { Resource } from '../resource.ts';
+import type { ObjectRequest, Resource } from '../resource.ts';
 import { serviceAccountIdentity } from '../access/users.ts';
 import type { WriteContext } from '../write/context.ts';
 import { deleteObject } from '../write/delete.ts';

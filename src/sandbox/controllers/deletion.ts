@@ -1,6 +1,6 @@
 // Finishes deletions: empties namespaces and definitions, and removes objects without owners.
 import { ownMember } from '../../base/json.ts';
-import type { KubeObject } from '../../base/kube-object.ts';
+import type { KubeObject } from '../../base/metadata.ts';
 import { namespaceKind } from '../kinds/plain-kinds.ts';
 import { allObjects, type WriteContext } from '../write/context.ts';
 import { updateObject } from '../write/update.ts';

@@ -2,9 +2,8 @@
 // https://kubernetes.io/docs/concepts/overview/kubernetes-api/#discovery-api
 import type { JsonObject } from '../../base/json.ts';
 import type { ReviewKind } from '../access/reviews.ts';
-import type { Verb } from '../request.ts';
+import { type Verb, apiVersionOf, type Kinds } from '../resource.ts';
 import type { UnstoredKind } from '../kinds/unstored-kinds.ts';
-import { apiVersionOf, type Kinds } from '../resource.ts';
 import { openApiReply } from './openapi.ts';
 import { type Reply, acceptedForm } from './reply.ts';
 import { methodNotAllowedError, noSuchPathError, type RequestTarget } from './target.ts';

@@ -3,12 +3,11 @@ import type { IncomingMessage } from 'node:http';
 import { isJsonObject } from '../../base/json.ts';
 import { badRequestError, groupResource, notServedError } from '../api-error.ts';
 import type { ServeObjects } from '../objects.ts';
-import type { ObjectRequest, Verb } from '../request.ts';
+import type { ObjectRequest, Verb } from '../resource.ts';
 import { readRequestBody } from './body.ts';
 import { ofOne, verbsOf, type DiscoveredKind, type ServedApi } from './discovery.ts';
-import { type Reply, acceptedForm } from './reply.ts';
+import { type Reply, acceptedForm, replyOf } from './reply.ts';
 import { methodNotAllowedError, noSuchPathError, type ObjectPath } from './target.ts';
-import { replyOf } from './views.ts';
 
 export interface ObjectPorts extends ServedApi {
   readonly serveObjects: ServeObjects;

@@ -11,13 +11,13 @@ import {
   assertAllowed,
   assertMayDo,
 } from '../access/authorizer.ts';
-import { ApiError } from '../api-error.ts';
-import type { Tokens, User } from '../access/users.ts';
+import { ApiError, badRequestError, notServedError } from '../api-error.ts';
+import { type Tokens, type User, serviceAccountIdentity } from '../access/users.ts';
 import { errorReply, send, type Reply } from './reply.ts';
 import { resourceReply, type ObjectPorts } from './resources.ts';
 import { targetOf, type RequestTarget } from './target.ts';
-import { authenticate, impersonated } from './authentication.ts';
 import { documentReply } from './discovery.ts';
+import { TLSSocket } from 'node:tls';
 
 /** The rest of the sandbox, as far as the server needs it. */
 export interface ServerPorts extends ObjectPorts {
@@ -51,7 +51,7 @@ export interface ServerTls {
   readonly caPem: string;
 }
 
-export interface RunningServer {
+interface RunningServer {
   readonly url: string;
   close(): Promise<void>;
 }
@@ -135,4 +135,66 @@ function recordOf({ target, user, actsAs }: Exchange, reply: Reply): RequestReco
   const who = { user: user?.username, impersonatedUser: actsAs?.username };
   const answer = reply.kind === 'json' ? reply.body : undefined;
   return { ...place, ...who, verb, path, code: reply.code, dryRun: query.has('dryRun'), answer };
+}
+
+// Finds the user of a request by client certificate, bearer token or impersonation headers.
+// https://kubernetes.io/docs/reference/access-authn-authz/authentication/
+
+const anonymous: User = { username: 'system:anonymous', groups: ['system:unauthenticated'] };
+const authenticatedGroup = 'system:authenticated';
+
+/** Throws 401 for invalid credentials, even on paths that need none. */
+function authenticate({ socket, headers }: IncomingMessage, tokens: Tokens): User {
+  const holder = socket instanceof TLSSocket ? certificateHolder(socket) : undefined;
+  const [, token] = /^bearer +(\S+)$/i.exec(headers.authorization ?? '') ?? [];
+  const user = holder ?? (token === undefined ? undefined : tokens.find(token));
+  if (user !== undefined) return { ...user, groups: [...new Set([...user.groups, authenticatedGroup])] };
+  if (token === undefined && holder !== null) return anonymous;
+  throw new ApiError({ code: 401, reason: 'Unauthorized', message: 'Unauthorized' });
+}
+
+/** Returns null for a certificate that is not signed by our authority for a client. */
+function certificateHolder(socket: TLSSocket): User | null | undefined {
+  const { subject } = socket.getPeerCertificate() as Partial<ReturnType<TLSSocket['getPeerCertificate']>>;
+  if (subject === undefined) return undefined;
+  const [username = ''] = [subject.CN].flat();
+  if (!socket.authorized || username === '') return null;
+  return { username, groups: [subject.O].flat().filter((group) => group !== undefined) };
+}
+
+/**
+ * Returns the impersonated user, or undefined when the request has no such header.
+ * https://kubernetes.io/docs/reference/access-authn-authz/user-impersonation/
+ */
+function impersonated(
+  headers: IncomingMessage['headersDistinct'],
+  user: User,
+  authorizer: Authorizer,
+): User | undefined {
+  const { 'impersonate-user': [name = ''] = [], 'impersonate-group': names = [], ...rest } = headers;
+  const other = Object.keys(rest).find((header) => header.startsWith('impersonate-'));
+  if (other !== undefined) throw notServedError(`the header ${other}`);
+  const username = utf8(name);
+  const groups = names.map(utf8);
+  if (username === '' && groups.length === 0) return undefined;
+  if (username === '') throw badRequestError('requested groups without impersonating a user name');
+  const { who, ownGroups } = identityOf(username);
+  const wanted = [who, ...groups.map((group) => ({ resource: 'groups', name: group }))];
+  for (const action of wanted) assertAllowed(authorizer, user, { verb: 'impersonate', group: '', ...action });
+  const standing = username === anonymous.username ? anonymous.groups : [authenticatedGroup];
+  return { username, groups: [...new Set([...(groups.length > 0 ? groups : ownGroups), ...standing])] };
+}
+
+/** Node reads the bytes of a header as Latin 1. https://nodejs.org/api/http.html#messageheaders */
+function utf8(header: string): string {
+  return Buffer.from(header, 'latin1').toString();
+}
+
+function identityOf(username: string) {
+  const [, namespace, name] = /^system:serviceaccount:([a-z0-9-]+):([a-z0-9.-]+)$/.exec(username) ?? [];
+  if (namespace === undefined || name === undefined) {
+    return { who: { resource: 'users', name: username }, ownGroups: [] };
+  }
+  const ownGroups = serviceAccountIdentity(namespace, name, '').groups;
+  return { who: { resource: 'serviceaccounts', namespace, name }, ownGroups };
 }

@@ -1,6 +1,6 @@
 // Defines columns of `kubectl get` and reads their cells.
 import { ownMember } from '../../base/json.ts';
-import type { KubeObject } from '../../base/kube-object.ts';
+import type { KubeObject } from '../../base/metadata.ts';
 import type { Path } from '../../base/problem.ts';
 import { valueAt } from '../../api/schema/report.ts';
 import type { Column } from '../resource.ts';

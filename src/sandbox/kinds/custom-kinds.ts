@@ -8,8 +8,7 @@ import type { Resource } from '../resource.ts';
 import { timestamp } from '../write/context.ts';
 import { column } from './column.ts';
 import { define } from './define.ts';
-import { objectName } from './metadata.ts';
-import { anything } from './shape.ts';
+import { objectName, anything } from './shape.ts';
 
 export const customKinds: readonly Resource[] = kindDefinitions.map(custom);
 

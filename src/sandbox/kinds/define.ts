@@ -1,14 +1,12 @@
 // Defines a served kind from one schema: its fields, defaults, merge keys and validation.
 import { isDeepStrictEqual } from 'node:util';
-import type { KubeObject } from '../../base/kube-object.ts';
+import type { KubeObject } from '../../base/metadata.ts';
 import type { Fields, SchemaRule, Schema, TextSchema } from '../../api/schema/schema.ts';
 import { validate } from '../../api/schema/validate.ts';
 import type { Resource } from '../resource.ts';
-import { cause, causeOf } from './causes.ts';
+import { cause, causeOf, withoutUnknownFields } from './causes.ts';
 import { column } from './column.ts';
-import { changeCauses, metadataSchema, objectName } from './metadata.ts';
-import { anyText, fields } from './shape.ts';
-import { withoutUnknownFields } from './unknown-fields.ts';
+import { changeCauses, metadataSchema, objectName, anyText, fields } from './shape.ts';
 
 interface Definition extends Partial<Omit<Resource, 'schema' | 'rules'>> {
   /** The text of `kubectl explain` for the kind. */

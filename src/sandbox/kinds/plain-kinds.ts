@@ -2,11 +2,11 @@
 import { namespaceName } from '../../api/common-fields.ts';
 import { namespaceNameLabel } from '../../api/names.ts';
 import { labelSelector } from '../../api/namespace-policy/match.ts';
-import { withDefault } from '../../api/schema/build.ts';
+import { withDefault, text } from '../../api/schema/build.ts';
 import { valueAt } from '../../api/schema/report.ts';
-import type { KubeObject } from '../../base/kube-object.ts';
-import type { Column, Resource } from '../resource.ts';
-import { age, column, itemsAt, keysAt, textAt } from './column.ts';
+import type { KubeObject } from '../../base/metadata.ts';
+import { type Column, type Resource, apiVersionOf } from '../resource.ts';
+import { age, column, itemsAt, keysAt, textAt, sizeColumn } from './column.ts';
 import { define } from './define.ts';
 import {
   anything,
@@ -20,7 +20,14 @@ import {
   someText,
   texts,
   whole,
+  textMap,
+  ruled,
 } from './shape.ts';
+import { isJsonObject } from '../../base/json.ts';
+import type { Path } from '../../base/problem.ts';
+import type { MapSchema, SchemaRule, TextSchema } from '../../api/schema/schema.ts';
+import { isDeepStrictEqual } from 'node:util';
+import type { SandboxStore } from '../store.ts';
 
 export const namespaceKind = define('', 'Namespace', {
   description: 'A scope for names, rights and quotas.',
@@ -157,3 +164,150 @@ function containerColumn(name: string, field: string): Column {
 
 const others = [resourceQuota, limitRange, networkPolicy, lease, job];
 export const plainKinds: readonly Resource[] = [namespaceKind, serviceAccountKind, ...others];
+
+// Defines Secrets and ConfigMaps: their keys, their sizes, and the data that each type of Secret must hold.
+// https://kubernetes.io/docs/concepts/configuration/secret/#secret-types
+
+const maxDataBytes = 1024 * 1024;
+const accepted = "a key of alphanumeric characters, '-', '_' or '.', which does not start with '..'";
+const pattern = '^(?!\\.$|\\.\\.)[-._a-zA-Z0-9]+$';
+const dataKey = text({ description: '', maxLength: 253, pattern, accepted });
+/** Go ignores line breaks: https://pkg.go.dev/encoding/base64#Encoding.Decode */
+const base64 = ruled(anyText, 'illegal base64 data', (given) =>
+  recoded(given, 'base64') === given.replaceAll(/[\r\n]/g, '') ? undefined : [],
+);
+
+function dataOf(values: TextSchema, encoding: BufferEncoding): MapSchema<string> {
+  return ruled(textMap(dataKey, values), `must have at most ${maxDataBytes} bytes`, (data) => {
+    const sizes = Object.values(data).map((value) => Buffer.byteLength(value, encoding));
+    return sizes.reduce((sum, size) => sum + size, 0) > maxDataBytes ? [] : undefined;
+  });
+}
+
+const data = dataOf(base64, 'base64');
+const stringData = textMap(anyText, anyText);
+
+const secret = define('', 'Secret', {
+  description: 'Secret data, of at most 1 MiB.',
+  columns: [column('Type', '.type'), sizeColumn('Data', '.data'), age],
+  optional: { immutable: flag, data, stringData, type: withDefault(anyText, 'Opaque') },
+  unchanging: ['type'],
+  finish: ({ stringData: written, ...object }) => {
+    const entries = [...recodedMembers(object['data'], 'base64'), ...recodedMembers(written, 'utf8')];
+    return entries.length === 0 ? object : { ...object, data: Object.fromEntries(entries) };
+  },
+  constraints: [
+    needs('tls', ['data', 'tls.crt']),
+    needs('tls', ['data', 'tls.key']),
+    needs('dockerconfigjson', ['data', '.dockerconfigjson'], isJson),
+    needs('ssh-auth', ['data', 'ssh-privatekey']),
+    needs('basic-auth', ['data', 'username'], (_, object) => keysAt(object, 'data').length > 0),
+    needs('basic-auth', ['data', 'password'], (_, object) => keysAt(object, 'data').length > 0),
+    needs('service-account-token', ['metadata', 'annotations', 'kubernetes.io/service-account.name']),
+  ],
+});
+
+function needs(
+  type: string,
+  path: Path,
+  isMet: (value: unknown, object: object) => boolean = (value) => value !== undefined,
+): SchemaRule<object> {
+  const isMeant = (object: object): boolean => textAt(object, 'type') === `kubernetes.io/${type}`;
+  return {
+    accepted: `what a Secret of type kubernetes.io/${type} must hold`,
+    offender: (object) => (isMeant(object) && !isMet(valueAt(object, path), object) ? path : undefined),
+  };
+}
+
+function isJson(base64Text: unknown): boolean {
+  try {
+    return isJsonObject(JSON.parse(Buffer.from(String(base64Text), 'base64').toString()));
+  } catch {
+    return false;
+  }
+}
+
+function recodedMembers(part: unknown, from: BufferEncoding): readonly (readonly [string, string])[] {
+  return keysAt(part).map((key) => [key, recoded(textAt(part, key), from)] as const);
+}
+
+function recoded(given: string, from: BufferEncoding): string {
+  return Buffer.from(given, from).toString('base64');
+}
+
+const configMap = define('', 'ConfigMap', {
+  description: 'Data that is not secret, of at most 1 MiB.',
+  shortNames: ['cm'],
+  columns: [sizeColumn('Data', '.data', '.binaryData'), age],
+  optional: { immutable: flag, data: dataOf(anyText, 'utf8'), binaryData: data },
+  constraints: [
+    {
+      accepted: 'must not be in binaryData too',
+      offender: (object) => {
+        const twice = keysAt(object, 'data').find((key) => keysAt(object, 'binaryData').includes(key));
+        return twice === undefined ? undefined : ['data', twice];
+      },
+    },
+  ],
+});
+
+export const dataKinds: readonly Resource[] = [secret, configMap];
+
+// Defines Events in both of their groups, in which some fields have different names.
+// https://kubernetes.io/docs/reference/kubernetes-api/cluster-resources/event-v1/
+
+const newNames = new Map([
+  ['involvedObject', 'regarding'],
+  ['message', 'note'],
+  ['reportingComponent', 'reportingController'],
+  ['source', 'deprecatedSource'],
+  ['firstTimestamp', 'deprecatedFirstTimestamp'],
+  ['lastTimestamp', 'deprecatedLastTimestamp'],
+  ['count', 'deprecatedCount'],
+]);
+const coreNames = new Map(Array.from(newNames, ([core, newer]) => [newer, core]));
+
+const columns = [
+  column('Last Seen', (event) => textAt(event, 'lastTimestamp') || textAt(event, 'eventTime'), {
+    type: 'date',
+  }),
+  column('Type', '.type'),
+  column('Reason', '.reason'),
+  column(
+    'Object',
+    ({ involvedObject: about }) => `${textAt(about, 'kind').toLowerCase()}/${textAt(about, 'name')}`,
+  ),
+  column('Message', '.message'),
+];
+
+const description = 'A report of something that happened to an object.';
+const common = { description, shortNames: ['ev'], isOpen: true };
+export const coreEventKind = define('', 'Event', { ...common, columns });
+export const newEventKind = define('events.k8s.io', 'Event', {
+  ...common,
+  columns: columns.map((one) => ({ ...one, cell: (event) => one.cell(formOf(event, coreEventKind)) })),
+});
+
+function formOf(event: KubeObject, resource: Resource): KubeObject {
+  const names = resource.group === '' ? coreNames : newNames;
+  const entries = Object.entries(event).map(([name, value]) => [names.get(name) ?? name, value] as const);
+  return { ...Object.fromEntries(entries), apiVersion: apiVersionOf(resource), metadata: event.metadata };
+}
+
+/** Copies every change of an Event in one group to its twin in the other group. */
+export function mirroringEvents(store: SandboxStore): SandboxStore {
+  store.subscribe(({ resource, object: { metadata } }) => {
+    if (resource !== coreEventKind && resource !== newEventKind) return;
+    const other = resource === newEventKind ? coreEventKind : newEventKind;
+    const at = [metadata.namespace, metadata.name ?? ''] as const;
+    const [here, there] = [store.get(resource, ...at), store.get(other, ...at)];
+    if (here === undefined) {
+      if (there !== undefined) store.remove(other, there);
+      return;
+    }
+    const { resourceVersion } = there?.metadata ?? {};
+    const twin = formOf({ ...here, metadata: { ...here.metadata, resourceVersion } }, other);
+    if (!isDeepStrictEqual(twin, there)) store.put(other, twin, there);
+  });
+  return store;
+}

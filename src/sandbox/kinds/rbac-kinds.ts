@@ -1,6 +1,6 @@
 // Defines roles and their bindings. https://kubernetes.io/docs/reference/access-authn-authz/rbac/
 import { isJsonObject } from '../../base/json.ts';
-import type { KubeObject } from '../../base/kube-object.ts';
+import type { KubeObject } from '../../base/metadata.ts';
 import { labelSelector } from '../../api/namespace-policy/match.ts';
 import { rbacApiGroup as group } from '../../base/rbac-rules.ts';
 import type { Resource } from '../resource.ts';

@@ -3,10 +3,8 @@ import { apiVersionOf, type Kinds, type Resource } from '../resource.ts';
 import type { SandboxStore } from '../store.ts';
 import { admissionKinds } from './admission-kinds.ts';
 import { customKinds, definitionName, definitionKind } from './custom-kinds.ts';
-import { coreEventKind, newEventKind } from './event-kinds.ts';
-import { plainKinds } from './plain-kinds.ts';
+import { coreEventKind, newEventKind, plainKinds, dataKinds } from './plain-kinds.ts';
 import { rbacKinds } from './rbac-kinds.ts';
-import { dataKinds } from './data-kinds.ts';
 
 const builtIn = [
   ...plainKinds,

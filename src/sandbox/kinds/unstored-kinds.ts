@@ -1,7 +1,6 @@
 // Lists the built-in kinds that the sandbox does not store. Discovery names them, and a request for their objects gets 501.
 // https://kubernetes.io/docs/reference/kubernetes-api/
-import type { Verb } from '../request.ts';
-import type { Resource } from '../resource.ts';
+import type { Verb, Resource } from '../resource.ts';
 
 type Names = 'group' | 'version' | 'kind' | 'plural' | 'singular' | 'shortNames' | 'categories';
 

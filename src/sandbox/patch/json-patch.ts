@@ -1,7 +1,7 @@
 // Applies a JSON patch. https://www.rfc-editor.org/rfc/rfc6902
 import { isDeepStrictEqual } from 'node:util';
 import { isJsonObject, ownMember, type JsonObject } from '../../base/json.ts';
-import type { KubeObject } from '../../base/kube-object.ts';
+import type { KubeObject } from '../../base/metadata.ts';
 import { ApiError, badRequestError } from '../api-error.ts';
 import { patchedObject } from './merge-patch.ts';
 

@@ -1,10 +1,22 @@
 // Tracks which manager owns which fields: metadata.managedFields.
 // https://kubernetes.io/docs/reference/using-api/server-side-apply/#field-management
 import { ownMember } from '../../base/json.ts';
-import type { KubeObject } from '../../base/kube-object.ts';
+import type { KubeObject } from '../../base/metadata.ts';
 import { apiVersionOf, type Resource, type ServedSubresource } from '../resource.ts';
-import { difference, isFieldsV1, union, type FieldSet } from './field-set.ts';
-import { changes } from './field-tree.ts';
+import {
+  difference,
+  isFieldsV1,
+  union,
+  type FieldSet,
+  changes,
+  intersection,
+  shownFields,
+  claimed,
+  mergedTrees,
+  withoutFields,
+} from './field-tree.ts';
+import { ApiError, badRequestError } from '../api-error.ts';
+import { patchedObject } from './merge-patch.ts';
 
 export interface Manager {
   readonly name: string;
@@ -27,7 +39,7 @@ export interface FieldOwner {
 /** The key identifies the owner. A write keeps their order. */
 type FieldOwners = ReadonlyMap<string, FieldOwner>;
 
-export function fieldOwnerKey({ manager, operation, subresource }: FieldOwner): string {
+function fieldOwnerKey({ manager, operation, subresource }: FieldOwner): string {
   return JSON.stringify([manager, operation, subresource]);
 }
 
@@ -37,18 +49,14 @@ function isFieldOwner(entry: unknown): entry is FieldOwner {
 }
 
 /** Returns no owner when the list cannot be read. */
-export function fieldOwnersOf(object: KubeObject | undefined): FieldOwners {
+function fieldOwnersOf(object: KubeObject | undefined): FieldOwners {
   const entries: unknown = object?.metadata['managedFields'];
   const owners = Array.isArray(entries) && entries.every(isFieldOwner) ? entries : [];
   return new Map(owners.map((owner) => [fieldOwnerKey(owner), owner]));
 }
 
 /** Returns an owner without fields. */
-export function newFieldOwner(
-  resource: Resource,
-  manager: Manager,
-  operation: FieldOwner['operation'],
-): FieldOwner {
+function newFieldOwner(resource: Resource, manager: Manager, operation: FieldOwner['operation']): FieldOwner {
   const { name, subresource, time } = manager;
   const entry = { manager: name, operation, apiVersion: apiVersionOf(resource), time } as const;
   const through = subresource === undefined ? {} : { subresource };
@@ -56,7 +64,7 @@ export function newFieldOwner(
 }
 
 /** After a write, the writer owns its fields, and all others lose the fields that the write has touched. */
-export function withFieldOwners(
+function withFieldOwners(
   object: KubeObject,
   owners: FieldOwners,
   writer: FieldOwner,
@@ -77,14 +85,14 @@ export function withFieldOwners(
 const ownedByNobody =
   /^(?:name|namespace|uid|resourceVersion|generation|creationTimestamp|deletion\w+|selfLink|managedFields)$/;
 
-export function ownable(object: KubeObject): KubeObject {
+function ownable(object: KubeObject): KubeObject {
   const { apiVersion: _, kind: __, metadata, ...rest } = object;
   const kept = Object.entries(metadata).filter(([name]) => !ownedByNobody.test(name));
   return { ...rest, metadata: Object.fromEntries(kept) };
 }
 
 /** Returns the fields that a write adds or changes, and these together with the fields it removes. */
-export function effectOf(
+function effectOf(
   resource: Resource,
   before: KubeObject | undefined,
   after: KubeObject,
@@ -114,4 +122,67 @@ export function withManagedFields(
   const [changed, touched] = effectOf(resource, stored, next);
   const kept = difference(owners.get(fieldOwnerKey(writer))?.fieldsV1, touched);
   return withFieldOwners(next, owners, { ...writer, fieldsV1: union(changed, kept) }, touched);
+}
+
+// Implements server-side apply: a manager states fields and owns exactly these afterwards.
+// https://kubernetes.io/docs/reference/using-api/server-side-apply/
+
+interface Apply {
+  readonly resource: Resource;
+  /** Has its managedFields; undefined when the apply creates the object. */
+  readonly stored: KubeObject | undefined;
+  readonly applied: KubeObject;
+  readonly manager: Manager;
+  readonly force: boolean;
+}
+
+/**
+ * Returns the merged object with its managedFields. Throws 409 with a cause for each field of another manager that
+ * would change.
+ */
+export function applied({ resource, stored, applied: wanted, manager, force }: Apply): KubeObject {
+  if ((wanted.metadata['managedFields'] ?? null) !== null) {
+    throw badRequestError('metadata.managedFields must be nil');
+  }
+  const before = stored === undefined ? { metadata: {} } : tracked(resource, stored, manager);
+  // An apply to the object does not change the status, and an apply to the status does not change the spec.
+  const { [manager.subresource === 'status' ? 'spec' : 'status']: _, ...config } = wanted;
+  const claims = difference(claimed(resource, ownable(config)), { 'f:metadata': {} });
+  const writer = { ...newFieldOwner(resource, manager, 'Apply'), fieldsV1: claims };
+  const owners = fieldOwnersOf(before);
+  const others = [...owners.values()].filter((owner) => fieldOwnerKey(owner) !== fieldOwnerKey(writer));
+  const kept = others.reduce((all, { fieldsV1 }) => union(all, fieldsV1), claims);
+  const dropped = difference(owners.get(fieldOwnerKey(writer))?.fieldsV1, kept);
+  const rest = withoutFields(resource, before, dropped);
+  const next = patchedObject(mergedTrees(resource, rest, config));
+  const [changed, touched] = effectOf(resource, before, next);
+  if (!force) refuseConflicts(others, changed);
+  return withFieldOwners(next, owners, writer, touched);
+}
+
+/** Fields from before the first recorded write belong to a manager of their own. */
+function tracked(resource: Resource, stored: KubeObject, manager: Manager): KubeObject {
+  if (fieldOwnersOf(stored).size > 0) return stored;
+  return withManagedFields(resource, stored, undefined, { ...manager, name: 'before-first-apply' });
+}
+
+function refuseConflicts(owners: readonly FieldOwner[], changed: FieldSet): void {
+  const causes = owners.flatMap((owner) =>
+    shownFields(intersection(owner.fieldsV1, changed)).map((field) => ({
+      reason: 'FieldManagerConflict',
+      message: `conflict with ${shownOwner(owner)}`,
+      field,
+    })),
+  );
+  if (causes.length === 0) return;
+  const lines = causes.map(({ message, field }) => `${message}: ${field}`);
+  const what = lines.length === 1 ? `1 conflict: ${lines.join()}` : [`${lines.length} conflicts:`, ...lines];
+  const message = `Apply failed with ${[what].flat().join('\n- ')}`;
+  throw new ApiError({ code: 409, reason: 'Conflict', message, details: { causes } });
+}
+
+function shownOwner({ manager, operation, subresource, apiVersion }: FieldOwner): string {
+  const through = subresource === undefined ? '' : ` with subresource ${JSON.stringify(subresource)}`;
+  const since = operation === 'Update' ? ` using ${apiVersion}` : '';
+  return `${JSON.stringify(manager)}${through}${since}`;
 }

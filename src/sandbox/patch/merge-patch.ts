@@ -2,11 +2,10 @@
 // https://www.rfc-editor.org/rfc/rfc7396
 // https://github.com/kubernetes/community/blob/master/contributors/devel/sig-api-machinery/strategic-merge-patch.md
 import { isJsonObject, ownMember, withMergePatch, type JsonObject } from '../../base/json.ts';
-import type { KubeObject } from '../../base/kube-object.ts';
+import type { KubeObject } from '../../base/metadata.ts';
 import { badRequestError } from '../api-error.ts';
 import type { Resource } from '../resource.ts';
-import { elementOf, listKeysAt, placeUnder } from './field-tree.ts';
-import type { PathElement } from './field-set.ts';
+import { elementOf, listKeysAt, placeUnder, type PathElement } from './field-tree.ts';
 
 /** Undefined for a plain merge patch. */
 type Lists = Pick<Resource, 'listKeys'>;

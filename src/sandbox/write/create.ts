@@ -1,15 +1,11 @@
 // Creates objects.
-import type { KubeObject } from '../../base/kube-object.ts';
+import type { KubeObject } from '../../base/metadata.ts';
 import { alreadyExistsError, badRequestError, forbiddenError } from '../api-error.ts';
-import type { ObjectRequest } from '../request.ts';
-import type { WriteContext } from './context.ts';
+import type { ObjectRequest, Resource } from '../resource.ts';
+import { type WriteContext, isDryRun, optionsOf, submittedObject } from './context.ts';
 import { storedNamespace } from '../admission/configurations.ts';
-import type { Resource } from '../resource.ts';
 import type { SandboxStore } from '../store.ts';
-import { isDryRun, optionsOf } from './options.ts';
-import { admitObject } from './admit.ts';
-import { submittedObject } from './submitted.ts';
-import { withoutSystemFields } from './system-fields.ts';
+import { admitObject, withoutSystemFields } from './admit.ts';
 
 export async function createObject(context: WriteContext, request: ObjectRequest): Promise<KubeObject> {
   const submitted = submittedObject(request);

@@ -1,14 +1,18 @@
 // Deletes objects, or marks them when finalizers hold them.
 import { isJsonObject, ownMember, type JsonObject } from '../../base/json.ts';
-import type { KubeObject } from '../../base/kube-object.ts';
+import type { KubeObject } from '../../base/metadata.ts';
 import { badRequestError, conflictError, forbiddenError, notFoundError } from '../api-error.ts';
-import type { ObjectRequest } from '../request.ts';
-import type { Resource } from '../resource.ts';
-import { allObjects, timestamp, type WriteContext } from './context.ts';
+import type { ObjectRequest, Resource } from '../resource.ts';
+import {
+  allObjects,
+  timestamp,
+  type WriteContext,
+  isDryRun,
+  optionsOf,
+  propagationPolicyOf,
+} from './context.ts';
 import { namespaceKind } from '../kinds/plain-kinds.ts';
-import { isDryRun, optionsOf, propagationPolicyOf } from './options.ts';
-import { reviewedWrite } from './admit.ts';
-import { withoutEmpty } from './system-fields.ts';
+import { reviewedWrite, withoutEmpty } from './admit.ts';
 
 export interface Deleted {
   readonly object: KubeObject;

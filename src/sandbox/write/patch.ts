@@ -1,16 +1,14 @@
 // Patches and applies objects.
 import { isJsonObject } from '../../base/json.ts';
-import type { KubeObject } from '../../base/kube-object.ts';
+import type { KubeObject } from '../../base/metadata.ts';
 import { ApiError, badRequestError, conflictError, invalidError } from '../api-error.ts';
-import { applied } from '../patch/apply.ts';
+import { applied } from '../patch/managed-fields.ts';
 import { jsonPatched } from '../patch/json-patch.ts';
 import { mergePatched } from '../patch/merge-patch.ts';
-import type { ObjectRequest } from '../request.ts';
-import type { WriteContext } from './context.ts';
+import type { ObjectRequest } from '../resource.ts';
+import { type WriteContext, submittedObject } from './context.ts';
 import { createPrepared } from './create.ts';
-import { managerOf } from './admit.ts';
-import { submittedObject } from './submitted.ts';
-import { withoutSystemFields } from './system-fields.ts';
+import { managerOf, withoutSystemFields } from './admit.ts';
 import { changeObject } from './update.ts';
 
 interface PatchAnswer {

@@ -1,14 +1,11 @@
 // Updates objects, or one part of an object through a subresource.
 import { isDeepStrictEqual } from 'node:util';
-import type { KubeObject } from '../../base/kube-object.ts';
+import type { KubeObject } from '../../base/metadata.ts';
 import { badRequestError, conflictError, invalidError, notFoundError } from '../api-error.ts';
-import type { ObjectRequest } from '../request.ts';
-import type { Resource } from '../resource.ts';
-import type { WriteContext } from './context.ts';
+import type { ObjectRequest, Resource } from '../resource.ts';
+import { type WriteContext, isDryRun, optionsOf, submittedObject } from './context.ts';
 import { isFinished } from './delete.ts';
-import { isDryRun, optionsOf } from './options.ts';
 import { admitObject } from './admit.ts';
-import { submittedObject } from './submitted.ts';
 
 /** An update without a resourceVersion is tried again when another write came first. */
 const maxTries = 5;

@@ -1,5 +1,5 @@
 // A control plane of the bench, and the namespaces and writes on it.
-import type { KubeObject } from '../../../src/base/kube-object.ts';
+import type { KubeObject } from '../../../src/base/metadata.ts';
 import type { ClusterBinary } from '../../cluster/binary.ts';
 import { startControlPlane, type ControlPlane } from '../../cluster/control-plane.ts';
 import { ApiCalls } from '../../soak/api-calls.ts';

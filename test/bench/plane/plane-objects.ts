@@ -1,5 +1,5 @@
 // The objects of the measurements on control planes: what people write, what Reeve provides, and the same for a raw loop.
-import type { KubeObject } from '../../../src/base/kube-object.ts';
+import type { KubeObject } from '../../../src/base/metadata.ts';
 import type { Call } from '../../soak/api-calls.ts';
 
 /** The namespaces with contents. */

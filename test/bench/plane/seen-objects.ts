@@ -1,5 +1,5 @@
 // Watches the RoleBindings and Secrets of a control plane, and says when an object of a name was seen in so many namespaces.
-import type { KubeObject } from '../../../src/base/kube-object.ts';
+import type { KubeObject } from '../../../src/base/metadata.ts';
 import { systemClock } from '../../../src/base/clock.ts';
 import { findApiServer } from '../../../src/kube/auth/find-api-server.ts';
 import type { KubeClient } from '../../../src/kube/http/client.ts';

@@ -1,5 +1,5 @@
 // Rows of the reconciler's memory: what namespaces cost, and what the Secrets of others cost.
-import type { KubeObject } from '../../../src/base/kube-object.ts';
+import type { KubeObject } from '../../../src/base/metadata.ts';
 import { Guard } from '../../cluster/guard.ts';
 import { freePorts } from '../../cluster/ports.ts';
 import { installReeve } from '../../cluster/reeve-install.ts';

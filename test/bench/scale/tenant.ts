@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { apiVersion } from '../../../src/api/names.ts';
 import { systemClock } from '../../../src/base/clock.ts';
-import type { KubeObject } from '../../../src/base/kube-object.ts';
+import type { KubeObject } from '../../../src/base/metadata.ts';
 import { isJsonObject } from '../../../src/base/json.ts';
 import { networkAdapter } from '../../../src/policy/intents/adapters/network.ts';
 import { Harness } from '../../support/reconcile-harness.ts';

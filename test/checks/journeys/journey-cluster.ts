@@ -7,7 +7,7 @@ import { loadObjects } from '../../../src/app/load-objects.ts';
 import { startLocalSandbox, type LocalSandbox } from '../../../src/app/local-sandbox.ts';
 import { reconcilerAccount } from '../../../src/app/install-roles.ts';
 import { shippedFolder } from '../../../src/app/shipped-files.ts';
-import type { KubeObject } from '../../../src/base/kube-object.ts';
+import type { KubeObject } from '../../../src/base/metadata.ts';
 import { serviceAccountIdentity } from '../../../src/sandbox/access/users.ts';
 import { until } from '../../support/until.ts';
 import { RecordedProgram } from './recorded-program.ts';

@@ -2,13 +2,11 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { AdmissionMetrics } from '../../../src/observe/admission-metrics.ts';
-import { CertificateMetrics } from '../../../src/observe/certificate-metrics.ts';
-import { ConfigurationMetrics } from '../../../src/observe/configuration-metrics.ts';
+import { CertificateMetrics, ConfigurationMetrics } from '../../../src/observe/certificate-metrics.ts';
 import { ConnectionMetrics, WatchMetrics } from '../../../src/observe/connection-metrics.ts';
-import { countDroppedLines } from '../../../src/observe/log-metrics.ts';
+import { countDroppedLines, MetricsRegistry } from '../../../src/observe/registry.ts';
 import { measureProviders } from '../../../src/observe/provider-metrics.ts';
 import { ReconcileMetrics } from '../../../src/observe/reconcile-metrics.ts';
-import { MetricsRegistry } from '../../../src/observe/registry.ts';
 import { TraceMetrics } from '../../../src/observe/trace-exporter.ts';
 import { code, page, prose, table } from './markdown.ts';
 

@@ -1,5 +1,5 @@
 // Reads and changes the two webhook configurations of a cluster as people do.
-import { sealed } from '../../../src/registration/configuration-seal.ts';
+import { sealed } from '../../../src/registration/configuration-drift.ts';
 import { versionAnnotation } from '../../../src/registration/wanted-configurations.ts';
 import type { ClusterAccess } from '../../cluster/cluster-access.ts';
 import { mustKubectl } from '../../support/kubectl.ts';

@@ -1,5 +1,5 @@
 // Another controller with its own desired state of an object. It sets that state again after each change.
-import type { KubeObject } from '../../../src/base/kube-object.ts';
+import type { KubeObject } from '../../../src/base/metadata.ts';
 import type { KubeClient } from '../../../src/kube/http/client.ts';
 import { findApiServer } from '../../../src/kube/auth/find-api-server.ts';
 import { createKubeClient } from '../../../src/kube/http/https-client.ts';

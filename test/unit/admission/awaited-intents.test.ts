@@ -1,6 +1,6 @@
 // A binding is judged with the intents of its own file, although the watch reports them a moment later.
 import { expect, test } from 'vitest';
-import { withNamedIntents } from '../../../src/admission/awaited-intents.ts';
+import { withNamedIntents } from '../../../src/admission/handler.ts';
 import { withoutIntents, type ClusterSnapshot } from '../../../src/policy/compile/snapshot.ts';
 import { aProviderReview, aSnapshot } from '../../support/engine.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { EvaluationBudget } from '../../../src/admission/evaluation-budget.ts';
+import { EvaluationBudget } from '../../../src/admission/judge-review.ts';
 
 /** Starts a budget of a million units, due at 1000 ms of a clock that only the test moves. */
 function start() {

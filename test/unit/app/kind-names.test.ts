@@ -2,7 +2,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { KubeError } from '../../../src/base/kube-error.ts';
-import type { ServedKind } from '../../../src/kube/discovery.ts';
+import type { ServedKind } from '../../../src/kube/object-writer.ts';
 import { namesOfKinds } from '../../../src/app/kind-names.ts';
 
 const octopus = { apiVersion: 'example.com/v1', kind: 'Octopus' };

@@ -1,7 +1,7 @@
 // Objects from files are created in the order of the files; what is wrong with them is said with its place.
 import { beforeEach, describe, expect, it } from 'vitest';
 import { KubeError } from '../../../src/base/kube-error.ts';
-import type { KubeObject } from '../../../src/base/kube-object.ts';
+import type { KubeObject } from '../../../src/base/metadata.ts';
 import { loadObjects } from '../../../src/app/load-objects.ts';
 import { StartError } from '../../../src/base/start-error.ts';
 import { folderOf } from '../../support/serve-process.ts';

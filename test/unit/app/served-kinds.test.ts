@@ -1,9 +1,9 @@
 // Tests when the API server is asked for the kinds of security engines, and what its answers change.
 import { expect, test } from 'vitest';
 import { KubeError } from '../../../src/base/kube-error.ts';
-import type { KubeObject } from '../../../src/base/kube-object.ts';
+import type { KubeObject } from '../../../src/base/metadata.ts';
 import { definitionUid, RemovedIntents, ServedKinds } from '../../../src/app/served-kinds.ts';
-import type { Discovery } from '../../../src/kube/discovery.ts';
+import type { Discovery } from '../../../src/kube/object-writer.ts';
 import type { IntentAdapter } from '../../../src/policy/intents/adapter.ts';
 import { LiveCluster } from '../../../src/state/live-cluster.ts';
 import { VirtualClock } from '../../support/virtual-clock.ts';

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { KubeError } from '../../../src/base/kube-error.ts';
 import { startOnceServed } from '../../../src/app/served-watch.ts';
-import type { ServedKind } from '../../../src/kube/discovery.ts';
+import type { ServedKind } from '../../../src/kube/object-writer.ts';
 import type { Log } from '../../../src/observe/log.ts';
 import { VirtualClock } from '../../support/virtual-clock.ts';
 

@@ -1,7 +1,7 @@
 // What the end of a watch is counted as, that no word of a server gets into a label, and what watches tell each other.
 import { expect, onTestFinished, test } from 'vitest';
 import { interruptionReason, Watches } from '../../../src/app/watches.ts';
-import type { KubeObject } from '../../../src/base/kube-object.ts';
+import type { KubeObject } from '../../../src/base/metadata.ts';
 import type { KubeRequest } from '../../../src/kube/http/client.ts';
 import type { WatchTarget } from '../../../src/kube/watch/watch-target.ts';
 import { MetricsRegistry } from '../../../src/observe/registry.ts';

@@ -1,6 +1,6 @@
 // Checks which errors have a code.
 import { expect, test } from 'vitest';
-import { errorCode } from '../../../src/base/error-code.ts';
+import { errorCode } from '../../../src/base/kube-error.ts';
 
 test.each([
   [Object.assign(new Error('c4n4ry'), { code: 'ENOENT' }), 'ENOENT'],

@@ -1,7 +1,7 @@
 // Compares our reading of YAML with that of kubectl. The tables hold what YAMLToJSON of sigs.k8s.io/yaml v1.6.0 returned:
 // https://pkg.go.dev/sigs.k8s.io/yaml@v1.6.0#YAMLToJSON
 import { describe, expect, it } from 'vitest';
-import { readByKubectl } from '../../../src/base/kubectl-yaml.ts';
+import { readByKubectl } from '../../../src/base/yaml-tree.ts';
 import { parseYaml, stringifyYaml } from '../../../src/base/yaml.ts';
 
 const booleans: readonly (readonly [string, boolean])[] = [

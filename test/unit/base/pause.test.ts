@@ -1,6 +1,6 @@
 // Checks what ends a pause: the time, a signal, or another part of the program.
 import { expect, test } from 'vitest';
-import { InterruptiblePause, pause } from '../../../src/base/pause.ts';
+import { InterruptiblePause, pause } from '../../../src/base/abort.ts';
 import { VirtualClock } from '../../support/virtual-clock.ts';
 
 interface Waiting {

@@ -1,6 +1,6 @@
 // What `reeve check` says of each part of an install that does not work, and that it says nothing of a part that works.
 import { describe, expect, test } from 'vitest';
-import type { KubeObject } from '../../../src/base/kube-object.ts';
+import type { KubeObject } from '../../../src/base/metadata.ts';
 import {
   deploymentProblems,
   kindProblems,

@@ -1,6 +1,6 @@
 // What the policies of an imported Tenant refuse to its owner, once they have Deny.
 import { expect, test } from 'vitest';
-import type { KubeObject } from '../../../src/base/kube-object.ts';
+import type { KubeObject } from '../../../src/base/metadata.ts';
 import { importFrom } from '../../../src/importers/importers.ts';
 import { decide } from '../../../src/policy/decide/decide.ts';
 import { aNamespace, aReview, circumstances, snapshotOf } from '../../support/engine.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { accessOf } from '../../../src/inspect/input/access.ts';
 import type { UnreadKind } from '../../../src/inspect/input/cluster-state.ts';
-import type { KubeObject } from '../../../src/base/kube-object.ts';
+import type { KubeObject } from '../../../src/base/metadata.ts';
 import { stateOfFiles } from '../../../src/inspect/input/file-state.ts';
 import { installFacts } from '../../../src/cli/input/install-facts.ts';
 

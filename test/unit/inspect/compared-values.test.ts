@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { parseNamespacePolicy } from '../../../src/api/namespace-policy/namespace-policy.ts';
 import { ruleIds } from '../../../src/api/namespace-policy/rule-ids.ts';
-import type { KubeObject } from '../../../src/base/kube-object.ts';
+import type { KubeObject } from '../../../src/base/metadata.ts';
 import { comparedValues } from '../../../src/inspect/explain/compared-values.ts';
 import { aPolicy } from '../../support/engine.ts';
 

@@ -9,7 +9,7 @@ import { usersOf } from '../../../src/inspect/explain/users.ts';
 import { accessOf } from '../../../src/inspect/input/access.ts';
 import { clusterState } from '../../../src/inspect/input/cluster-state.ts';
 import { plannedState } from '../../../src/inspect/plan/planned-state.ts';
-import type { KubeObject } from '../../../src/base/kube-object.ts';
+import type { KubeObject } from '../../../src/base/metadata.ts';
 
 const forbidden = 'this account may not read it';
 const meta = (name: string) => ({ name, uid: name, resourceVersion: '1' });

@@ -5,7 +5,7 @@ import { clusterState, withObjects } from '../../../src/inspect/input/cluster-st
 import { kubeObjectsOf, stateOfFiles } from '../../../src/inspect/input/file-state.ts';
 import { applied, loadState, namespaceType } from '../../../src/inspect/input/loaded-state.ts';
 import { installFacts, keepsReports } from '../../../src/cli/input/install-facts.ts';
-import type { KubeObject } from '../../../src/base/kube-object.ts';
+import type { KubeObject } from '../../../src/base/metadata.ts';
 import { readObjects } from '../../../src/state/yaml-objects.ts';
 
 const install: InstallFacts = installFacts([], {});

@@ -1,7 +1,7 @@
 // How `reeve check -f` judges objects of files by the policies and namespaces of a cluster.
 import { expect, test } from 'vitest';
 import { installFacts } from '../../../src/cli/input/install-facts.ts';
-import type { KubeObject } from '../../../src/base/kube-object.ts';
+import type { KubeObject } from '../../../src/base/metadata.ts';
 import { checkWrittenObjects } from '../../../src/inspect/checks/written-objects.ts';
 import { clusterState } from '../../../src/inspect/input/cluster-state.ts';
 import { kubeObjectsOf } from '../../../src/inspect/input/file-state.ts';

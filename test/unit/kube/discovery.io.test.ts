@@ -2,8 +2,7 @@
 import type { ServerResponse } from 'node:http';
 import { expect, test } from 'vitest';
 import { guessedPlural } from '../../../src/base/plural.ts';
-import { createDiscovery } from '../../../src/kube/discovery.ts';
-import type { Discovery } from '../../../src/kube/discovery.ts';
+import { createDiscovery, type Discovery } from '../../../src/kube/object-writer.ts';
 import { clientOf, rejectionOf, sendJson, startStub, statusOf } from './stub-api-server.ts';
 import type { Answering, StubServer } from './stub-api-server.ts';
 

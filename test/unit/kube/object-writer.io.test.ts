@@ -1,10 +1,13 @@
 // Checks the request of each method of the writer, and the meaning of the answers.
 import { expect, test } from 'vitest';
 import { KubeError } from '../../../src/base/kube-error.ts';
-import type { KubeObject, ObjectRef } from '../../../src/base/kube-object.ts';
-import type { Discovery } from '../../../src/kube/discovery.ts';
-import { createNamespaceFinder, createObjectWriter } from '../../../src/kube/object-writer.ts';
-import type { ObjectWriter } from '../../../src/kube/object-writer.ts';
+import type { KubeObject, ObjectRef } from '../../../src/base/metadata.ts';
+import {
+  type Discovery,
+  createNamespaceFinder,
+  createObjectWriter,
+  type ObjectWriter,
+} from '../../../src/kube/object-writer.ts';
 import { clientOf, rejectionOf, sendJson, startStub, statusOf } from './stub-api-server.ts';
 import type { Answering, StubServer } from './stub-api-server.ts';
 

@@ -8,7 +8,7 @@ import type { TLSSocket } from 'node:tls';
 import { onTestFinished } from 'vitest';
 import { issueCertificates, type IssuedCertificates } from '../../../src/certs/issue/issue.ts';
 import type { KubeClient } from '../../../src/kube/http/client.ts';
-import type { ApiServer, Credentials } from '../../../src/kube/auth/credentials.ts';
+import type { ApiServer, Credentials } from '../../../src/kube/http/http-exchange.ts';
 import { createKubeClient, type KubeClientOptions } from '../../../src/kube/http/https-client.ts';
 
 export interface SeenRequest {

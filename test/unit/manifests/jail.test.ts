@@ -4,7 +4,7 @@ import { runSettings } from '../../../src/cli/flags/run-settings.ts';
 import { systemNamespaces } from '../../../src/api/names.ts';
 import { uncopiedTypes } from '../../../src/api/secret-share/target.ts';
 import { whyNotEvaluated } from '../../../src/sandbox/admission/expressions.ts';
-import type { KubeObject } from '../../../src/base/kube-object.ts';
+import type { KubeObject } from '../../../src/base/metadata.ts';
 import { manifestObject, manifestObjects, type ManifestObject } from '../../support/manifest-files.ts';
 
 interface PolicySpec {

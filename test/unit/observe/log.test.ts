@@ -4,11 +4,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { BatchedOutput } from '../../../src/observe/batched-output.ts';
-import { countDroppedLines } from '../../../src/observe/log-metrics.ts';
-import { createLog, type Log } from '../../../src/observe/log.ts';
+import { BatchedOutput, createLog, type Log } from '../../../src/observe/log.ts';
+import { countDroppedLines, MetricsRegistry } from '../../../src/observe/registry.ts';
 import type { LogLevel } from '../../../src/observe/log-level.ts';
-import { MetricsRegistry } from '../../../src/observe/registry.ts';
 
 /** Returns the lines that `write` adds to a log. */
 async function linesOf(level: LogLevel, write: (log: Log) => void): Promise<readonly unknown[]> {

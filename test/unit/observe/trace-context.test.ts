@@ -1,6 +1,6 @@
 // Reads the header `traceparent` of hostile and of later clients.
 import { expect, test } from 'vitest';
-import { parseTraceparent, traceparentOf } from '../../../src/observe/trace-context.ts';
+import { parseTraceparent, traceparentOf } from '../../../src/observe/tracer.ts';
 
 const traceId = '4bf92f3577b34da6a3ce929d0e0e4736';
 const spanId = '00f067aa0ba902b7';

@@ -1,6 +1,6 @@
 // The dispatcher enqueues work only after all caches have heard of a change.
 import { expect, test } from 'vitest';
-import type { KubeObject } from '../../../src/base/kube-object.ts';
+import type { KubeObject } from '../../../src/base/metadata.ts';
 import { Dispatcher } from '../../../src/reconcile/dispatcher.ts';
 import { ProviderLedger } from '../../../src/reconcile/ledger.ts';
 import { ObservedAccounts } from '../../../src/reconcile/live/observed-accounts.ts';

@@ -1,8 +1,13 @@
 // Tests the differences between a stored webhook configuration and the wanted one.
 import { describe, expect, it } from 'vitest';
-import type { KubeObject } from '../../../src/base/kube-object.ts';
-import { differences, differenceText } from '../../../src/registration/configuration-drift.ts';
-import { isSealBroken, isSealIntact, sealed } from '../../../src/registration/configuration-seal.ts';
+import type { KubeObject } from '../../../src/base/metadata.ts';
+import {
+  differences,
+  differenceText,
+  isSealBroken,
+  isSealIntact,
+  sealed,
+} from '../../../src/registration/configuration-drift.ts';
 
 const [bundle, otherBundle] = ['b3Vycw==', 'dGhlaXJz'];
 const rule = { apiGroups: [''], resources: ['secrets'], operations: ['CREATE'], scope: 'Namespaced' };

@@ -1,12 +1,11 @@
 // Tests one round of the keeper: refusals of the API server, writes of others, and what is reported once.
 import { expect, it } from 'vitest';
 import { KubeError } from '../../../src/base/kube-error.ts';
-import type { KubeObject, ObjectRef } from '../../../src/base/kube-object.ts';
+import type { KubeObject, ObjectRef } from '../../../src/base/metadata.ts';
 import { noActivity, registrationObserver } from '../../../src/app/observers.ts';
-import { ConfigurationMetrics } from '../../../src/observe/configuration-metrics.ts';
+import { ConfigurationMetrics } from '../../../src/observe/certificate-metrics.ts';
 import { MetricsRegistry } from '../../../src/observe/registry.ts';
-import { drifts } from '../../../src/registration/configuration-drift.ts';
-import { isSealIntact, sealed } from '../../../src/registration/configuration-seal.ts';
+import { drifts, isSealIntact, sealed } from '../../../src/registration/configuration-drift.ts';
 import type { ObjectStore } from '../../../src/registration/ports.ts';
 import { ConfigurationKeeper } from '../../../src/registration/configuration-keeper.ts';
 

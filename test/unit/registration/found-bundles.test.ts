@@ -1,12 +1,12 @@
 // What becomes of the authorities in the webhook configurations, when they are ours and when others write them.
 import { describe, expect, it } from 'vitest';
-import type { KubeObject } from '../../../src/base/kube-object.ts';
+import type { KubeObject } from '../../../src/base/metadata.ts';
 import {
   carriesBundle,
   webhooksWithoutBundle,
   withFoundBundles,
   withWantedBundle,
-} from '../../../src/registration/found-bundles.ts';
+} from '../../../src/registration/configuration-keeper.ts';
 
 const pem = '-----BEGIN CERTIFICATE-----\n';
 const ours = Buffer.from(pem).toString('base64');

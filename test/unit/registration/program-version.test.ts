@@ -1,6 +1,6 @@
 // Which version of the program is newer.
 import { expect, it } from 'vitest';
-import { isNewerProgram } from '../../../src/registration/program-version.ts';
+import { isNewerProgram } from '../../../src/registration/configuration-keeper.ts';
 
 it.each<readonly [string | undefined, string, boolean]>([
   ['0.1.0', '0.1.0', false],

@@ -1,6 +1,6 @@
 // The webhook creates its configurations once a replica has answered through its Service for half a second.
 import { expect, test } from 'vitest';
-import { serviceReached } from '../../../src/registration/service-reach.ts';
+import { serviceReached } from '../../../src/registration/keep-configurations.ts';
 
 /** Returns the milliseconds that pass until the Service counts as reached. Without an answer, a question takes until its timeout. */
 async function reachedAfter(isReachableAt: (now: number) => boolean | undefined): Promise<number> {

@@ -1,6 +1,6 @@
 // What the program makes of the shipped webhook configurations: for this install, and for the policies in force.
 import { describe, expect, it } from 'vitest';
-import type { KubeObject } from '../../../src/base/kube-object.ts';
+import type { KubeObject } from '../../../src/base/metadata.ts';
 import {
   webhookConfigurations,
   type WebhookOptions,

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import type { KubeObject } from '../../../src/base/kube-object.ts';
+import type { KubeObject } from '../../../src/base/metadata.ts';
 import { aggregatedRules } from '../../../src/sandbox/controllers/upkeep.ts';
 import { kindsServedFrom } from '../../../src/sandbox/kinds/served-kinds.ts';
 import { MemoryStore } from '../../../src/sandbox/store.ts';
 import { binding, cluster, role, user } from './access/cluster.ts';
-import { builtInRoles } from '../../../src/sandbox/initial-objects.ts';
+import { builtInRoles } from '../../../src/sandbox/sandbox.ts';
 
 const { access } = cluster(
   binding('admin', 'a', 'admin', 'User admin'),

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { KubeObject } from '../../../src/base/kube-object.ts';
+import type { KubeObject } from '../../../src/base/metadata.ts';
 import { MemoryStore } from '../../../src/sandbox/store.ts';
 import type { Change } from '../../../src/sandbox/store.ts';
 import { configMap, configMaps, namespaces, secrets } from './read/reading.ts';

@@ -1,6 +1,6 @@
 // Namespaces by name, also where an object has that name by nature.
 import { expect, test } from 'vitest';
-import type { KubeObject } from '../../../src/base/kube-object.ts';
+import type { KubeObject } from '../../../src/base/metadata.ts';
 import { PolicySet, noShares } from '../../../src/policy/compile/snapshot.ts';
 import { clusterSnapshot } from '../../../src/state/file-cluster.ts';
 

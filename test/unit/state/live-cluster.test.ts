@@ -1,6 +1,6 @@
 // Tests the state that watches feed: the versions in force, and the changes that listeners see.
 import { describe, expect, it } from 'vitest';
-import type { KubeObject } from '../../../src/base/kube-object.ts';
+import type { KubeObject } from '../../../src/base/metadata.ts';
 import { LiveCluster, type ClusterChange } from '../../../src/state/live-cluster.ts';
 
 interface Version {

@@ -1,6 +1,6 @@
 // Tests how bindings follow what they depend on: intents, and the kinds of security engines that the API server serves.
 import { expect, test } from 'vitest';
-import type { KubeObject } from '../../../src/base/kube-object.ts';
+import type { KubeObject } from '../../../src/base/metadata.ts';
 import type { Intent, IntentAdapter } from '../../../src/policy/intents/adapter.ts';
 import { LiveCluster } from '../../../src/state/live-cluster.ts';
 

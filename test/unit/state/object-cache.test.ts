@@ -1,6 +1,6 @@
 // Tests the cache of one watch: the keys of objects in namespaces, and entries that are read again.
 import { expect, test } from 'vitest';
-import type { KubeObject } from '../../../src/base/kube-object.ts';
+import type { KubeObject } from '../../../src/base/metadata.ts';
 import { ObjectCache, type CacheChange } from '../../../src/state/object-cache.ts';
 
 function cacheOf() {

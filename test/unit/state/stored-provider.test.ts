@@ -1,6 +1,6 @@
 // The state of stored policies and shares, read also where they do not load.
 import { describe, expect, it } from 'vitest';
-import type { KubeObject } from '../../../src/base/kube-object.ts';
+import type { KubeObject } from '../../../src/base/metadata.ts';
 import type { ProviderForm } from '../../../src/policy/compile/load-provider.ts';
 import { noDeletions } from '../../../src/policy/terms/deletion-record.ts';
 import { loadStored, problemsText } from '../../../src/state/stored-provider.ts';

@@ -1,11 +1,11 @@
 // An uninstall takes back the fields that policies added to ServiceAccounts, or leaves them in place.
 import { expect, test } from 'vitest';
 import { noDeletions } from '../../../src/policy/terms/deletion-record.ts';
-import type { KubeObject } from '../../../src/base/kube-object.ts';
+import type { KubeObject } from '../../../src/base/metadata.ts';
 import type { ApplyOptions, ObjectWriter } from '../../../src/kube/object-writer.ts';
 import { managerOf, markOf, observeAccount } from '../../../src/policy/plan/account.ts';
 import { serviceAccountKind } from '../../../src/sandbox/kinds/plain-kinds.ts';
-import { applied } from '../../../src/sandbox/patch/apply.ts';
+import { applied } from '../../../src/sandbox/patch/managed-fields.ts';
 import { clearAccounts } from '../../../src/uninstall/accounts.ts';
 import type { Facts } from '../../../src/uninstall/facts.ts';
 

@@ -1,9 +1,9 @@
 // The report on role bindings after an uninstall: only bindings outside of the install are the administrator's.
 import { expect, it } from 'vitest';
-import type { ObjectRef } from '../../../src/base/kube-object.ts';
+import type { ObjectRef } from '../../../src/base/metadata.ts';
 import type { KubeClient } from '../../../src/kube/http/client.ts';
 import type { ObjectWriter } from '../../../src/kube/object-writer.ts';
-import { findLeftovers } from '../../../src/uninstall/leftovers.ts';
+import { findLeftovers } from '../../../src/uninstall/steps.ts';
 
 const rbac = { apiVersion: 'rbac.authorization.k8s.io/v1' };
 const shipped: readonly ObjectRef[] = [

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { observeObject, type Observed } from '../../../src/policy/plan/observed.ts';
 import type { ProviderState } from '../../../src/policy/terms/provider-id.ts';
-import { countOf, planContents } from '../../../src/uninstall/plan.ts';
+import { countOf, planContents } from '../../../src/uninstall/contents.ts';
 import { defaultProviderState } from '../../support/owner-state.ts';
 
 const state: ProviderState = {

@@ -3,7 +3,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { kindDefinitions } from '../../../src/api/crd.ts';
-import { readShippedParts, shippedParts } from '../../../src/uninstall/shipped-parts.ts';
+import { readShippedParts, shippedParts } from '../../../src/uninstall/facts.ts';
 
 const manifests = join(import.meta.dirname, '..', '..', '..', 'manifests');
 

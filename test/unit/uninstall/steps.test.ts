@@ -1,7 +1,7 @@
 // The deletion of webhook configurations: each is emptied first, so that a kept one calls no webhook.
 import { expect, it } from 'vitest';
 import { KubeError } from '../../../src/base/kube-error.ts';
-import type { ObjectRef } from '../../../src/base/kube-object.ts';
+import type { ObjectRef } from '../../../src/base/metadata.ts';
 import type { ObjectWriter } from '../../../src/kube/object-writer.ts';
 import { removeHooks } from '../../../src/uninstall/steps.ts';
 

@@ -6,7 +6,7 @@ import {
   maxDepth,
   maxValues,
   measureJson,
-} from '../../../../src/admission/decode/json-scan.ts';
+} from '../../../../src/admission/decode/decode-envelope.ts';
 
 describe('measureJson', () => {
   test.each([

@@ -1,6 +1,6 @@
 // Tests the summary of a request: short, printable, and free of control characters.
 import { expect, test } from 'vitest';
-import { summaryOf } from '../../../../src/admission/decode/request-summary.ts';
+import { summaryOf } from '../../../../src/admission/decode/decode-envelope.ts';
 
 test.each([
   ['alice', 'alice'],

@@ -1,7 +1,7 @@
 // Tests the Secret of the shared authority: what it reads as, and that a write fails after a write of another replica.
 import { beforeAll, describe, expect, test } from 'vitest';
 import { KubeError } from '../../../../src/base/kube-error.ts';
-import type { KubeObject } from '../../../../src/base/kube-object.ts';
+import type { KubeObject } from '../../../../src/base/metadata.ts';
 import {
   authorityOf,
   encodeState,

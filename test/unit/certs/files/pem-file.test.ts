@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { folderOf } from '../../../support/serve-process.ts';
 import { makeTestIssuer } from './issuer.ts';
-import { readAuthority } from '../../../../src/certs/files/pem-file.ts';
+import { readAuthority } from '../../../../src/certs/files/serving-pair.ts';
 
 describe('a file with an authority', () => {
   test('the certificate is read, and other content of the file is left out', async () => {

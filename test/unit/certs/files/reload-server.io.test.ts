@@ -5,7 +5,7 @@ import { Agent, createServer, request } from 'node:https';
 import type { Server } from 'node:https';
 import { TLSSocket } from 'node:tls';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { watchServingPair } from '../../../../src/certs/files/reload.ts';
+import { watchServingPair } from '../../../../src/certs/files/pair-files.ts';
 import type { ServingPair } from '../../../../src/certs/files/serving-pair.ts';
 import { makeTestFolder, makeTestIssuer, pairOf } from './issuer.ts';
 

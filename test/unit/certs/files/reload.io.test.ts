@@ -4,8 +4,11 @@ import { mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { watchServingPair } from '../../../../src/certs/files/reload.ts';
-import type { ReloadOptions, ServingPairReloader } from '../../../../src/certs/files/reload.ts';
+import {
+  watchServingPair,
+  type ReloadOptions,
+  type ServingPairReloader,
+} from '../../../../src/certs/files/pair-files.ts';
 import type { ServingPair } from '../../../../src/certs/files/serving-pair.ts';
 import { makeTestFolder, makeTestIssuer, pairOf, testNow } from './issuer.ts';
 import type { TestFolder } from './issuer.ts';
@@ -239,7 +242,7 @@ describe('close', () => {
 
   test('the process can end without close', async () => {
     const program = `
-      const { watchServingPair } = await import(${JSON.stringify(new URL('../../../../src/certs/files/reload.ts', import.meta.url).href)});
+      const { watchServingPair } = await import(${JSON.stringify(new URL('../../../../src/certs/files/pair-files.ts', import.meta.url).href)});
       const current = { cert: '', key: '', notAfter: new Date(), fingerprint: '' };
       watchServingPair({ certPath: './a', keyPath: './b', current, apply() {}, onProblem() {} });
       console.log('watching');`;

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { operationOf, requesterOf, requestOf } from '../../../../src/inspect/suites/requests.ts';
 import type { SuiteRequest } from '../../../../src/inspect/suites/suite.ts';
-import type { KubeObject } from '../../../../src/base/kube-object.ts';
+import type { KubeObject } from '../../../../src/base/metadata.ts';
 
 const stored: readonly KubeObject[] = [
   { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'team-a', uid: 'u', labels: { a: 'b', c: 'd' } } },

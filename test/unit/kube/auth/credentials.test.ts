@@ -1,7 +1,12 @@
 // Checks how long credentials are kept, and when they are read again.
 import { expect, test } from 'vitest';
-import { connectionTo, CredentialError } from '../../../../src/kube/auth/credentials.ts';
-import type { ApiServer, Credentials, CredentialSource } from '../../../../src/kube/auth/credentials.ts';
+import {
+  connectionTo,
+  CredentialError,
+  type ApiServer,
+  type Credentials,
+  type CredentialSource,
+} from '../../../../src/kube/http/http-exchange.ts';
 import { rejectionOf, stubCertificates } from '../stub-api-server.ts';
 
 class TestSource implements CredentialSource {

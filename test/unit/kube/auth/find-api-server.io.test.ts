@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { CredentialError } from '../../../../src/kube/auth/credentials.ts';
+import { CredentialError } from '../../../../src/kube/http/http-exchange.ts';
 import { findApiServer } from '../../../../src/kube/auth/find-api-server.ts';
 import type { ApiServerChoice } from '../../../../src/kube/auth/find-api-server.ts';
 import { createKubeClient } from '../../../../src/kube/http/https-client.ts';

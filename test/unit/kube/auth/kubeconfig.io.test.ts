@@ -3,8 +3,7 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
-import { CredentialError } from '../../../../src/kube/auth/credentials.ts';
-import type { Credentials } from '../../../../src/kube/auth/credentials.ts';
+import { CredentialError, type Credentials } from '../../../../src/kube/http/http-exchange.ts';
 import { kubeconfigSource } from '../../../../src/kube/auth/kubeconfig.ts';
 import { rejectionOf, stubCertificates } from '../stub-api-server.ts';
 

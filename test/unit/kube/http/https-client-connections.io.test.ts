@@ -4,7 +4,7 @@ import type { ServerResponse } from 'node:http';
 import { expect, test } from 'vitest';
 import { KubeError } from '../../../../src/base/kube-error.ts';
 import type { KubeRequest } from '../../../../src/kube/http/client.ts';
-import type { Credentials } from '../../../../src/kube/auth/credentials.ts';
+import type { Credentials } from '../../../../src/kube/http/http-exchange.ts';
 import { eventually } from '../../../support/eventually.ts';
 import {
   clientOf,

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { expect, test } from 'vitest';
 import { KubeError } from '../../../../src/base/kube-error.ts';
 import type { KubeRequest } from '../../../../src/kube/http/client.ts';
-import type { Credentials } from '../../../../src/kube/auth/credentials.ts';
+import type { Credentials } from '../../../../src/kube/http/http-exchange.ts';
 import { clientOf, rejectionOf, sendJson, startStub, statusOf } from '../stub-api-server.ts';
 
 const get: KubeRequest = { method: 'GET', path: '/api/v1/namespaces/x' };

@@ -1,7 +1,7 @@
 // Why the API server refused a write, read from messages that Kubernetes 1.36 sends.
 import { describe, expect, test } from 'vitest';
 import type { Refusal } from '../../../../src/base/kube-error.ts';
-import { refusalIn } from '../../../../src/kube/http/refusal.ts';
+import { refusalIn } from '../../../../src/kube/http/answers.ts';
 
 const reeve = 'system:serviceaccount:reeve-system:reeve-reconciler';
 const team = 'resourcequotas "team" is forbidden: ';

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import type { KubeError } from '../../../../src/base/kube-error.ts';
 import { refusal } from '../../../support/fake-api-server.ts';
 import { clientOf, rejectionOf, sendJson, startStub, statusOf } from '../stub-api-server.ts';
-import { onceAdmitted } from '../../../../src/kube/http/request-limits.ts';
+import { onceAdmitted } from '../../../../src/kube/http/https-client.ts';
 
 function refusedWith(code: number, retryAfterMs?: number): KubeError {
   const answer = refusal(code, 'TooManyRequests', retryAfterMs === undefined ? {} : { retryAfterMs });

@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { setTimeout } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { RequestLimits } from '../../../../src/kube/http/request-limits.ts';
+import { RequestLimits } from '../../../../src/kube/http/https-client.ts';
 
 test('the signal aborts with Timeout when the time is over', async () => {
   const limits = new RequestLimits(undefined, 1);

@@ -1,6 +1,6 @@
 // Builds paths of the API server, also for hostile names.
 import { expect, test } from 'vitest';
-import { groupVersionPath, resourcePath } from '../../../../src/kube/http/resource-paths.ts';
+import { groupVersionPath, resourcePath } from '../../../../src/kube/http/https-client.ts';
 
 test.each([
   ['v1', '/api/v1'],

@@ -2,7 +2,7 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { KubeClient, KubeRequest } from '../../../../src/kube/http/client.ts';
 import { electLeader } from '../../../../src/kube/lease/lease.ts';
-import { claimedLease, readLease } from '../../../../src/kube/lease/lease-record.ts';
+import { claimedLease, readLease } from '../../../../src/kube/lease/lease-store.ts';
 import type { Candidacy, LeaseOptions } from '../../../../src/kube/lease/lease.ts';
 import {
   FakeApiServer,

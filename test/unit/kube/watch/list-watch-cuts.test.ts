@@ -1,7 +1,7 @@
 // Checks properties of a list-watch for any history of changes and any cuts of the network.
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { KubeObject } from '../../../../src/base/kube-object.ts';
+import type { KubeObject } from '../../../../src/base/metadata.ts';
 import type { WatchSink } from '../../../../src/base/watch-sink.ts';
 import { networkError, stream } from '../../../support/fake-api-server.ts';
 import { added, deleted, list, modified, run } from './list-watch-harness.ts';

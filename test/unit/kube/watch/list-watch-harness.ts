@@ -1,7 +1,7 @@
 // Shared by the tests of a list-watch: lists, watch lines, a recording sink, and a list-watch in virtual time.
 import { expect, onTestFinished } from 'vitest';
 import type { JsonObject } from '../../../../src/base/json.ts';
-import type { KubeObject } from '../../../../src/base/kube-object.ts';
+import type { KubeObject } from '../../../../src/base/metadata.ts';
 import type { WatchSink } from '../../../../src/base/watch-sink.ts';
 import type { KubeRequest } from '../../../../src/kube/http/client.ts';
 import { listWatch } from '../../../../src/kube/watch/list-watch.ts';

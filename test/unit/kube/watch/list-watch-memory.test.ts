@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';
-import type { KubeObject } from '../../../../src/base/kube-object.ts';
+import type { KubeObject } from '../../../../src/base/metadata.ts';
 import type { WatchSink } from '../../../../src/base/watch-sink.ts';
 import { added, answers, bookmark, item, list, run } from './list-watch-harness.ts';
 import { stream } from '../../../support/fake-api-server.ts';

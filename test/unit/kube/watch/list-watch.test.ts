@@ -1,7 +1,7 @@
 // Checks the requests and deliveries of a list-watch for all behaviors of server and network.
 import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../../../src/base/json.ts';
-import type { KubeObject } from '../../../../src/base/kube-object.ts';
+import type { KubeObject } from '../../../../src/base/metadata.ts';
 import { json, networkError, refusal, stream } from '../../../support/fake-api-server.ts';
 import {
   RecordingSink,

@@ -3,7 +3,7 @@ import { describe, expect, it, test } from 'vitest';
 import type { IntentAdapter } from '../../../../src/policy/intents/adapter.ts';
 import type { IntentContext } from '../../../../src/policy/intents/intent-context.ts';
 import type { StoredBinding } from '../../../../src/policy/compile/snapshot.ts';
-import type { KubeObject } from '../../../../src/base/kube-object.ts';
+import type { KubeObject } from '../../../../src/base/metadata.ts';
 import { unlimitedBudget, type Budget } from '../../../../src/policy/terms/budget.ts';
 import { providerResources } from '../../../../src/policy/terms/provider-id.ts';
 import type { Decision } from '../../../../src/policy/terms/verdict.ts';

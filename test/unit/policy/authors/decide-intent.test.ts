@@ -1,6 +1,6 @@
 // A write of an intent is judged as a write of each binding that names it.
 import { describe, expect, it, test } from 'vitest';
-import type { KubeObject } from '../../../../src/base/kube-object.ts';
+import type { KubeObject } from '../../../../src/base/metadata.ts';
 import type { IntentAdapter } from '../../../../src/policy/intents/adapter.ts';
 import type { StoredBinding } from '../../../../src/policy/compile/snapshot.ts';
 import { unlimitedBudget, type Budget } from '../../../../src/policy/terms/budget.ts';

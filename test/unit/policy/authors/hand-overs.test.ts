@@ -1,6 +1,6 @@
 // The warnings of a write that moves objects from one provider to another.
 import { expect, test } from 'vitest';
-import type { KubeObject } from '../../../../src/base/kube-object.ts';
+import type { KubeObject } from '../../../../src/base/metadata.ts';
 import type { ClusterSnapshot } from '../../../../src/policy/compile/snapshot.ts';
 import {
   aPolicy,

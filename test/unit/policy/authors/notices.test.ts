@@ -1,6 +1,6 @@
 // The numbers in the warnings to the author of a provider: what the status of the older version shows, and what it cannot show.
 import { describe, expect, test } from 'vitest';
-import type { KubeObject } from '../../../../src/base/kube-object.ts';
+import type { KubeObject } from '../../../../src/base/metadata.ts';
 import {
   aPolicy,
   aProviderReview,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { KubeObject } from '../../../../src/base/kube-object.ts';
+import type { KubeObject } from '../../../../src/base/metadata.ts';
 import { unlimitedBudget, type Budget } from '../../../../src/policy/terms/budget.ts';
 import {
   aProviderReview,

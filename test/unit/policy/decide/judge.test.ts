@@ -1,7 +1,7 @@
 // The number of violations is bounded, and grace for old violations stays exact.
 import { describe, expect, test } from 'vitest';
 import { decide } from '../../../../src/policy/decide/decide.ts';
-import type { KubeObject } from '../../../../src/base/kube-object.ts';
+import type { KubeObject } from '../../../../src/base/metadata.ts';
 import { settle } from '../../../../src/policy/decide/settle.ts';
 import { aNamespace, aPolicy, aReview, aSnapshot, circumstances } from '../../../support/engine.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { decide } from '../../../../src/policy/decide/decide.ts';
-import type { ObjectMeta } from '../../../../src/base/kube-object.ts';
+import type { ObjectMeta } from '../../../../src/base/metadata.ts';
 import { aNamespace, aPolicy, aReview, aShare, aSnapshot, circumstances } from '../../../support/engine.ts';
 import { defaultProviderState } from '../../../support/owner-state.ts';
 import type { CompiledPolicy } from '../../../../src/policy/compile/compile-policy.ts';

@@ -1,6 +1,6 @@
 // The trace reports each rule of each policy that matches, and changes no decision.
 import { describe, expect, test } from 'vitest';
-import type { KubeObject } from '../../../../src/base/kube-object.ts';
+import type { KubeObject } from '../../../../src/base/metadata.ts';
 import { auditNamespace } from '../../../../src/policy/decide/audit.ts';
 import { decide } from '../../../../src/policy/decide/decide.ts';
 import type { Review } from '../../../../src/policy/terms/review.ts';

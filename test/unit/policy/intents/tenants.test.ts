@@ -2,7 +2,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import { managedByLabel, ownerAnnotation, systemNamespaces } from '../../../../src/api/names.ts';
-import type { KubeObject } from '../../../../src/base/kube-object.ts';
+import type { KubeObject } from '../../../../src/base/metadata.ts';
 import type { ClusterSnapshot } from '../../../../src/policy/compile/snapshot.ts';
 import { decide } from '../../../../src/policy/decide/decide.ts';
 import { settle } from '../../../../src/policy/decide/settle.ts';

@@ -1,7 +1,7 @@
 // The facts remembered of a Secret are enough to compare it, and reveal none of its values.
 import { inspect } from 'node:util';
 import { expect, test } from 'vitest';
-import type { KubeObject } from '../../../../src/base/kube-object.ts';
+import type { KubeObject } from '../../../../src/base/metadata.ts';
 import { observeSecret } from '../../../../src/policy/plan/observed.ts';
 
 const payload = 'cGF5bG9hZA==';

@@ -1,6 +1,6 @@
 // Whose an object is, read from its labels and annotations, and the mark of an object that a provider leaves behind.
 import { expect, test } from 'vitest';
-import type { KubeObject } from '../../../../src/base/kube-object.ts';
+import type { KubeObject } from '../../../../src/base/metadata.ts';
 import { orphanMetadata, ownershipOf } from '../../../../src/policy/plan/ownership.ts';
 
 const account = { apiVersion: 'v1', kind: 'ServiceAccount' };

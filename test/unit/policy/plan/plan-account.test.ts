@@ -1,6 +1,6 @@
 // Plans for fields of ServiceAccounts, carried out by the server-side apply of the sandbox.
 import { describe, expect, test } from 'vitest';
-import type { KubeObject } from '../../../../src/base/kube-object.ts';
+import type { KubeObject } from '../../../../src/base/metadata.ts';
 import type { FieldsClaim } from '../../../../src/policy/desired/provider.ts';
 import { maxMarks, observeAccount } from '../../../../src/policy/plan/account.ts';
 import type { FieldsFate } from '../../../../src/policy/plan/next-account.ts';
@@ -8,8 +8,7 @@ import { planAccount, type AccountPlan } from '../../../../src/policy/plan/plan-
 import { objectKey, serviceAccountType } from '../../../../src/policy/terms/object-key.ts';
 import { providerId, type ProviderId } from '../../../../src/policy/terms/provider-id.ts';
 import { serviceAccountKind } from '../../../../src/sandbox/kinds/plain-kinds.ts';
-import { applied } from '../../../../src/sandbox/patch/apply.ts';
-import { withManagedFields } from '../../../../src/sandbox/patch/managed-fields.ts';
+import { applied, withManagedFields } from '../../../../src/sandbox/patch/managed-fields.ts';
 import { mergePatched } from '../../../../src/sandbox/patch/merge-patch.ts';
 
 const time = '2026-11-21T12:00:00Z';

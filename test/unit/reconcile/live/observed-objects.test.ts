@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import type { KubeObject, ObjectMeta } from '../../../../src/base/kube-object.ts';
+import type { KubeObject, ObjectMeta } from '../../../../src/base/metadata.ts';
 import { managedByLabel, ownerAnnotation } from '../../../../src/api/names.ts';
 import type { WatchSink } from '../../../../src/base/watch-sink.ts';
 import { observeSecret, observeSecretMetadata } from '../../../../src/policy/plan/observed.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { KubeObject } from '../../../../src/base/kube-object.ts';
+import type { KubeObject } from '../../../../src/base/metadata.ts';
 import type { CompiledShare } from '../../../../src/policy/compile/compile-share.ts';
 import { ShareSet } from '../../../../src/policy/compile/snapshot.ts';
 import { Sources } from '../../../../src/reconcile/live/sources.ts';

@@ -1,6 +1,6 @@
 // Tests which changes make the desired objects of a namespace be computed again.
 import { expect, test } from 'vitest';
-import type { KubeObject } from '../../../../src/base/kube-object.ts';
+import type { KubeObject } from '../../../../src/base/metadata.ts';
 import { DesiredCache } from '../../../../src/reconcile/namespace/desired-cache.ts';
 import { LiveCluster } from '../../../../src/state/live-cluster.ts';
 import { knownNamespace } from '../../../support/engine.ts';

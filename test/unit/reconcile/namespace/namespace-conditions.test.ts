@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { KubeObject } from '../../../../src/base/kube-object.ts';
+import type { KubeObject } from '../../../../src/base/metadata.ts';
 import type { Condition } from '../../../../src/policy/status/condition.ts';
 import { NamespaceConditions } from '../../../../src/reconcile/namespace/namespace-conditions.ts';
 import { WorkQueue } from '../../../../src/reconcile/queue/queue.ts';

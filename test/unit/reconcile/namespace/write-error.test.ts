@@ -5,7 +5,7 @@ import {
   classifyWriteError,
   type WriteOperation,
 } from '../../../../src/reconcile/namespace/write-error.ts';
-import type { KubeObject } from '../../../../src/base/kube-object.ts';
+import type { KubeObject } from '../../../../src/base/metadata.ts';
 import type { DoneStep } from '../../../../src/reconcile/events.ts';
 import { failure } from '../../../support/memory-objects.ts';
 

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
-import type { KubeObject } from '../../../../src/base/kube-object.ts';
+import type { KubeObject } from '../../../../src/base/metadata.ts';
 import { namespaceReports } from '../../../../src/inspect/report/namespace-report.ts';
 import { objectTypeOf } from '../../../../src/policy/terms/object-key.ts';
 import { failure } from '../../../support/memory-objects.ts';

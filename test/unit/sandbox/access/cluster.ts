@@ -1,10 +1,10 @@
 // Builds a store with RBAC objects only, and the authorizer that reads it.
-import type { KubeObject } from '../../../../src/base/kube-object.ts';
+import type { KubeObject } from '../../../../src/base/metadata.ts';
 import { createAuthorizer, type Access } from '../../../../src/sandbox/access/authorizer.ts';
 import { kindsServedFrom } from '../../../../src/sandbox/kinds/served-kinds.ts';
 import type { Resource } from '../../../../src/sandbox/resource.ts';
 import { MemoryStore } from '../../../../src/sandbox/store.ts';
-import { builtInRoles } from '../../../../src/sandbox/initial-objects.ts';
+import { builtInRoles } from '../../../../src/sandbox/sandbox.ts';
 import type { User } from '../../../../src/sandbox/access/users.ts';
 
 export interface Cluster {

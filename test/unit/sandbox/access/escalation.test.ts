@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { KubeObject } from '../../../../src/base/kube-object.ts';
-import { checkEscalation } from '../../../../src/sandbox/access/escalation.ts';
+import type { KubeObject } from '../../../../src/base/metadata.ts';
+import { checkEscalation } from '../../../../src/sandbox/access/authorizer.ts';
 import { ApiError } from '../../../../src/sandbox/api-error.ts';
 import { binding, cluster, role, user, type Cluster } from './cluster.ts';
 import type { User } from '../../../../src/sandbox/access/users.ts';

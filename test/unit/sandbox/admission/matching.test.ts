@@ -1,8 +1,11 @@
 // Tests which writes a webhook or a policy matches.
 import { expect, test } from 'vitest';
 import type { JsonObject } from '../../../../src/base/json.ts';
-import type { ReviewedWrite } from '../../../../src/sandbox/admission/reviewed-write.ts';
-import { matchesResources, matchesWebhook } from '../../../../src/sandbox/admission/matching.ts';
+import {
+  type ReviewedWrite,
+  matchesResources,
+  matchesWebhook,
+} from '../../../../src/sandbox/admission/reviewed-write.ts';
 import type { Webhook } from '../../../../src/sandbox/admission/configurations.ts';
 import { clusterRoles, configMap, configMaps, errorStatusOf, namespaces, Scene } from './scene.ts';
 

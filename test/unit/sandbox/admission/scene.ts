@@ -1,6 +1,6 @@
 // Builds a store with namespaces and valid configurations, and writes to review.
 import { isJsonObject, type JsonObject } from '../../../../src/base/json.ts';
-import type { KubeObject } from '../../../../src/base/kube-object.ts';
+import type { KubeObject } from '../../../../src/base/metadata.ts';
 import { createAdmission } from '../../../../src/sandbox/admission/admission.ts';
 import type { ReviewedWrite } from '../../../../src/sandbox/admission/reviewed-write.ts';
 import type { ClientConfig } from '../../../../src/sandbox/admission/configurations.ts';

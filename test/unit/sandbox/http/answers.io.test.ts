@@ -3,9 +3,9 @@ import { request } from 'node:https';
 import { once } from 'node:events';
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import { describe, expect, it } from 'vitest';
-import type { KubeObject } from '../../../../src/base/kube-object.ts';
+import type { KubeObject } from '../../../../src/base/metadata.ts';
 import { ApiError, notFoundError } from '../../../../src/sandbox/api-error.ts';
-import { ageOf } from '../../../../src/sandbox/http/views.ts';
+import { ageOf } from '../../../../src/sandbox/http/reply.ts';
 import { list, RunningServer } from './running-server.ts';
 import type { ObjectAnswer, SandboxWatchEvent } from '../../../../src/sandbox/read/read.ts';
 

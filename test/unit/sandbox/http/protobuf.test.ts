@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { ApiError } from '../../../../src/sandbox/api-error.ts';
-import { readProtobuf } from '../../../../src/sandbox/http/protobuf.ts';
+import { readProtobuf } from '../../../../src/sandbox/http/body.ts';
 
 interface Sent {
   readonly sent: string;

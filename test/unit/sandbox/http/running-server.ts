@@ -4,8 +4,12 @@ import { HttpsClient, type HttpAnswer } from '../../../support/https-client.ts';
 import type { JsonObject } from '../../../../src/base/json.ts';
 import type { PathAction, ResourceAction } from '../../../../src/sandbox/access/authorizer.ts';
 import { startServer, type RequestRecord, type ServerPorts } from '../../../../src/sandbox/http/server.ts';
-import type { ObjectRequest } from '../../../../src/sandbox/request.ts';
-import { apiVersionOf, type Kinds, type Resource } from '../../../../src/sandbox/resource.ts';
+import {
+  type ObjectRequest,
+  apiVersionOf,
+  type Kinds,
+  type Resource,
+} from '../../../../src/sandbox/resource.ts';
 import { Tokens, type User } from '../../../../src/sandbox/access/users.ts';
 import type { ObjectAnswer } from '../../../../src/sandbox/read/read.ts';
 

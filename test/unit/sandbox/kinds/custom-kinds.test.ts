@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { crdOf, kindDefinitions } from '../../../../src/api/crd.ts';
-import { unknownFields } from '../../../../src/sandbox/kinds/unknown-fields.ts';
+import { unknownFields } from '../../../../src/sandbox/kinds/causes.ts';
 import { causesOf, kindNamed, now, prepared } from './served.ts';
 
 const spec = { source: { namespace: 'a', name: 'b' }, targets: { names: ['c'] } };

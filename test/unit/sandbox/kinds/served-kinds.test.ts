@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { KubeObject } from '../../../../src/base/kube-object.ts';
-import { coreEventKind, newEventKind, mirroringEvents } from '../../../../src/sandbox/kinds/event-kinds.ts';
+import type { KubeObject } from '../../../../src/base/metadata.ts';
+import { coreEventKind, newEventKind, mirroringEvents } from '../../../../src/sandbox/kinds/plain-kinds.ts';
 import { kindsServedFrom } from '../../../../src/sandbox/kinds/served-kinds.ts';
 import { MemoryStore } from '../../../../src/sandbox/store.ts';
 import { allKinds, causesOf, kindNamed } from './served.ts';

@@ -1,5 +1,5 @@
 // Provides kinds and objects for the tests of src/sandbox/kinds.
-import type { KubeObject } from '../../../../src/base/kube-object.ts';
+import type { KubeObject } from '../../../../src/base/metadata.ts';
 import { kindsServedFrom } from '../../../../src/sandbox/kinds/served-kinds.ts';
 import type { Kinds, Resource } from '../../../../src/sandbox/resource.ts';
 import { MemoryStore, type SandboxStore } from '../../../../src/sandbox/store.ts';

@@ -1,16 +1,14 @@
 // Tests what the recorded answers of a real API server leave out: custom kinds, times and hostile keys.
 import { describe, expect, test } from 'vitest';
-import type { KubeObject } from '../../../../src/base/kube-object.ts';
-import { applied } from '../../../../src/sandbox/patch/apply.ts';
+import type { KubeObject } from '../../../../src/base/metadata.ts';
+import { applied, withManagedFields, type Manager } from '../../../../src/sandbox/patch/managed-fields.ts';
 import {
   difference,
   intersection,
   isFieldsV1,
   shownFields,
   union,
-} from '../../../../src/sandbox/patch/field-set.ts';
-import { withManagedFields } from '../../../../src/sandbox/patch/managed-fields.ts';
-import type { Manager } from '../../../../src/sandbox/patch/managed-fields.ts';
+} from '../../../../src/sandbox/patch/field-tree.ts';
 import { kinds } from './kinds.ts';
 
 const widget = (spec: object, metadata: object = {}): KubeObject => ({

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { KubeObject } from '../../../../src/base/kube-object.ts';
+import type { KubeObject } from '../../../../src/base/metadata.ts';
 import { ApiError } from '../../../../src/sandbox/api-error.ts';
 import { jsonPatched } from '../../../../src/sandbox/patch/json-patch.ts';
 

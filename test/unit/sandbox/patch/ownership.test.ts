@@ -2,12 +2,10 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../../../src/base/json.ts';
-import type { KubeObject } from '../../../../src/base/kube-object.ts';
+import type { KubeObject } from '../../../../src/base/metadata.ts';
 import { ApiError } from '../../../../src/sandbox/api-error.ts';
-import { applied } from '../../../../src/sandbox/patch/apply.ts';
+import { applied, withManagedFields, type FieldOwner } from '../../../../src/sandbox/patch/managed-fields.ts';
 import { jsonPatched } from '../../../../src/sandbox/patch/json-patch.ts';
-import { withManagedFields } from '../../../../src/sandbox/patch/managed-fields.ts';
-import type { FieldOwner } from '../../../../src/sandbox/patch/managed-fields.ts';
 import { mergePatched } from '../../../../src/sandbox/patch/merge-patch.ts';
 import type { Resource } from '../../../../src/sandbox/resource.ts';
 import { scenarios } from '../../../fixtures/sandbox/ownership-scenarios.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { KubeObject } from '../../../../src/base/kube-object.ts';
+import type { KubeObject } from '../../../../src/base/metadata.ts';
 import { mergePatched } from '../../../../src/sandbox/patch/merge-patch.ts';
 import { kinds } from './kinds.ts';
 

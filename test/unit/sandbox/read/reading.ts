@@ -1,10 +1,8 @@
 // Provides kinds, objects and requests for the tests of the store and its readers.
-import type { KubeObject } from '../../../../src/base/kube-object.ts';
+import type { KubeObject } from '../../../../src/base/metadata.ts';
 import { ApiError } from '../../../../src/sandbox/api-error.ts';
-import { readList, type SandboxWatchEvent } from '../../../../src/sandbox/read/read.ts';
-import { startWatch } from '../../../../src/sandbox/read/watch.ts';
-import type { ObjectRequest } from '../../../../src/sandbox/request.ts';
-import type { Resource } from '../../../../src/sandbox/resource.ts';
+import { readList, type SandboxWatchEvent, startWatch } from '../../../../src/sandbox/read/read.ts';
+import type { ObjectRequest, Resource } from '../../../../src/sandbox/resource.ts';
 import type { SandboxStore } from '../../../../src/sandbox/store.ts';
 
 export function resourceOf(

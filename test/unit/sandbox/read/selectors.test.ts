@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { KubeObject } from '../../../../src/base/kube-object.ts';
-import { filterOf } from '../../../../src/sandbox/read/selectors.ts';
+import type { KubeObject } from '../../../../src/base/metadata.ts';
+import { filterOf } from '../../../../src/sandbox/read/read.ts';
 import type { Resource } from '../../../../src/sandbox/resource.ts';
 import { configMap, configMaps, errorTextOf, namespaces, resourceOf, secrets } from './reading.ts';
 

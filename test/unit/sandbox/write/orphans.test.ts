@@ -1,6 +1,6 @@
 // Tests the dependents of a deleted object.
 import { expect, test } from 'vitest';
-import type { ObjectRequest } from '../../../../src/sandbox/request.ts';
+import type { ObjectRequest } from '../../../../src/sandbox/resource.ts';
 import { Service } from './service.ts';
 import { garbageCollector } from '../../../../src/sandbox/controllers/deletion.ts';
 

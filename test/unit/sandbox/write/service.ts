@@ -1,11 +1,10 @@
 // Serves objects from its own store to a user with all rights. `admitted` lets a test act during admission.
-import type { KubeObject } from '../../../../src/base/kube-object.ts';
+import type { KubeObject } from '../../../../src/base/metadata.ts';
 import type { ReviewedWrite } from '../../../../src/sandbox/admission/reviewed-write.ts';
 import { createAuthorizer } from '../../../../src/sandbox/access/authorizer.ts';
 import { kindsServedFrom } from '../../../../src/sandbox/kinds/served-kinds.ts';
 import { objectService } from '../../../../src/sandbox/objects.ts';
-import type { ObjectRequest } from '../../../../src/sandbox/request.ts';
-import type { Resource } from '../../../../src/sandbox/resource.ts';
+import type { ObjectRequest, Resource } from '../../../../src/sandbox/resource.ts';
 import { MemoryStore } from '../../../../src/sandbox/store.ts';
 import { Tokens } from '../../../../src/sandbox/access/users.ts';
 import type { WriteContext } from '../../../../src/sandbox/write/context.ts';
