@@ -62,8 +62,9 @@ const secret = (name: string, namespace: string): object => ({
 });
 
 describe('check -f --cluster', () => {
-  const check = async (...objects: readonly object[]) =>
-    await runCommand(['check', '-f', fileOf(...objects), '--cluster', '--kubeconfig', cluster.kubeconfig]);
+  const checkAs = async (kubeconfig: string, ...objects: readonly object[]) =>
+    await runCommand(['check', '-f', fileOf(...objects), '--cluster', '--kubeconfig', kubeconfig]);
+  const check = async (...objects: readonly object[]) => await checkAs(cluster.kubeconfig, ...objects);
 
   test('a share whose source is missing has a warning until the Secret exists', async () => {
     const share = {
@@ -95,6 +96,36 @@ describe('check -f --cluster', () => {
     expect(stdout).not.toContain('shop/all');
     expect(audited('roles').slice(before.roles)).toEqual(['get shop/all', 'get shop/new']);
     expect(audited('secrets').slice(before.secrets)).toEqual([]);
+  });
+
+  test('an account that may not read the policies does not find out whether all is well', async () => {
+    const nobody = await cluster.clientKubeconfig('check-nobody');
+    const good = policy('good', { rbac: { forbidWildcardRules: true } });
+    const { code, stdout, stderr } = await checkAs(nobody, good);
+    expect(code).toBe(3);
+    expect(stderr).toContain('NamespacePolicy could not be read: ');
+    expect(stdout).toMatch(/^incomplete: could not read .*NamespacePolicy.*\n1 file, 1 document: /);
+    const broken = await checkAs(nobody, policy('broken', { rbca: {} }));
+    expect(broken.code).toBe(1);
+  });
+
+  test('an account that may not read one Secret has found out everything but a warning', async () => {
+    const rules = [
+      { apiGroups: ['reeve.dev'], resources: ['*'], verbs: ['list'] },
+      { apiGroups: [''], resources: ['namespaces'], verbs: ['list'] },
+      { apiGroups: ['apps'], resources: ['deployments'], verbs: ['list'] },
+      { apiGroups: [rbac], resources: ['clusterroles'], verbs: ['list'] },
+    ];
+    await grant(cluster, { name: 'check-lister', rules, users: ['check-lister'] });
+    const share = {
+      apiVersion: 'reeve.dev/v1alpha1',
+      kind: 'SecretShare',
+      metadata: { name: 'unseen' },
+      spec: { source: { namespace: 'reeve-shared', name: 'unseen' }, targets: { namespaceSelector: {} } },
+    };
+    const { code, stderr } = await checkAs(await cluster.clientKubeconfig('check-lister'), share);
+    expect({ code, stderr }).toMatchObject({ code: 0 });
+    expect(stderr).toContain('Secret reeve-shared/unseen could not be read: ');
   });
 });
 
