@@ -194,7 +194,7 @@ test.each([
   ['policy/nobody-knows-this', 'there is no NamespacePolicy/nobody-knows-this'],
 ])('a name of --only that does not exist is no plan without changes: %s', async (name, problem) => {
   expect(await plan(onFiles('--exit-code', '--only', name))).toEqual({
-    code: 3,
+    code: 1,
     stdout: '',
     stderr: `${assumed}--only: ${problem}\n`,
   });

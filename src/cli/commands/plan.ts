@@ -67,9 +67,12 @@ export async function runPlan(
     if (base.unread.some(({ kind }) => kind === namespaceType.kind))
       return failed('without the namespaces, nothing can be planned', io);
     const missing = base.unread.length === 0 ? missingOf(scope, base, objects) : undefined;
-    if (missing !== undefined) return failed(missing, io);
+    if (missing !== undefined) return failed(missing, io, exitCodes.no);
     const deleted = storedObjects(refs, base);
-    if (typeof deleted === 'string') return failed(deleted, io);
+    if (typeof deleted === 'string') {
+      const isUnread = base.unread.some(({ kind }) => refs.some((ref) => ref.kind === kind));
+      return failed(deleted, io, isUnread ? exitCodes.unknown : exitCodes.no);
+    }
     const both = objects.find((object) => deleted.some((each) => isSameObject(each, object)));
     if (both !== undefined) return failed(`--delete: ${both.kind} ${nameOf(both)} is also in the files`, io);
     const existing = connection === undefined ? {} : await existingOn(connection, flags);
@@ -106,9 +109,9 @@ function isSameObject(a: KubeObject, b: KubeObject): boolean {
   );
 }
 
-function failed(problem: string, { stderr }: StateIo): number {
+function failed(problem: string, { stderr }: StateIo, code: number = exitCodes.unknown): number {
   stderr(`${problem}\n`);
-  return exitCodes.unknown;
+  return code;
 }
 
 async function readApplied(paths: readonly string[], io: StateIo): Promise<ObjectFiles | string> {
