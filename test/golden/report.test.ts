@@ -106,9 +106,14 @@ describe('a narrowed report', () => {
   });
 
   test.each([
-    [['-n', 'taem-a'], 'no policy can match a namespace taem-a; did you mean team-a?\n'],
+    [['-n', 'taem-a'], 'there is no namespace taem-a; did you mean team-a?\n'],
+    [['-n', 'nothing'], 'there is no namespace nothing\n'],
+    [
+      ['-n', 'team-b', '--exclude-namespace', 'team-b'],
+      'no policy can match namespace team-b, because it is excluded\n',
+    ],
     [['--policy', 'nothing'], 'there is no NamespacePolicy/nothing\n'],
-  ])('of %j, which does not exist, is none', async (args, problem) => {
+  ])('of %j, which does not exist or is excluded, is none', async (args, problem) => {
     expect(await report([files, '--secrets', ...args])).toMatchObject({
       code: 1,
       stdout: '',
