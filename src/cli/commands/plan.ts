@@ -1,7 +1,7 @@
 // The command `reeve plan`: prints what applying files would change. It writes nothing.
 import type { ClusterConnection } from '../../app/cluster-connection.ts';
 import type { Clock } from '../../base/clock.ts';
-import type { KubeObject } from '../../base/kube-object.ts';
+import type { KubeObject, ObjectRef } from '../../base/kube-object.ts';
 import { nameOf } from '../../base/metadata.ts';
 import type { ClusterState } from '../../inspect/input/cluster-state.ts';
 import { kubeObjectsOf } from '../../inspect/input/file-state.ts';
@@ -69,20 +69,26 @@ export async function runPlan(
     const missing = base.unread.length === 0 ? missingOf(scope, base, objects) : undefined;
     if (missing !== undefined) return failed(missing, io, exitCodes.no);
     const deleted = storedObjects(refs, base);
-    if (typeof deleted === 'string') {
-      const isUnread = base.unread.some(({ kind }) => refs.some((ref) => ref.kind === kind));
-      return failed(deleted, io, isUnread ? exitCodes.unknown : exitCodes.no);
-    }
+    if (typeof deleted === 'string') return failed(deleted, io, codeOfMissing(refs, base));
     const both = objects.find((object) => deleted.some((each) => isSameObject(each, object)));
     if (both !== undefined) return failed(`--delete: ${both.kind} ${nameOf(both)} is also in the files`, io);
     const existing = connection === undefined ? {} : await existingOn(connection, flags);
     const plan = await planCluster({ base, objects, deleted, existing, now: io.clock.now() });
     if (plan.planned === 0) io.stderr('the state has no namespaces, so nothing can be planned\n');
-    const inScope = narrowed(plan, scope);
+    const inScope = narrowed({ ...plan, origin: originFor(flags, plan, connection) }, scope);
     return flags.all
       ? printed(plan, inScope, flags, io)
       : printed(withoutKnown(plan), withoutKnown(inScope), flags, io);
   });
+}
+
+function codeOfMissing(refs: readonly ObjectRef[], { unread }: ClusterState): number {
+  return unread.some(({ kind }) => refs.some((ref) => ref.kind === kind)) ? exitCodes.unknown : exitCodes.no;
+}
+
+/** All but the text is passed on to others, who have no use for the path of a kubeconfig. */
+function originFor({ output }: PlanFlags, { origin }: PlanOutput, connection?: ClusterConnection): string {
+  return output === 'text' || connection === undefined ? origin : connection.address;
 }
 
 /** Reads nothing before a policy has rules for it. */

@@ -129,6 +129,19 @@ describe('check -f --cluster', () => {
   });
 });
 
+test('a plan that is passed on names the API server, and no path of a kubeconfig', async () => {
+  const plan = async (output: string): Promise<string> => {
+    const files = ['-f', fileOf(policy('planned', {})), '--kubeconfig', cluster.kubeconfig];
+    return (await runCommand(['plan', ...files, '-o', output])).stdout;
+  };
+  expect(await plan('text')).toContain(`on ${cluster.server} (the kubeconfig ${cluster.kubeconfig}`);
+  for (const output of ['markdown', 'json', 'yaml']) {
+    const printed = await plan(output);
+    expect(printed).toContain(new URL(cluster.server).host);
+    expect(printed).not.toContain('kubeconfig');
+  }
+});
+
 test('explain --as asks the API server what the user may do', async () => {
   await grant(cluster, {
     name: 'deleters',
