@@ -204,7 +204,7 @@ test('files without a document are no plan without changes', async () => {
   expect(await plan(['-f', '-', '--state', cluster], { stdin: '# nothing\n' })).toEqual({
     code: 3,
     stdout: '',
-    stderr: 'standard input cannot be read: there is no YAML or JSON document\n',
+    stderr: 'standard input cannot be read: there is no object in YAML or JSON\n',
   });
 });
 
