@@ -37,7 +37,7 @@ describe.each([
   afterAll(() => rm(folder, { recursive: true }));
 
   const named = commands.map((args) => ({ args, title: args.join(' ') }));
-  test.each(named)('$title PATH exits with 3', async ({ args }) => {
+  test.each(named)('reeve $title PATH exits with 3', async ({ args }) => {
     const path = join(folder, name);
     const { code, stdout, stderr } = await runCommand([...args, path]);
     expect({ code, stdout, stderr }).toEqual({
@@ -47,7 +47,7 @@ describe.each([
     });
   });
 
-  test('test PATH exits with 3', async () => {
+  test('reeve test PATH exits with 3', async () => {
     const { code, stdout } = await runCommand(['test', join(folder, name)]);
     expect({ code, stdout }).toEqual({ code: 3, stdout: '' });
   });

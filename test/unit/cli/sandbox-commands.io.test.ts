@@ -8,6 +8,7 @@ import { installReeve } from '../../cluster/reeve-install.ts';
 import { runCommand } from '../../e2e/support/command.ts';
 import { grant } from '../../e2e/support/people.ts';
 import { mustKubectl } from '../../support/kubectl.ts';
+import { schemaProblems } from '../../support/json-schema-problems.ts';
 import { startSandboxPlane } from '../../support/sandboxes.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'reeve-commands-'));
@@ -140,6 +141,30 @@ test('a plan that is passed on names the API server, and no path of a kubeconfig
     expect(printed).toContain(new URL(cluster.server).host);
     expect(printed).not.toContain('kubeconfig');
   }
+});
+
+describe('adopt for programs', () => {
+  const adopt = async (...args: readonly string[]): Promise<unknown> => {
+    const files = fileOf(policy('first', {}), policy('second', {}));
+    const flags = ['--dry-run', '--kubeconfig', cluster.kubeconfig];
+    return JSON.parse((await runCommand(['adopt', '-f', files, ...args, ...flags])).stdout);
+  };
+
+  test('several policies of files are one document', async () => {
+    const printed = await adopt('-o', 'json');
+    expect(schemaProblems(JSON.parse(readFileSync('schemas/adoption-list.json', 'utf8')), printed)).toEqual(
+      [],
+    );
+    expect(printed).toMatchObject({
+      kind: 'AdoptionList',
+      items: [{ provider: 'NamespacePolicy/first' }, { provider: 'NamespacePolicy/second' }],
+    });
+  });
+
+  test('the policy that is named is the document', async () => {
+    const printed = await adopt('--policy', 'policy/second', '-o', 'json');
+    expect(printed).toMatchObject({ kind: 'Adoption', provider: 'NamespacePolicy/second' });
+  });
 });
 
 test('explain --as asks the API server what the user may do', async () => {
