@@ -114,7 +114,7 @@ async function readIfAllowed(ref: ObjectRef, writer: ObjectWriter): Promise<Kube
 interface Place {
   readonly connection: ClusterConnection;
   readonly io: AdoptIo;
-  /** What is printed for programs at the end. */
+  /** The documents that are printed for programs at the end. */
   readonly outputs: AdoptionOutput[];
 }
 
