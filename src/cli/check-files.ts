@@ -83,9 +83,12 @@ function printed(
   const written = checkWrittenObjects({ located: definitions.rest, base: withBase, state, now });
   const findings = [...definitionFindings, ...written.findings].toSorted(inPlace);
   for (const { kind, reason } of state.unread) io.stderr(`${kind} could not be read: ${reason}\n`);
-  const results = resultsOf(findings, written.unchecked, read);
+  const results = resultsOf(findings, written.unchecked, read, state.unread);
   io.stdout(writers[flags.output](results));
-  return (results.problems ?? 0) > 0 || (flags.strict && findings.length > 0) ? 1 : 0;
+  if ((results.problems ?? 0) > 0 || (flags.strict && findings.length > 0)) return exitCodes.no;
+  // A single object such as "Secret a/b" that could not be read hides warnings alone.
+  const hides = state.unread.some(({ kind }) => flags.strict || !kind.includes(' '));
+  return hides ? exitCodes.unknown : exitCodes.done;
 }
 
 const writers = { text: findingsText, json: jsonText, yaml: yamlText, github: findingsForGithub };
@@ -94,6 +97,7 @@ function resultsOf(
   findings: readonly CheckFinding[],
   unchecked: readonly UncheckedObjects[],
   { files, located }: ObjectFiles,
+  unread: ClusterState['unread'],
 ): CheckResults {
   const problems = findings.filter(({ severity }) => severity === 'problem').length;
   return {
@@ -105,5 +109,6 @@ function resultsOf(
     warnings: findings.length - problems,
     findings,
     unchecked,
+    unread,
   };
 }

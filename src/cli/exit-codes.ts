@@ -15,6 +15,6 @@ export const exitCodeMeanings: readonly (readonly [code: number, meaning: string
   ],
   [
     exitCodes.unknown,
-    'The command could not find out: the cluster did not answer, a kind, a file or a flag could not be read, a program did not start, or an internal error ended it.',
+    'The command could not find out: the cluster did not answer, a kind, a file or a flag could not be read, the files have no object or no suite, a program did not start, or an internal error ended it.',
   ],
 ];

@@ -4,8 +4,8 @@ import { stringifyYaml } from '../base/yaml.ts';
 import type { ImportOrigin, ImportOutput, LostField } from '../inspect/output-schemas/import-output.ts';
 import { idOf } from './tool-object.ts';
 
-/** Longer than any step. Names of the input must not end a comment. */
-const maxLine = 2000;
+/** Longer than any step or loss. Names of the input must not end a comment. */
+const maxLine = 100_000;
 
 /** `kubectl apply -f` takes this text. */
 export function importText({ objects, steps, notes, lost }: ImportOutput): string {
@@ -34,24 +34,41 @@ function comment(text: string): string {
   return `# ${clipped(text, maxLine)}\n`;
 }
 
-function originText({ object, path, file, line }: ImportOrigin): string {
+/** `Tenant/oil, spec.a, spec.b (tenants.yaml:3)` */
+function originText({ object, path, file, line }: ImportOrigin, paths = path === undefined ? [] : [path]) {
   const place = file === undefined ? '' : ` (${file}:${line ?? 1})`;
-  return `${idOf(object)}${path === undefined ? '' : `, ${path}`}${place}`;
+  return `${[idOf(object), ...paths].join(', ')}${place}`;
 }
 
-/** A reason that many places share is written once, with the first of them. */
-const maxPlaces = 3;
+/** A reason that many objects share is written once, with the first of them and with every field. */
+const maxObjects = 3;
 
 function lostLines(lost: readonly LostField[]): readonly string[] {
   const groups = Map.groupBy(lost, ({ why, instead }) => JSON.stringify([why, instead]));
   return [...groups.values()].flatMap((group) => {
     const [first] = group;
     if (first === undefined) return [];
-    const places = group.slice(0, maxPlaces).map(({ from }) => originText(from));
-    const more = group.length > maxPlaces ? [`and ${group.length - maxPlaces} more (-o json lists all)`] : [];
     const { why, instead } = first;
-    return [
-      `- ${[...places, ...more].join('; ')}: ${why}${instead === undefined ? '' : `; instead, ${instead}`}`,
-    ];
+    const places = placesText(group.map(({ from }) => from));
+    return [`- ${places}: ${why}${instead === undefined ? '' : `; instead, ${instead}`}`];
   });
+}
+
+function placesText(origins: readonly ImportOrigin[]): string {
+  const objects = Map.groupBy(origins, ({ path: _path, ...object }) => JSON.stringify(object));
+  const named = new Set<string | undefined>();
+  const shown = [...objects.values()].filter((each, index) => {
+    const isNamed = each.every(({ path }) => named.has(path));
+    for (const { path } of each) named.add(path);
+    return index < maxObjects || !isNamed;
+  });
+  const left = objects.size - shown.length;
+  const more = `and ${left} more object${left === 1 ? '' : 's'} with such fields (-o json lists all)`;
+  return [...shown.flatMap(placeText), ...(left === 0 ? [] : [more])].join('; ');
+}
+
+/** All fields of one object. */
+function placeText(origins: readonly ImportOrigin[]): readonly string[] {
+  const paths = origins.flatMap(({ path }) => path ?? []);
+  return origins.slice(0, 1).map((origin) => originText(origin, paths));
 }

@@ -89,10 +89,7 @@ test.each([
   [[], 'give one of --policy, --share and --binding, or -f'],
   [['--policy', 'a', '--share', 'b'], 'give one of --policy, --share and --binding, or -f'],
   [['-f', '-'], '-f - leaves no standard input for the question: add --yes or --dry-run'],
-  [
-    ['--policy', 'a/b'],
-    '"policy/a/b" is not valid; accepted: KIND/NAME, such as policy/team, share/regcred or binding/no-egress',
-  ],
+  [['--policy', 'share/b'], '--policy: "share/b" is not valid; accepted: NAME or policy/NAME'],
 ])('the arguments %j are refused', async (args, problem) => {
   expect(await readCommand(['adopt', ...args], {})).toMatchObject({
     kind: 'wrong',

@@ -143,7 +143,7 @@ test('files without a document are not said to be without problems', async () =>
   expect(await check(['-f', '-'], '')).toEqual({
     code: 3,
     stdout: '',
-    stderr: 'standard input cannot be read: there is no YAML or JSON document\n',
+    stderr: 'standard input cannot be read: there is no object in YAML or JSON\n',
   });
 });
 

@@ -168,7 +168,7 @@ describe('no suite is written', () => {
     [
       'for a file without a document',
       '',
-      /^~\/tests\/a\.yaml was not written: ~\/a\.yaml cannot be read: there is no YAML or JSON document\n$/,
+      /^~\/tests\/a\.yaml was not written: ~\/a\.yaml cannot be read: there is no object in YAML or JSON\n$/,
     ],
   ])('%s', async ([, text, problem]) => {
     using folder = new SuiteFolder();

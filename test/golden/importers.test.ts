@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { readCommand } from '../../src/cli/command-line.ts';
 import { runImport } from '../../src/cli/commands/import.ts';
+import type { ImportOutput } from '../../src/inspect/output-schemas/import-output.ts';
 import { importFrom } from '../../src/importers/importers.ts';
 import { importSources } from '../../src/importers/sources.ts';
 import { readObjects } from '../../src/state/yaml-objects.ts';
@@ -62,6 +63,27 @@ describe('the command', () => {
     const { code, stdout } = await imported(['rbac-manager', '-f', teams, '-o', 'json']);
     expect(code).toBe(0);
     await expect(stdout).toMatchFileSnapshot('../fixtures/import-output/teams.json');
+  });
+
+  test('every field that is lost is in the text, as it is in JSON', async () => {
+    const tenant = ['capsule', '-f', `${fixtures}/capsule/tenant/input.yaml`];
+    const { lost } = JSON.parse((await imported([...tenant, '-o', 'json'])).stdout) as ImportOutput;
+    const { stdout } = await imported(tenant);
+    const section = stdout.slice(stdout.indexOf('# Not carried over'));
+    const paths = lost.flatMap(({ from }) => from.path ?? []);
+    expect(paths.filter((path) => !section.includes(path))).toEqual([]);
+  });
+
+  test('three objects that share a reason are named, and the text says where the others are', async () => {
+    const names = ['a', 'b', 'c', 'd', 'e'];
+    const tenants = names.map(
+      (name) =>
+        `{apiVersion: capsule.clastix.io/v1beta2, kind: Tenant, metadata: {name: ${name}}, spec: {storageClasses: {allowed: [x]}, priorityClasses: {allowed: [x]}}}`,
+    );
+    const { stdout } = await imported(['capsule', '-f', '-'], tenants.join('\n---\n'));
+    expect(stdout).toMatch(
+      /spec\.\w+, spec\.\w+ \(stdin:1\); .*; and 2 more objects with such fields \(-o json lists all\): /,
+    );
   });
 
   test('counts on standard error, and says what must never be done', async () => {

@@ -294,6 +294,7 @@ describe('the plan of a deletion', () => {
     ['intent/none', 'there is no SecurityIntent/none'],
   ])('of a name that does not exist is no plan: %s', async (name, problem) => {
     expect(await planObjects([], state, '--delete', name)).toMatchObject({
+      code: 1,
       stdout: '',
       stderr: `${assumed}--delete: ${problem}\n`,
     });

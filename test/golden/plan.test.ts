@@ -194,7 +194,7 @@ test.each([
   ['policy/nobody-knows-this', 'there is no NamespacePolicy/nobody-knows-this'],
 ])('a name of --only that does not exist is no plan without changes: %s', async (name, problem) => {
   expect(await plan(onFiles('--exit-code', '--only', name))).toEqual({
-    code: 3,
+    code: 1,
     stdout: '',
     stderr: `${assumed}--only: ${problem}\n`,
   });
@@ -204,7 +204,7 @@ test('files without a document are no plan without changes', async () => {
   expect(await plan(['-f', '-', '--state', cluster], { stdin: '# nothing\n' })).toEqual({
     code: 3,
     stdout: '',
-    stderr: 'standard input cannot be read: there is no YAML or JSON document\n',
+    stderr: 'standard input cannot be read: there is no object in YAML or JSON\n',
   });
 });
 

@@ -94,8 +94,11 @@ describe('a narrowed report', () => {
     expect(new Set(entries.map(({ namespace }) => namespace))).toEqual(new Set(['team-a', 'team-old']));
   });
 
-  test('has the entries of the policies and shares that are named', async () => {
-    const entries = await entriesOf('--policy', 'team', '--share', 'missing');
+  test.each([
+    ['--policy', 'team', '--share', 'missing'],
+    ['--policy', 'policy/team', '--share', 'sshare/missing'],
+  ])('has the entries of the policies and shares that are named: %s %s %s %s', async (...args) => {
+    const entries = await entriesOf(...args);
     expect(new Set(entries.map(({ policy }) => policy))).toEqual(
       new Set(['NamespacePolicy/team', 'SecretShare/missing']),
     );
@@ -106,9 +109,14 @@ describe('a narrowed report', () => {
   });
 
   test.each([
-    [['-n', 'taem-a'], 'no policy can match a namespace taem-a; did you mean team-a?\n'],
+    [['-n', 'taem-a'], 'there is no namespace taem-a; did you mean team-a?\n'],
+    [['-n', 'nothing'], 'there is no namespace nothing\n'],
+    [
+      ['-n', 'team-b', '--exclude-namespace', 'team-b'],
+      'no policy can match namespace team-b, because it is excluded\n',
+    ],
     [['--policy', 'nothing'], 'there is no NamespacePolicy/nothing\n'],
-  ])('of %j, which does not exist, is none', async (args, problem) => {
+  ])('of %j, which does not exist or is excluded, is none', async (args, problem) => {
     expect(await report([files, '--secrets', ...args])).toMatchObject({
       code: 1,
       stdout: '',
@@ -132,6 +140,17 @@ describe('a narrowed report', () => {
         'new',
       ]);
     }
+  });
+
+  test.each([
+    ['team/red', '"team/red" is not valid; accepted: NAME or policy/NAME', '--policy'],
+    ['share/missing', '"share/missing" is not valid; accepted: NAME or policy/NAME', '--policy'],
+    ['a/b/c', '"a/b/c" is not valid; accepted: NAME, NAMESPACE/NAME or binding/NAME', '--binding'],
+  ])('is refused for %s, which is no name of that kind', async (text, problem, flag) => {
+    expect(await readCommand(['report', flag, text], {})).toMatchObject({
+      kind: 'wrong',
+      problems: [`${flag}: ${problem}`],
+    });
   });
 
   test('is never written, because the other Reports would be deleted', async () => {

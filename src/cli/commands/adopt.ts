@@ -1,5 +1,5 @@
 // The command `reeve adopt`: shows existing objects that a policy or share wants, asks, and marks them for adoption.
-import { adoptLabel, cliFieldManager } from '../../api/names.ts';
+import { adoptLabel, cliApiVersion, cliFieldManager } from '../../api/names.ts';
 import type { ClusterConnection } from '../../app/cluster-connection.ts';
 import type { Clock } from '../../base/clock.ts';
 import { KubeError } from '../../base/kube-error.ts';
@@ -44,14 +44,35 @@ export async function runAdopt(
     return exitCodes.no;
   }
   return await onCluster(flags, environment, io.stderr, async (connection) => {
+    const outputs: AdoptionOutput[] = [];
     let worst: number = exitCodes.done;
-    for (const id of ids) {
-      const code = await adoptFor(id, added, flags, { connection, io });
-      if (code === notConfirmed) return code;
-      worst = Math.max(worst, code);
+    try {
+      for (const id of ids) {
+        const code = await adoptFor(id, added, flags, { connection, io, outputs });
+        if (code === notConfirmed) return code;
+        worst = Math.max(worst, code);
+      }
+      return worst;
+    } finally {
+      // An error that ends the command must not hide what was marked before.
+      if (flags.output !== 'text') io.stdout(adoptionData(flags, flags.output, outputs));
     }
-    return worst;
   });
+}
+
+/** One document. Files give a list, however many policies they have. */
+function adoptionData(
+  flags: AdoptFlags,
+  format: 'json' | 'yaml',
+  outputs: readonly AdoptionOutput[],
+): string {
+  const [only] = outputs;
+  if (only === undefined) return '';
+  const isList = namedProviders(flags).length === 0;
+  return dataText(
+    format,
+    isList ? { apiVersion: cliApiVersion, kind: 'AdoptionList', items: outputs } : only,
+  );
 }
 
 /** The named provider, or all of the files. */
@@ -68,15 +89,16 @@ async function adoptFor(
   id: ProviderId,
   added: readonly KubeObject[],
   flags: AdoptFlags,
-  { connection, io }: Place,
+  place: Place,
 ): Promise<number> {
+  const { connection, io } = place;
   const base = await readProviderState(connection, id, { ...flags, others: true, added }, io);
   if (typeof base === 'number') return base;
   const { writer } = connection;
   const request = { base, id, namespaces: flags.namespace, now: io.clock.now() };
   const readSecret = async (ref: ObjectRef) => await readIfAllowed(ref, writer);
   const { output, offers } = await planAdoption({ ...request, readSecret });
-  return await adopt({ ...output, dryRun: flags.dryRun }, offers, flags, { connection, io });
+  return await adopt({ ...output, dryRun: flags.dryRun }, offers, flags, place);
 }
 
 /** Without the right, the keys are not known. The object can be marked all the same. */
@@ -92,17 +114,17 @@ async function readIfAllowed(ref: ObjectRef, writer: ObjectWriter): Promise<Kube
 interface Place {
   readonly connection: ClusterConnection;
   readonly io: AdoptIo;
+  /** The documents that are printed for programs at the end. */
+  readonly outputs: AdoptionOutput[];
 }
 
 async function adopt(
   output: AdoptionOutput,
   offers: readonly KubeObject[],
   flags: AdoptFlags,
-  { connection, io }: Place,
+  { connection, io, outputs }: Place,
 ): Promise<number> {
   const { output: format } = flags;
-  const print = (result: AdoptionOutput): void =>
-    format === 'text' ? undefined : io.stdout(dataText(format, result));
   if (format === 'text')
     io.stdout(adoptionText(output, { isWhole: flags.all, paint: styleFor(io.isColored) }));
   const remaining = countOf(output) - output.adoptable;
@@ -110,16 +132,16 @@ async function adopt(
   const clean =
     remaining === 0 && output.complete ? exitCodes.done : isKnown ? exitCodes.no : exitCodes.unknown;
   if (flags.dryRun || offers.length === 0) {
-    print(output);
+    outputs.push(output);
     return clean;
   }
   const ask = format === 'text' ? io.ask : undefined;
   if (!(await isAgreed({ ...io, ask }, { yes: flags.yes, word: 'adopt' }))) {
-    print(output);
+    outputs.push(output);
     return notConfirmed;
   }
   const { marked, failed } = await markAll(offers, connection.writer, io);
-  print({ ...output, marked, failed });
+  outputs.push({ ...output, marked, failed });
   return failed.length === 0 ? clean : exitCodes.no;
 }
 

@@ -1,7 +1,7 @@
 // The command `reeve plan`: prints what applying files would change. It writes nothing.
 import type { ClusterConnection } from '../../app/cluster-connection.ts';
 import type { Clock } from '../../base/clock.ts';
-import { type KubeObject, nameOf } from '../../base/metadata.ts';
+import { type KubeObject, type ObjectRef, nameOf } from '../../base/metadata.ts';
 import type { ClusterState } from '../../inspect/input/cluster-state.ts';
 import { kubeObjectsOf } from '../../inspect/input/file-state.ts';
 import { loadState, namespaceType, setupOf } from '../../inspect/input/loaded-state.ts';
@@ -66,19 +66,28 @@ export async function runPlan(
     if (base.unread.some(({ kind }) => kind === namespaceType.kind))
       return failed('without the namespaces, nothing can be planned', io);
     const missing = base.unread.length === 0 ? missingOf(scope, base, objects) : undefined;
-    if (missing !== undefined) return failed(missing, io);
+    if (missing !== undefined) return failed(missing, io, exitCodes.no);
     const deleted = storedObjects(refs, base);
-    if (typeof deleted === 'string') return failed(deleted, io);
+    if (typeof deleted === 'string') return failed(deleted, io, codeOfMissing(refs, base));
     const both = objects.find((object) => deleted.some((each) => isSameObject(each, object)));
     if (both !== undefined) return failed(`--delete: ${both.kind} ${nameOf(both)} is also in the files`, io);
     const existing = connection === undefined ? {} : await existingOn(connection, flags);
     const plan = await planCluster({ base, objects, deleted, existing, now: io.clock.now() });
     if (plan.planned === 0) io.stderr('the state has no namespaces, so nothing can be planned\n');
-    const inScope = narrowed(plan, scope);
+    const inScope = narrowed({ ...plan, origin: originFor(flags, plan, connection) }, scope);
     return flags.all
       ? printed(plan, inScope, flags, io)
       : printed(withoutKnown(plan), withoutKnown(inScope), flags, io);
   });
+}
+
+function codeOfMissing(refs: readonly ObjectRef[], { unread }: ClusterState): number {
+  return unread.some(({ kind }) => refs.some((ref) => ref.kind === kind)) ? exitCodes.unknown : exitCodes.no;
+}
+
+/** All but the text is passed on to others, who have no use for the path of a kubeconfig. */
+function originFor({ output }: PlanFlags, { origin }: PlanOutput, connection?: ClusterConnection): string {
+  return output === 'text' || connection === undefined ? origin : connection.address;
 }
 
 /** Reads nothing before a policy has rules for it. */
@@ -105,9 +114,9 @@ function isSameObject(a: KubeObject, b: KubeObject): boolean {
   );
 }
 
-function failed(problem: string, { stderr }: StateIo): number {
+function failed(problem: string, { stderr }: StateIo, code: number = exitCodes.unknown): number {
   stderr(`${problem}\n`);
-  return exitCodes.unknown;
+  return code;
 }
 
 async function readApplied(paths: readonly string[], io: StateIo): Promise<ObjectFiles | string> {

@@ -56,7 +56,7 @@ export const checkForm = commandForm({
     [2, 'Wrong flags.'],
     [
       3,
-      'The command could not find out: no answer of the cluster, or too few rights, or files that cannot be read.',
+      'The command could not find out: no answer of the cluster, or files or kinds that could not be read. What could be checked is printed. A single Secret that could not be read counts only with --strict.',
     ],
   ],
 });

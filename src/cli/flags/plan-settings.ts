@@ -97,7 +97,10 @@ export const planForm = commandForm({
   ],
   exitCodes: [
     [0, 'The plan was made. With --exit-code: nothing would change.'],
-    [1, '--max-deletions was exceeded. With --exit-code also: something would be refused.'],
+    [
+      1,
+      'A name of --delete or --only does not exist, or --max-deletions was exceeded. With --exit-code also: something would be refused.',
+    ],
     [2, 'With --exit-code: something would change. Without it: wrong flags.'],
     [3, 'The plan could not be made. With --exit-code also: a kind could not be read, or wrong flags.'],
   ],

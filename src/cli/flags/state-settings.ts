@@ -1,6 +1,8 @@
 // Settings of commands that look at a cluster or at files: where the cluster is, and what its install allows.
 import { isNamespaceName, isSubdomain } from '../../api/kubernetes-names.ts';
-import { providerNamed, type ReadProviderName } from '../../inspect/input/object-names.ts';
+import { describeValue } from '../../base/text.ts';
+import { providerNamed, providerWords, type ReadProviderName } from '../../inspect/input/object-names.ts';
+import { isBinding, kindOfProvider, type ProviderId } from '../../policy/terms/provider-id.ts';
 import { file, namespaceNames, outputSetting, parseNamespace } from './common-settings.ts';
 import { isKindText, kindAccepted } from './run-settings.ts';
 import { listSetting, optionalText, switchSetting, withoutVariable } from './setting-kinds.ts';
@@ -109,15 +111,31 @@ export function providerSettings(role: string) {
   };
 }
 
-/** What the flags of `providerSettings` name. */
+/** What the flags of `providerSettings` name: NAME, or KIND/NAME as in other commands. */
 export function namedProviders({
   policy,
   share,
   binding,
 }: Values<ReturnType<typeof providerSettings>>): readonly ReadProviderName[] {
-  return Object.entries({ policy, share, binding }).flatMap(([kind, name]) =>
-    name === undefined ? [] : [providerNamed(`${kind}/${name}`, undefined)],
+  return Object.entries({ policy, share, binding }).flatMap(([word, text]) =>
+    text === undefined ? [] : [namedBy(word, text)],
   );
+}
+
+function namedBy(word: string, text: string): ReadProviderName {
+  const whole = providerNamed(text, undefined);
+  if (whole.ok && isOfFlag(word, whole.id)) return whole;
+  const named = providerNamed(`${word}/${text}`, undefined);
+  if (named.ok) return named;
+  const placed = word === 'binding' ? 'NAME, NAMESPACE/NAME' : 'NAME';
+  return {
+    ok: false,
+    problem: `--${word}: ${describeValue(text)} is not valid; accepted: ${placed} or ${word}/NAME`,
+  };
+}
+
+function isOfFlag(word: string, id: ProviderId): boolean {
+  return word === 'binding' ? isBinding(id) : kindOfProvider(id) === providerWords.get(word);
 }
 
 /** Undefined if the flag is not given. */

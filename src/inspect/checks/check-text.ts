@@ -1,19 +1,21 @@
 // Writes the findings about files: lines for people, and annotations of a pull request.
 import { clipped } from '../../base/text.ts';
 import { shownFile } from '../../state/file-problem.ts';
-import type { CheckFinding, CheckResults, UncheckedObjects } from '../output-schemas/check-results.ts';
+import { unreadText } from '../input/unread-text.ts';
+import type { CheckFinding, CheckResults } from '../output-schemas/check-results.ts';
 
 /** One line for each finding, in the form that editors and terminals can jump to, and the counts. */
-export function findingsText({ findings = [], unchecked = [], ...counts }: CheckResults): string {
-  return [...findings.map(lineOf), ...uncheckedLines(unchecked), countsText(counts), ''].join('\n');
+export function findingsText({ findings = [], ...results }: CheckResults): string {
+  return [...findings.map(lineOf), ...uncheckedLines(results), countsText(results), ''].join('\n');
 }
 
 /** `not checked: 2 Deployments, 1 Service: no policy has rules on this kind`, one line for each reason. */
-function uncheckedLines(unchecked: readonly UncheckedObjects[]): readonly string[] {
-  return [...Map.groupBy(unchecked, ({ reason }) => reason)].map(([reason, kinds]) => {
+function uncheckedLines({ unchecked = [], unread = [] }: CheckResults): readonly string[] {
+  const lines = [...Map.groupBy(unchecked, ({ reason }) => reason)].map(([reason, kinds]) => {
     const amounts = kinds.map(({ kind, count }) => amountOf(count, clipped(kind)));
     return `not checked: ${amounts.join(', ')}: ${reason}`;
   });
+  return [...lines, unreadText(unread)].filter((line) => line !== '');
 }
 
 /** Longer than any message of Reeve. */
@@ -40,8 +42,8 @@ export function amountOf(count: number, thing: string): string {
 }
 
 /** https://docs.github.com/en/actions/reference/workflows-and-actions/workflow-commands#setting-an-error-message */
-export function findingsForGithub({ findings = [], unchecked = [] }: CheckResults): string {
-  const notices = uncheckedLines(unchecked).map((line) => `::notice::${data(line)}\n`);
+export function findingsForGithub({ findings = [], ...results }: CheckResults): string {
+  const notices = uncheckedLines(results).map((line) => `::notice::${data(line)}\n`);
   return [...findings.map(githubAnnotation), ...notices].join('');
 }
 

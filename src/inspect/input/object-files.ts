@@ -38,14 +38,11 @@ export async function readObjectFiles(
     isState ? (quicklyRead(file) ?? readObjects(file)) : readObjects(file),
   );
   const problems = inOrder([...unreadable, ...read.flatMap((file) => [...file.problems, ...file.misread])]);
-  // An empty answer of a cluster is a state. Elsewhere, a script has named the wrong folder or lost its input.
-  if (!isState && problems.length === 0 && read.every(({ objects }) => objects.length === 0))
-    throw new UnreadablePathError(namesOf(paths), 'there is no YAML or JSON document');
-  return {
-    files: texts.size,
-    located: read.flatMap(({ objects }) => objects).filter(({ value }) => !isForTools(value)),
-    problems,
-  };
+  const located = read.flatMap(({ objects }) => objects).filter(({ value }) => !isForTools(value));
+  // A script has named the wrong folder or lost its input: a saved state of a cluster has its namespaces at least.
+  if (paths.length > 0 && problems.length === 0 && located.length === 0)
+    throw new UnreadablePathError(namesOf(paths), 'there is no object in YAML or JSON');
+  return { files: texts.size, located, problems };
 }
 
 function namesOf(paths: readonly string[]): string {

@@ -40,4 +40,13 @@ export const adoption = object({
   ],
 });
 
+export const adoptionList = object({
+  description: 'What reeve adopt -f found and did, for each policy, share and binding of the files.',
+  fields: {
+    ...header('AdoptionList'),
+    items: rows('One for each policy, share or binding.', adoption),
+  },
+  required: ['apiVersion', 'kind', 'items'],
+});
+
 export type AdoptionOutput = Infer<typeof adoption>;

@@ -1,7 +1,7 @@
 // Defines the JSON of `reeve check`: findings about files, and the parts of an install on a cluster.
 import { boolean, choice, object } from '../../api/schema/build.ts';
 import type { Infer } from '../../api/schema/schema.ts';
-import { numberOf, header, rows, words } from './parts.ts';
+import { numberOf, header, rows, unreadKinds, words } from './parts.ts';
 
 const finding = object({
   description: 'A problem or a warning about a place in a file.',
@@ -71,6 +71,7 @@ export const checkResults = object({
     warnings: numberOf('How many findings are warnings.'),
     findings: rows('All findings, by file, line and column.', finding),
     unchecked: rows('Objects that were not checked.', unchecked),
+    unread: unreadKinds,
     works: boolean('True if everything that this account may look at works.'),
     parts: rows('The parts of the install.', part),
   },

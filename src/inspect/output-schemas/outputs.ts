@@ -1,6 +1,6 @@
 // Lists the schemas of all outputs, for the generator of /schemas.
 import type { ObjectSchema } from '../../api/schema/schema.ts';
-import { adoption } from './adoption.ts';
+import { adoption, adoptionList } from './adoption.ts';
 import { checkResults } from './check-results.ts';
 import { confirmation } from './confirmation.ts';
 import { explanation } from './explanation.ts';
@@ -12,6 +12,7 @@ import { testResults } from './test-results.ts';
 /** By the name of the file. */
 export const outputSchemas: Readonly<Record<string, ObjectSchema>> = {
   adoption,
+  'adoption-list': adoptionList,
   'check-results': checkResults,
   confirmation,
   explanation,

@@ -8,6 +8,7 @@ import { installReeve } from '../../cluster/reeve-install.ts';
 import { runCommand } from '../../e2e/support/command.ts';
 import { grant } from '../../e2e/support/people.ts';
 import { mustKubectl } from '../../support/kubectl.ts';
+import { schemaProblems } from '../../support/json-schema-problems.ts';
 import { startSandboxPlane } from '../../support/sandboxes.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'reeve-commands-'));
@@ -62,8 +63,9 @@ const secret = (name: string, namespace: string): object => ({
 });
 
 describe('check -f --cluster', () => {
-  const check = async (...objects: readonly object[]) =>
-    await runCommand(['check', '-f', fileOf(...objects), '--cluster', '--kubeconfig', cluster.kubeconfig]);
+  const checkAs = async (kubeconfig: string, ...objects: readonly object[]) =>
+    await runCommand(['check', '-f', fileOf(...objects), '--cluster', '--kubeconfig', kubeconfig]);
+  const check = async (...objects: readonly object[]) => await checkAs(cluster.kubeconfig, ...objects);
 
   test('a share whose source is missing has a warning until the Secret exists', async () => {
     const share = {
@@ -95,6 +97,73 @@ describe('check -f --cluster', () => {
     expect(stdout).not.toContain('shop/all');
     expect(audited('roles').slice(before.roles)).toEqual(['get shop/all', 'get shop/new']);
     expect(audited('secrets').slice(before.secrets)).toEqual([]);
+  });
+
+  test('an account that may not read the policies does not find out whether all is well', async () => {
+    const nobody = await cluster.clientKubeconfig('check-nobody');
+    const good = policy('good', { rbac: { forbidWildcardRules: true } });
+    const { code, stdout, stderr } = await checkAs(nobody, good);
+    expect(code).toBe(3);
+    expect(stderr).toContain('NamespacePolicy could not be read: ');
+    expect(stdout).toMatch(/^incomplete: could not read .*NamespacePolicy.*\n1 file, 1 document: /);
+    const broken = await checkAs(nobody, policy('broken', { rbca: {} }));
+    expect(broken.code).toBe(1);
+  });
+
+  test('an account that may not read one Secret has found out everything but a warning', async () => {
+    const rules = [
+      { apiGroups: ['reeve.dev'], resources: ['*'], verbs: ['list'] },
+      { apiGroups: [''], resources: ['namespaces'], verbs: ['list'] },
+      { apiGroups: ['apps'], resources: ['deployments'], verbs: ['list'] },
+      { apiGroups: [rbac], resources: ['clusterroles'], verbs: ['list'] },
+    ];
+    await grant(cluster, { name: 'check-lister', rules, users: ['check-lister'] });
+    const share = {
+      apiVersion: 'reeve.dev/v1alpha1',
+      kind: 'SecretShare',
+      metadata: { name: 'unseen' },
+      spec: { source: { namespace: 'reeve-shared', name: 'unseen' }, targets: { namespaceSelector: {} } },
+    };
+    const { code, stderr } = await checkAs(await cluster.clientKubeconfig('check-lister'), share);
+    expect({ code, stderr }).toMatchObject({ code: 0 });
+    expect(stderr).toContain('Secret reeve-shared/unseen could not be read: ');
+  });
+});
+
+test('a plan that is passed on names the API server, and no path of a kubeconfig', async () => {
+  const plan = async (output: string): Promise<string> => {
+    const files = ['-f', fileOf(policy('planned', {})), '--kubeconfig', cluster.kubeconfig];
+    return (await runCommand(['plan', ...files, '-o', output])).stdout;
+  };
+  expect(await plan('text')).toContain(`on ${cluster.server} (the kubeconfig ${cluster.kubeconfig}`);
+  for (const output of ['markdown', 'json', 'yaml']) {
+    const printed = await plan(output);
+    expect(printed).toContain(new URL(cluster.server).host);
+    expect(printed).not.toContain('kubeconfig');
+  }
+});
+
+describe('adopt for programs', () => {
+  const adopt = async (...args: readonly string[]): Promise<unknown> => {
+    const files = fileOf(policy('first', {}), policy('second', {}));
+    const flags = ['--dry-run', '--kubeconfig', cluster.kubeconfig];
+    return JSON.parse((await runCommand(['adopt', '-f', files, ...args, ...flags])).stdout);
+  };
+
+  test('several policies of files are one document', async () => {
+    const printed = await adopt('-o', 'json');
+    expect(schemaProblems(JSON.parse(readFileSync('schemas/adoption-list.json', 'utf8')), printed)).toEqual(
+      [],
+    );
+    expect(printed).toMatchObject({
+      kind: 'AdoptionList',
+      items: [{ provider: 'NamespacePolicy/first' }, { provider: 'NamespacePolicy/second' }],
+    });
+  });
+
+  test('the policy that is named is the document', async () => {
+    const printed = await adopt('--policy', 'policy/second', '-o', 'json');
+    expect(printed).toMatchObject({ kind: 'Adoption', provider: 'NamespacePolicy/second' });
   });
 });
 
