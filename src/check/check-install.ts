@@ -12,6 +12,7 @@ import { providerKinds, type ProviderKind, providerResources } from '../policy/t
 import { protections } from '../reconcile/guard-check.ts';
 import { listObjects } from '../uninstall/removal.ts';
 import {
+  costDetails,
   deploymentProblems,
   kindProblems,
   leaseProblems,
@@ -232,6 +233,9 @@ function providersReading(kind: ProviderKind, { client }: Cluster): Reading {
   const path = resourcePath({ apiVersion, plural });
   return {
     needs: [{ verb: 'list', group, resource: plural }],
-    look: async () => ({ problems: providerProblems(kind, await listObjects(client, { path })) }),
+    look: async () => {
+      const providers = await listObjects(client, { path });
+      return { problems: providerProblems(kind, providers), details: costDetails(kind, providers) };
+    },
   };
 }

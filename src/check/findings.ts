@@ -3,6 +3,8 @@ import { X509Certificate } from 'node:crypto';
 import { ownMember } from '../base/json.ts';
 import { type KubeObject, nameOf } from '../base/metadata.ts';
 import { isEnforced, type Protection } from '../reconcile/guard-check.ts';
+import { conditionOf } from '../policy/status/condition.ts';
+import { expensiveCondition } from '../policy/status/provider-conditions.ts';
 import { isSealBroken } from '../registration/configuration-drift.ts';
 import { versionAnnotation } from '../registration/wanted-configurations.ts';
 import type { LackedRight } from './missing-rules.ts';
@@ -128,10 +130,22 @@ export function providerProblems(kind: string, providers: readonly KubeObject[])
       const reason = ownMember(ready, 'reason');
       const why = typeof reason === 'string' ? reason : 'it has no status yet';
       const { name = '', namespace } = provider.metadata;
-      const [shown, place] =
-        namespace === undefined ? [name, ''] : [`${namespace}/${name}`, ` -n ${namespace}`];
-      return `${kind} ${shown} is not ready (${why}): see kubectl describe ${kind.toLowerCase()} ${name}${place}`;
+      const place = namespace === undefined ? '' : ` -n ${namespace}`;
+      const describe = `kubectl describe ${kind.toLowerCase()} ${name}${place}`;
+      return `${kind} ${shownName(provider)} is not ready (${why}): see ${describe}`;
     });
+}
+
+/** Names the policies that cost too much, with their cost. They work, so that is no problem. */
+export function costDetails(kind: string, providers: readonly KubeObject[]): readonly string[] {
+  return providers.flatMap((provider) => {
+    const found = conditionOf(provider.status, expensiveCondition);
+    return found?.status === 'True' ? [`${kind} ${shownName(provider)}: ${found.message}`] : [];
+  });
+}
+
+function shownName({ metadata: { name = '', namespace } }: KubeObject): string {
+  return namespace === undefined ? name : `${namespace}/${name}`;
 }
 
 function conditionsOf({ status }: KubeObject): readonly unknown[] {

@@ -1,5 +1,7 @@
 // Finds the namespaces that a provider affects.
 import { type KubeObject, nameOf } from '../base/metadata.ts';
+import { isDear } from '../policy/decide/cost.ts';
+import { CountingBudget, unlimitedBudget } from '../policy/terms/budget.ts';
 import { matchNamespace, type CompiledMatch } from '../policy/terms/match.ts';
 import type { ProviderId } from '../policy/terms/provider-id.ts';
 import type { LiveCluster } from '../state/live-cluster.ts';
@@ -13,7 +15,7 @@ interface AffectedScope {
   readonly objects: ObservedObjects;
 }
 
-/** Returns the namespaces that reported on the provider, that it matches now, or where it owns objects. */
+/** Returns the namespaces that reported on the provider, that it matches now or at a high cost, or where it owns objects. */
 export function affectedNamespaces(
   id: ProviderId,
   { cluster, ledger, objects }: AffectedScope,
@@ -24,7 +26,9 @@ export function affectedNamespaces(
   for (const namespaceObject of candidates(match, cluster)) {
     const name = nameOf(namespaceObject);
     if (names.has(name) || cluster.isExcluded(name)) continue;
-    if (matchNamespace(match, namespaceObject).kind !== 'no') names.add(name);
+    const budget = new CountingBudget(unlimitedBudget);
+    // A namespace that does not match reports the cost of the match if it is high.
+    if (matchNamespace(match, namespaceObject, budget).kind !== 'no' || isDear(budget.units)) names.add(name);
   }
   // A namespace that does not exist never reports, so nothing may wait for it.
   return new Set([...names].filter((name) => cluster.namespace(name) !== undefined));

@@ -72,6 +72,26 @@ describeControllers('a check', () => {
     await expect(stdout).toMatchFileSnapshot('../fixtures/checks/on-cluster/expected.text');
   });
 
+  it('a stored policy that costs too much is named with its cost, also where its match is false', async () => {
+    const expression = '!lists.range(210).all(x, lists.range(210).all(y, x + y >= 0))';
+    const spec = { match: { names: ['default'], matchConditions: [{ name: 'c', expression }] } };
+    const policy = {
+      apiVersion: 'reeve.dev/v1alpha1',
+      kind: 'NamespacePolicy',
+      metadata: { name: 'dear' },
+      spec,
+    };
+    await mustKubectl(['apply', '-f', '-'], { kubeconfig, input: JSON.stringify(policy) });
+    try {
+      await eventually(async () => (await check('check')).stdout).toMatch(
+        /^ok: policies, shares and bindings\n  NamespacePolicy dear: this policy costs 44\d,\d{3} units in namespace default, /m,
+      );
+      expect((await check('check')).code).toBe(0);
+    } finally {
+      await mustKubectl(['delete', 'nspol', 'dear'], cluster);
+    }
+  });
+
   it('a guard that no longer denies is a problem, and the check says what to do', async () => {
     await mustKubectl(['delete', 'validatingadmissionpolicybinding', 'reeve-guard'], cluster);
     const { code, stdout } = await check('check');

@@ -14,6 +14,7 @@ export const syncedFacts: StatusFacts = {
   failures: [],
   skipped: [],
   withoutEffect: [],
+  cost: undefined,
   waiting: 0,
   held: undefined,
   source: undefined,

@@ -51,9 +51,9 @@ export const bindingStatus = object({
     }),
     ...policyStatusFields({
       provider: 'binding',
-      conditionTypes: 'Ready, IntentsResolved, Reconciling or Stalled',
+      conditionTypes: 'Ready, IntentsResolved, Reconciling, Stalled or Expensive',
       conditionMeanings:
-        'Ready: all intents are resolved, and all desired objects exist and match. IntentsResolved: all intents exist, and an adapter supports each; the others are kept meanwhile. Reconciling: Reeve is working on the objects. Stalled: Reeve cannot continue until a person acts; the reason says why.',
+        'Ready: all intents are resolved, and all desired objects exist and match. IntentsResolved: all intents exist, and an adapter supports each; the others are kept meanwhile. Reconciling: Reeve is working on the objects. Stalled: Reeve cannot continue until a person acts; the reason says why. Expensive: the binding costs too much in a namespace.',
     }),
   },
 });

@@ -76,9 +76,9 @@ export const policyStatus = object({
   description: 'What Reeve reports about the policy; written by Reeve alone.',
   fields: policyStatusFields({
     provider: 'policy',
-    conditionTypes: 'Ready, Reconciling or Stalled',
+    conditionTypes: 'Ready, Reconciling, Stalled or Expensive',
     conditionMeanings:
-      'Ready: all desired objects exist and match. Reconciling: Reeve is working on them. Stalled: Reeve cannot continue until a person acts; the reason says why.',
+      'Ready: all desired objects exist and match. Reconciling: Reeve is working on them. Stalled: Reeve cannot continue until a person acts; the reason says why. Expensive: the policy costs too much in a namespace.',
   }),
 });
 

@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { QuotaSpec } from '../../api/namespace-policy/namespace-policy.ts';
 import { type KubeObject, labelsOf, nameOf, valueOf } from '../../base/metadata.ts';
-import type { Steps } from '../terms/budget.ts';
+import { CountingBudget, type Steps } from '../terms/budget.ts';
 import { isManaged } from '../desired/desired.ts';
 import { matchNamespace, mayMatch, type MatchResult } from '../terms/match.ts';
 import type { ClusterSnapshot } from '../compile/snapshot.ts';
@@ -172,10 +172,11 @@ class Comparison implements Impact {
   /** The namespace is left out of the numbers that a step had no budget to find. */
   *add(namespaceObject: KubeObject): Steps<void> {
     this.managed += 1;
-    const older = this.#match(this.#write.before, namespaceObject);
+    const { before, after } = this.#write;
+    const older = this.#match(before, namespaceObject);
     const isOlderLate = older.kind === 'error' && this.#isSpent();
     if (!this.#hasSameMatch) yield;
-    const newer = this.#hasSameMatch ? older : this.#match(this.#write.after, namespaceObject);
+    const newer = this.#hasSameMatch ? older : this.#match(after, namespaceObject);
     if (older.kind === 'no' && newer.kind === 'no') return;
     const isLate = isOlderLate || (newer.kind === 'error' && this.#isSpent());
     yield;
@@ -243,9 +244,13 @@ class Comparison implements Impact {
   }
 
   #match(definition: ProviderDefinition | undefined, namespaceObject: KubeObject): MatchResult {
-    return definition === undefined
-      ? no
-      : matchNamespace(definition.compiled.match, namespaceObject, this.#circumstances.budget);
+    if (definition === undefined) return no;
+    const budget = new CountingBudget(this.#circumstances.budget);
+    const result = matchNamespace(definition.compiled.match, namespaceObject, budget);
+    // A write of a namespace pays for the match whatever its result is.
+    if (this.#hasSameMatch || definition === this.#write.after)
+      this.dearest = dearer(this.dearest, { name: nameOf(namespaceObject), units: budget.units });
+    return result;
   }
 }
 

@@ -37,9 +37,13 @@ export function dearer(a: NamespaceCost | undefined, b: NamespaceCost): Namespac
   return a !== undefined && a.units >= b.units ? a : b;
 }
 
+export function isDear(units: number): boolean {
+  return units >= dearUnits;
+}
+
 /** Undefined for what is cheap everywhere. */
 export function dearText(dearest: NamespaceCost | undefined): string | undefined {
-  if (dearest === undefined || dearest.units < dearUnits) return undefined;
+  if (dearest === undefined || !isDear(dearest.units)) return undefined;
   return (
     `costs ${unitsText(dearest.units)} in namespace ${dearest.name}, of the ${unitsText(defaultEvaluationUnits)} ` +
     'that all policies together may cost for one request. Make its expressions cheaper'

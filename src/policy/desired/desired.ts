@@ -1,7 +1,7 @@
 // Computes the desired objects of one namespace: those of all policies and bindings, then those of all shares.
 import { isDeepStrictEqual } from 'node:util';
 import { type KubeObject, isTerminating, nameOf } from '../../base/metadata.ts';
-import { unlimitedBudget, type Budget } from '../terms/budget.ts';
+import { CountingBudget, unlimitedBudget, type Budget } from '../terms/budget.ts';
 import { matchErrorText, matchNamespace } from '../terms/match.ts';
 import type { ProviderId } from '../terms/provider-id.ts';
 import type { ClusterSnapshot } from '../compile/snapshot.ts';
@@ -45,6 +45,8 @@ export interface Desired {
   readonly expiries: ReadonlyMap<ProviderId, number>;
   /** The policies and shares that match the namespace and provide something. */
   readonly providers: readonly ProviderId[];
+  /** What it costs to render the contents of each provider. */
+  readonly units: ReadonlyMap<ProviderId, number>;
 }
 
 /** Returns nothing for an excluded or terminating namespace, whose objects are left alone. */
@@ -89,6 +91,7 @@ class DesiredUnion implements Desired {
   readonly expired = new Map<ProviderId, Set<ObjectKey>>();
   readonly expiries = new Map<ProviderId, number>();
   readonly providers: ProviderId[] = [];
+  readonly units = new Map<ProviderId, number>();
   readonly skipped: SkippedContent[] = [];
   nextExpiry: number | undefined;
   readonly #now: number;
@@ -105,7 +108,9 @@ class DesiredUnion implements Desired {
       this.frozen.set(provider.id, { reason: 'MatchFailed', message: matchErrorText(match) });
       return;
     }
-    for (const rendered of provider.render(namespaceObject, budget)) this.#add(provider.id, rendered);
+    const rendering = new CountingBudget(budget);
+    for (const rendered of provider.render(namespaceObject, rendering)) this.#add(provider.id, rendered);
+    this.units.set(provider.id, rendering.units);
     if (provider.isSuspended) this.frozen.set(provider.id, suspended);
   }
 

@@ -1,4 +1,4 @@
-// Derives the conditions of a provider: Ready, SourceAvailable, IntentsResolved, Reconciling and Stalled.
+// Derives the conditions of a provider: Ready, SourceAvailable, IntentsResolved, Reconciling, Stalled and Expensive.
 // https://github.com/kubernetes-sigs/cli-utils/blob/master/pkg/kstatus/README.md
 import type { CopyState } from '../plan/copy.ts';
 import { heldText, unusedConfirmation, type HeldDeletions } from '../plan/fuse.ts';
@@ -28,6 +28,8 @@ export interface ProviderFacts extends BlockerFacts {
   readonly violations: Violations;
   /** Parts of the spec that have no effect, each in a sentence. */
   readonly withoutEffect: readonly string[];
+  /** What the policy costs, if that is too much. */
+  readonly cost: string | undefined;
   /** Namespaces to be reconciled since the provider last changed. */
   readonly waiting: number;
   /** Objects whose deletion the fuse holds back. */
@@ -63,7 +65,9 @@ interface Verdict {
 
 const maxMessageLength = 1024;
 
-/** Reconciling and Stalled are there only while they are true, as kstatus expects. */
+export const expensiveCondition = 'Expensive';
+
+/** Reconciling, Stalled and Expensive are there only while they are true, as kstatus expects. */
 export function providerConditions(facts: ProviderFacts): readonly Condition[] {
   const { status, reason, message, is } = verdictOn(facts);
   const about = { reason, message: clipped(message, maxMessageLength) };
@@ -74,6 +78,7 @@ export function providerConditions(facts: ProviderFacts): readonly Condition[] {
     ...(isBinding(facts.state.id) ? [resolutionOf(facts)] : []),
     ...(is === 'reconciling' ? [{ type: 'Reconciling', status: 'True', ...about } as const] : []),
     ...(is === 'stalled' ? [{ type: 'Stalled', status: 'True', ...about } as const] : []),
+    ...(facts.cost === undefined ? [] : [expensive(facts.state, facts.cost)]),
   ];
 }
 
@@ -198,6 +203,11 @@ function sourceAvailable(source: CopyState): Condition {
   return source.kind === 'unavailable'
     ? { type, status: 'False', reason: source.reason, message: source.message }
     : { type, status: 'True', reason: 'Available', message: 'the source can be copied' };
+}
+
+function expensive({ id }: ProviderState, cost: string): Condition {
+  const message = `this ${isBinding(id) ? 'binding' : 'policy'} ${cost}`;
+  return { type: expensiveCondition, status: 'True', reason: 'CostsTooMuch', message };
 }
 
 function ready(reason: string, message: string): Verdict {

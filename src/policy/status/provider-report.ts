@@ -43,6 +43,8 @@ export interface ProviderReport {
   readonly nextExpiry: number | undefined;
   /** The value of the quota label, if the namespace counts for the quota of the policy. */
   readonly quotaValue: string | undefined;
+  /** What the policy costs in the namespace. 0 where that is cheap, so that small differences change no report. */
+  readonly units: number;
 }
 
 export const emptyReport: ProviderReport = {
@@ -58,6 +60,7 @@ export const emptyReport: ProviderReport = {
   violations: [],
   nextExpiry: undefined,
   quotaValue: undefined,
+  units: 0,
 };
 
 /** Returns the report on a policy with rules alone, whose match has an error for the namespace. */
@@ -69,7 +72,13 @@ export function unmatchedReport(namespace: string, error: MatchError): ProviderR
 /** Returns the report on each provider. Held deletions are no failures: the fuse reports them. */
 export function providerReports(
   namespace: string,
-  { frozen, providers, skipped, expiries }: Pick<Desired, 'frozen' | 'providers' | 'skipped' | 'expiries'>,
+  {
+    frozen,
+    providers,
+    skipped,
+    expiries,
+    units,
+  }: Pick<Desired, 'frozen' | 'providers' | 'skipped' | 'expiries' | 'units'>,
   results: readonly ObjectResult[],
 ): ReadonlyMap<ProviderId, ProviderReport> {
   const reports = new Map<ProviderId, ProviderReport>(
@@ -79,6 +88,7 @@ export function providerReports(
         ...emptyReport,
         isMatched: frozen.get(provider)?.reason !== 'MatchFailed',
         nextExpiry: expiries.get(provider),
+        units: units.get(provider) ?? 0,
       },
     ]),
   );

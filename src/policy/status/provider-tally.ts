@@ -2,6 +2,7 @@
 import type { QuotaSpec } from '../../api/namespace-policy/namespace-policy.ts';
 import type { Violation } from '../terms/verdict.ts';
 import { exceededBy, quotaExcess } from '../rules/namespace-quota.ts';
+import { dearer, isDear, type NamespaceCost } from '../decide/cost.ts';
 import type { ProviderReport, SkippedObject, UnsyncedObject } from './provider-report.ts';
 
 const countedFields = ['desired', 'synced', 'conflicts', 'failed', 'stuck', 'held'] as const;
@@ -37,6 +38,8 @@ export class ProviderTally {
 
   /** Namespaces where objects expire, and when the next one does. */
   readonly #expiring = new Map<string, number>();
+  /** Namespaces where the policy costs too much, with the units. */
+  readonly #dear = new Map<string, number>();
 
   get counts(): Counts {
     return { ...this.#counts };
@@ -51,6 +54,13 @@ export class ProviderTally {
     let next: number | undefined;
     for (const expiry of this.#expiring.values()) next = Math.min(next ?? expiry, expiry);
     return next;
+  }
+
+  /** The namespace where the policy costs most. Undefined if it costs too much nowhere. */
+  get dearest(): NamespaceCost | undefined {
+    let dearest: NamespaceCost | undefined;
+    for (const [name, units] of this.#dear) dearest = dearer(dearest, { name, units });
+    return dearest;
   }
 
   get namespaces(): Iterable<string> {
@@ -77,6 +87,7 @@ export class ProviderTally {
     if (report.violations.length > 0) this.#violating.add(namespace);
     if (report.skipped.length > 0) this.#skipping.add(namespace);
     if (report.nextExpiry !== undefined) this.#expiring.set(namespace, report.nextExpiry);
+    if (isDear(report.units)) this.#dear.set(namespace, report.units);
   }
 
   delete(namespace: string): void {
@@ -88,6 +99,7 @@ export class ProviderTally {
     this.#violating.delete(namespace);
     this.#skipping.delete(namespace);
     this.#expiring.delete(namespace);
+    this.#dear.delete(namespace);
   }
 
   /**

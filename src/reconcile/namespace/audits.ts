@@ -1,5 +1,5 @@
 // Judges existing Namespaces by the rules of policies, and caches the results.
-import { unlimitedBudget, type Circumstances } from '../../policy/terms/budget.ts';
+import { CountingBudget, unlimitedBudget, type Circumstances } from '../../policy/terms/budget.ts';
 import { type KubeObject, labelsOf, nameOf, valueOf } from '../../base/metadata.ts';
 import type { NamespacePolicySpec } from '../../api/namespace-policy/namespace-policy.ts';
 import { isManaged } from '../../policy/desired/desired.ts';
@@ -7,6 +7,7 @@ import { missingDefaults, type MissingDefaults } from '../../policy/plan/repair.
 import { nextExceptionEnd } from '../../policy/terms/exceptions.ts';
 import type { ProviderId } from '../../policy/terms/provider-id.ts';
 import { auditNamespace, type Audit } from '../../policy/decide/audit.ts';
+import { isDear } from '../../policy/decide/cost.ts';
 import { emptyReport, unmatchedReport, type ProviderReport } from '../../policy/status/provider-report.ts';
 import type { LiveCluster } from '../../state/live-cluster.ts';
 import type { Clock } from '../../base/clock.ts';
@@ -17,17 +18,22 @@ interface AuditsOptions {
   readonly clock: Pick<Clock, 'now'>;
 }
 
+interface CountedAudit extends Audit {
+  /** What the match and the rules cost. */
+  readonly units: number;
+}
+
 export class Audits {
   readonly #cluster: AuditsOptions['cluster'];
   readonly #clock: Pick<Clock, 'now'>;
-  readonly #known = new WeakMap<KubeObject, WeakMap<CompiledPolicy, Audit>>();
+  readonly #known = new WeakMap<KubeObject, WeakMap<CompiledPolicy, CountedAudit>>();
 
   constructor({ cluster, clock }: AuditsOptions) {
     this.#cluster = cluster;
     this.#clock = clock;
   }
 
-  /** Adds the violations of every matching policy to the reports. */
+  /** Adds the violations of every matching policy to the reports, and what each policy costs if that is too much. */
   addTo(
     parts: ReadonlyMap<ProviderId, ProviderReport>,
     namespaceObject: KubeObject,
@@ -35,14 +41,17 @@ export class Audits {
     const audited = new Map(parts);
     for (const policy of this.#candidates(namespaceObject)) {
       const provider = policy.id;
-      const { isMatched, matchError, violations } = this.#audit(policy, namespaceObject);
+      const audit = this.#audit(policy, namespaceObject);
+      const { isMatched, matchError, violations } = audit;
       // The reports hold the error already where the policy has contents.
       if (matchError !== undefined && policy.contents.length === 0)
         audited.set(provider, unmatchedReport(nameOf(namespaceObject), matchError));
-      if (!isMatched) continue;
-      const label = this.#specOf(provider)?.namespaces?.quota?.label;
-      const quotaValue = label === undefined ? undefined : valueOf(labelsOf(namespaceObject), label);
-      audited.set(provider, { ...(parts.get(provider) ?? emptyReport), isMatched, violations, quotaValue });
+      const report = withCost(audited.get(provider) ?? emptyReport, audit);
+      if (isMatched) {
+        const label = this.#specOf(provider)?.namespaces?.quota?.label;
+        const quotaValue = label === undefined ? undefined : valueOf(labelsOf(namespaceObject), label);
+        audited.set(provider, { ...report, isMatched, violations, quotaValue });
+      } else if (report.units > 0) audited.set(provider, report);
     }
     return audited;
   }
@@ -79,13 +88,15 @@ export class Audits {
     return this.#cluster.snapshot().policies.candidates('namespaces', [namespaceObject]);
   }
 
-  #audit(policy: CompiledPolicy, namespaceObject: KubeObject): Audit {
+  #audit(policy: CompiledPolicy, namespaceObject: KubeObject): CountedAudit {
     const known = this.#known.get(namespaceObject)?.get(policy);
     if (known !== undefined) return known;
-    const audit = auditNamespace(policy, namespaceObject, this.#circumstances());
+    const budget = new CountingBudget(unlimitedBudget);
+    const found = auditNamespace(policy, namespaceObject, { ...this.#circumstances(), budget });
+    const audit = { ...found, units: budget.units };
     // Violations appear when an exception expires, though nothing changes, so this result is not cached.
     if (policy.exceptions.some(({ expiresAt }) => expiresAt !== undefined)) return audit;
-    const audits = this.#known.get(namespaceObject) ?? new WeakMap<CompiledPolicy, Audit>();
+    const audits = this.#known.get(namespaceObject) ?? new WeakMap<CompiledPolicy, CountedAudit>();
     this.#known.set(namespaceObject, audits.set(policy, audit));
     return audit;
   }
@@ -98,4 +109,10 @@ export class Audits {
     const definition = this.#cluster.provider(provider)?.definition;
     return definition?.kind === 'NamespacePolicy' ? definition.object.spec : undefined;
   }
+}
+
+/** The report has the cost of the contents. */
+function withCost(report: ProviderReport, audit: CountedAudit): ProviderReport {
+  const units = report.units + audit.units;
+  return { ...report, units: isDear(units) ? units : 0 };
 }

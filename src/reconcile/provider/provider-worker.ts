@@ -4,6 +4,7 @@ import { providesFields, type ProviderDefinition } from '../../policy/compile/lo
 import { serviceAccountType } from '../../policy/terms/object-key.ts';
 import { kindOfProvider, type ProviderId, type ProviderState } from '../../policy/terms/provider-id.ts';
 import { reachedFacts } from '../../policy/status/intents.ts';
+import { dearText } from '../../policy/decide/cost.ts';
 import { allViolations } from '../../policy/status/violations.ts';
 import { providerStatus, type StatusFacts } from '../../policy/status/provider-status.ts';
 import { nextPastTime, partsWithoutEffect, unreachedIntents } from '../../policy/authors/no-effect.ts';
@@ -247,6 +248,7 @@ export class ProviderWorker {
               cluster.snapshot(),
               clock.now(),
             ).map(({ message }) => message),
+      cost: dearText(tally.dearest),
       waiting,
       held,
       unknownKinds: this.#unsyncedKindsOf(state),

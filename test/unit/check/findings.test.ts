@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import type { KubeObject } from '../../../src/base/metadata.ts';
 import {
+  costDetails,
   deploymentProblems,
   kindProblems,
   leaseProblems,
@@ -179,6 +180,21 @@ test('a policy, share or binding that is not ready is a problem with its reason'
   const inShop = { ...tenant, metadata: { ...tenant.metadata, namespace: 'shop' } };
   expect(providerProblems('SecurityIntentBinding', [inShop])).toEqual([
     'SecurityIntentBinding shop/bad is not ready (Unsupported): see kubectl describe securityintentbinding bad -n shop',
+  ]);
+});
+
+test('a policy or binding that costs too much is named with its cost, and is no problem', () => {
+  const expensive = {
+    type: 'Expensive',
+    status: 'True',
+    reason: 'CostsTooMuch',
+    message: 'this binding costs a lot',
+    lastTransitionTime: '2026-11-22T12:00:00Z',
+  };
+  const tenant = object('SecurityIntentBinding', 'dear', { status: { conditions: [expensive] } });
+  const inShop = { ...tenant, metadata: { ...tenant.metadata, namespace: 'shop' } };
+  expect(costDetails('SecurityIntentBinding', [object('P', 'new'), inShop])).toEqual([
+    'SecurityIntentBinding shop/dear: this binding costs a lot',
   ]);
 });
 

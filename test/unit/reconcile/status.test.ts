@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import { bindingPolicy, team, settledWith } from '../../support/provided.ts';
+import { bindingPolicy, quotaOf, team, settledWith } from '../../support/provided.ts';
 import { failure } from '../../support/memory-objects.ts';
 import { refTo, type Harness } from '../../support/reconcile-harness.ts';
 import { useHarness } from '../../support/use-harness.ts';
@@ -168,5 +168,48 @@ describe('the status of a policy', () => {
     h.namespace('d', team);
     await h.settle();
     expect([conflicts, h.status('NamespacePolicy', 'p')['synced']]).toEqual([0, 4]);
+  });
+});
+
+describe('the condition Expensive', () => {
+  const square = 'lists.range(210).all(x, lists.range(210).all(y, x + y >= 0))';
+  const matching = (expression: string, rest: object = {}) => ({
+    match: { names: ['a', 'b'], matchConditions: [{ name: 'c', expression }] },
+    ...rest,
+  });
+  const quota = quotaOf(undefined, { labels: { x: `\${${square} ? 'a' : 'b'}` } });
+  const rule = { name: 'r', expression: square, message: 'm' };
+
+  test.each([
+    ['match, though it is false', matching(`!${square}`)],
+    ['rules', matching('true', { validations: [rule] })],
+    ['contents', matching('true', { contents: { resources: [quota] } })],
+  ])('the status names a policy with expensive %s, with its cost, until it is cheap', async (_, spec) => {
+    const h = await begun(matching('true'), ['a']);
+    expect(h.condition('NamespacePolicy', 'p', 'Expensive')).toBeUndefined();
+    h.policy('p', spec);
+    await h.settle();
+    expect(h.condition('NamespacePolicy', 'p', 'Expensive')).toMatchObject({
+      status: 'True',
+      reason: 'CostsTooMuch',
+      message: expect.stringMatching(
+        /^this policy costs 44\d,\d{3} units in namespace a, of the 2,500,000 units .*cheaper$/,
+      ) as string,
+    });
+    expect(h.condition('NamespacePolicy', 'p')).toMatchObject({ status: 'True' });
+    h.policy('p', matching('true'));
+    await h.settle();
+    expect(h.condition('NamespacePolicy', 'p', 'Expensive')).toBeUndefined();
+  });
+
+  test('the status names a policy that becomes expensive through a new namespace, until that is deleted', async () => {
+    const h = await begun(matching(`namespaceObject.metadata.name == "b" && !${square}`), ['a']);
+    expect(h.condition('NamespacePolicy', 'p', 'Expensive')).toBeUndefined();
+    h.namespace('b', team);
+    await h.settle();
+    expect(h.condition('NamespacePolicy', 'p', 'Expensive')?.['message']).toMatch(/ units in namespace b, /);
+    h.memory.delete(refTo('Namespace', 'b'));
+    await h.settle();
+    expect(h.condition('NamespacePolicy', 'p', 'Expensive')).toBeUndefined();
   });
 });

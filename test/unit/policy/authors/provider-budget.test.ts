@@ -142,17 +142,20 @@ describe('the budget', () => {
 
   const square = (size: number): string =>
     `lists.range(${size}).all(x, lists.range(${size}).all(y, x + y >= 0))`;
-  const priced = (spec: object) =>
-    decided(
-      providerObject('NamespacePolicy', 'p', { match: { names: ['a'] }, ...spec }),
-      undefined,
-      unlimitedBudget,
-    ).notices.filter((notice) => notice.includes('units'));
+  const costsOf = (object: KubeObject, oldObject?: KubeObject) =>
+    decided(object, oldObject, unlimitedBudget).notices.filter((notice) => notice.includes('units'));
+  const pricedPolicy = (spec: object) =>
+    providerObject('NamespacePolicy', 'p', { match: { names: ['a'] }, ...spec });
+  const priced = (spec: object) => costsOf(pricedPolicy(spec));
 
   test.each([
     [
       'match condition',
       { match: { names: ['*'], matchConditions: [{ name: 'c', expression: square(210) }] } },
+    ],
+    [
+      'match condition that is false',
+      { match: { names: ['*'], matchConditions: [{ name: 'c', expression: `!${square(210)}` }] } },
     ],
     ['validation', { validations: [{ name: 'a', expression: square(210), message: 'm' }] }],
     [
@@ -176,6 +179,19 @@ describe('the budget', () => {
         /^NamespacePolicy\/p costs 44\d,\d{3} units in namespace a, of the 2,500,000 units that all policies together may cost for one request\. Make its expressions cheaper$/,
       ),
     ]);
+  });
+
+  test('a warning names the cost of what is written, not of the older version', () => {
+    const match = (condition: string) => ({
+      match: { names: ['a'], matchConditions: [{ name: 'c', expression: condition }] },
+    });
+    const [dear, cheap] = [`!${square(210)}`, 'false'].map((condition) => pricedPolicy(match(condition)));
+    if (dear === undefined || cheap === undefined) throw new Error('two policies are expected');
+    expect(costsOf(cheap, dear)).toEqual([]);
+    expect(costsOf(dear, cheap)).toHaveLength(1);
+    expect(costsOf({ ...dear, spec: { ...match(`!${square(210)}`), maxDeletions: 1 } }, dear)).toHaveLength(
+      1,
+    );
   });
 
   test('no warning names the cost of a policy that leaves enough for nine others', () => {
