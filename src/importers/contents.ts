@@ -7,7 +7,7 @@ import { renderPath } from '../base/problem.ts';
 import type { ImportRun } from './import-run.ts';
 import { apiGroupOf, type ToolObject } from './tool-object.ts';
 import { distinct, filled } from './lists.ts';
-import { providePolicies, provideShares, without } from './provide.ts';
+import { providePolicies, provideShares, secretKeys, without } from './provide.ts';
 import { isIn, type NamespaceReach } from './reach.ts';
 import { Reader } from './reader.ts';
 import { literal, noTemplates, type TemplateWriter } from './templates.ts';
@@ -190,7 +190,12 @@ export function provideCopy(run: ImportRun, wish: CopyWish): void {
 
 function provideShare(run: ImportRun, wish: CopyWish, object: KubeObject | undefined): void {
   const { from, source, reaches, name = source.name, provider = name, copy, copies, common } = wish;
-  const type = copy && run.source(copy.namespace, copy.name)?.['type'];
+  const stored = copy && run.source(copy.namespace, copy.name);
+  const type = stored?.['type'];
+  const sourceKeys = secretKeys(object);
+  const own = sourceKeys && secretKeys(stored)?.filter((key) => !sourceKeys.includes(key));
+  if (own !== undefined && own.length > 0)
+    from.limit(`a share removes keys that only the copy has: ${own.join(', ')}`);
   const look = object && copiedLabels({ from, object, ...filled({ copies }) });
   const target = { name, ...look, ...(type !== object?.['type'] && filled({ type })) };
   provideShares(run, { from, name: provider, source, target, reaches, ...filled({ common }) });

@@ -122,11 +122,28 @@ export class ImportRun {
   movedSecret({ from, type, keys }: Pick<MovedSecret, 'from' | 'type' | 'keys'>): MovedSecret {
     const id = idOf(from);
     const [namespace = ''] = this.options.sharedNamespaces;
-    const isTaken = [...this.#moved.values()].some(({ name }) => name === from.name);
-    const name = isTaken ? `${from.namespace ?? ''}-${from.name}` : from.name;
-    const moved = this.#moved.get(id) ?? { namespace, name, from, type, keys };
+    const moved = this.#moved.get(id) ?? {
+      namespace,
+      name: this.#freeName(namespace, from),
+      from,
+      type,
+      keys,
+    };
     this.#moved.set(id, moved);
     return moved;
+  }
+
+  /** A name that no other Secret has in the shared namespace. */
+  #freeName(namespace: string, { name, namespace: place, kind }: MovedSecret['from']): string {
+    const taken = new Set([...this.#moved.values()].map((each) => each.name));
+    const isFree = (wanted: string): boolean =>
+      !taken.has(wanted) && this.find('Secret', namespace, wanted) === undefined;
+    const longer = `${place ?? kind.toLowerCase()}-${name}`;
+    const numbered = Array.from(
+      { length: taken.size + this.#all.length },
+      (_, index) => `${longer}-${index + 2}`,
+    );
+    return [name, longer, ...numbered].find(isFree) ?? longer;
   }
 
   /** The type of a Secret is known only if the input has its content. */
@@ -144,6 +161,12 @@ export class ImportRun {
     this.before.add(
       `kubectl patch ${resource} --type=merge -p '{"metadata":{"finalizers":null}}' && kubectl delete ${resource} --cascade=orphan`,
     );
+  }
+
+  /** Deletes nothing that no object of ours replaces: the data of such an object may stand nowhere else. */
+  deleteReplaced(each: ToolObject): void {
+    if (this.#provided.some(({ from }) => from.some(({ object }) => idOf(object) === each.id)))
+      this.deleteAlone(each);
   }
 
   result(): ImportResult {

@@ -33,6 +33,8 @@ const optionalEnd = /(?:[-a-z0-9]|\\-|\[[^\]]*\]|\.)\*$/u;
 const maxGlobs = 20;
 
 export function namePattern(text: string, anchoring: Anchoring): NamePattern {
+  if (anchoring === 'start' && /\{,\d*\}/u.test(text))
+    return { kind: 'invalid', why: '{,n} counts from 0 in Python, and is literal in RE2' };
   const globs = globsOf(text, anchoring);
   if (globs !== undefined) return { kind: 'globs', globs };
   const anchored = anchoredSource(text, anchoring);

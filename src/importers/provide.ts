@@ -61,10 +61,15 @@ function sharedSource(
 ): Pick<ShareWish['source'], 'namespace' | 'name'> {
   if (inline === undefined && run.options.sharedNamespaces.includes(namespace)) return { namespace, name };
   const secret = { apiVersion: 'v1', kind: 'Secret', namespace, name };
-  const data = stored?.['data'];
-  const keys = inline?.keys ?? (isJsonObject(data) ? Object.keys(data) : []);
+  const keys = inline?.keys ?? secretKeys(stored) ?? [];
   const moved = run.movedSecret({ from: inline === undefined ? secret : from.object, type, keys });
   return { namespace: moved.namespace, name: moved.name };
+}
+
+/** Undefined if the input does not have the data of the Secret. */
+export function secretKeys(stored: KubeObject | undefined): readonly string[] | undefined {
+  const data = stored?.['data'];
+  return isJsonObject(data) ? Object.keys(data) : undefined;
 }
 
 /** An object of that name lives on in its own namespace, where a copy would be a conflict. */

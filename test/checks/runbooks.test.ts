@@ -11,9 +11,10 @@ test.each(pages)('%s begins its look with reeve check, or the mending comes firs
   expect(look.startsWith('Begin with `reeve check`') || isMendFirst).toBe(true);
 });
 
-test.each(pages.filter((page) => /deployment\/reeve-webhook/.test(readFileSync(page, 'utf8'))))(
-  '%s names the Deployment of an install with one Pod',
-  (page) => expect(readFileSync(page, 'utf8')).toMatch(/With `ha\.enabled=false`[^\n]*`deployment\/reeve`/),
+test.each(
+  pages.filter((page) => /deployment\/reeve-(?:webhook|reconciler)/.test(readFileSync(page, 'utf8'))),
+)('%s names the Deployment of an install with one Pod', (page) =>
+  expect(readFileSync(page, 'utf8')).toMatch(/With `ha\.enabled=false`[^\n]*`deployment\/reeve`/),
 );
 
 test.each(['ReeveNoWebhook', 'ReeveWebhookCallsFail', 'ReeveWebhookConfigurationRepaired'])(

@@ -80,7 +80,7 @@ onEachBackend('admission policies', (backend) => {
       const { path } = await kept('SecurityIntentBinding/shop/base');
       const { body } = await guarded().delete(path);
       expect(body.message).toContain('Reeve keeps ConfigMap a for SecurityIntentBinding/shop/base');
-      expect(body.message).toContain('(kubectl edit securityintentbinding/base -n shop)');
+      expect(body.message).toContain('(kubectl edit securityintentbinding.reeve.dev/base -n shop)');
     });
 
     it('holds for every way to write', async () => {

@@ -4,7 +4,8 @@ import { copiedLabels, type Copies } from '../contents.ts';
 import type { ImportRun, Importer } from '../import-run.ts';
 import type { ToolObject } from '../tool-object.ts';
 import { reachesOfNames } from '../listed-reach.ts';
-import { provideShares, type ShareWish } from '../provide.ts';
+import { namePattern } from '../name-patterns.ts';
+import { provideShares, secretKeys, type ShareWish } from '../provide.ts';
 import { everywhere, outsideOf, type NamespaceReach } from '../reach.ts';
 import type { Reader } from '../reader.ts';
 
@@ -17,28 +18,41 @@ export const clusterSecret: Importer = {
   read(run) {
     for (const each of run.ofKind('ClusterSecret')) {
       readClusterSecret(run, each);
-      run.deleteAlone(each);
+      run.deleteReplaced(each);
     }
   },
 };
 
 /** What its operator leaves out: https://github.com/zakkg3/ClusterSecret/blob/master/src/consts.py */
-const copies: Copies = (_field, key) => !/^(?:app\.kubernetes\.io|kopf\.zalando\.org)/u.test(key);
+const copies: Copies = (field, key) =>
+  !key.startsWith(field === 'labels' ? 'app.kubernetes.io' : 'kopf.zalando.org');
 
 function readClusterSecret(run: ImportRun, each: ToolObject): void {
   const { reader, name } = each;
   const reaches = reachesOf(run, reader);
   const type = reader.at('type').text() ?? 'Opaque';
-  const read = sourceOf(reader, name, type);
-  if (read === undefined) return;
+  const read = sourceOf(run, each, type);
+  if (reaches === undefined || read === undefined) return;
   const target = { name, ...read.target, ...copiedLabels({ from: reader, object: each.object, copies }) };
   provideShares(run, { from: reader, name, source: read.source, reaches, target });
 }
 
-/** Both lists have expressions that match the start of a name, as Python's re.match does. */
-function reachesOf(run: ImportRun, reader: Reader): readonly NamespaceReach[] {
+/**
+ * Both lists have expressions that match the start of a name, as Python's re.match does.
+ * Undefined if a share would reach namespaces that are to be avoided.
+ */
+function reachesOf(run: ImportRun, reader: Reader): readonly NamespaceReach[] | undefined {
   const [wanted, avoided] = [reader.at('matchNamespace'), reader.at('avoidNamespaces')];
   const expressions = wanted.texts();
+  const unread = (avoided.texts() ?? [])
+    .map((text) => namePattern(text, 'start'))
+    .find((each) => each.kind === 'invalid');
+  if (unread !== undefined) {
+    reader.lose(
+      `Reeve cannot read avoidNamespaces, so a share would reach namespaces to avoid: ${unread.why}`,
+    );
+    return undefined;
+  }
   const outside = reachesOfNames(run, avoided, avoided.texts() ?? [], 'start');
   const reaches = expressions ? reachesOfNames(run, wanted, expressions, 'start') : [everywhere];
   if (expressions && reaches.some(({ names = [] }) => names.some((glob) => glob.endsWith('*'))))
@@ -50,23 +64,41 @@ function reachesOf(run: ImportRun, reader: Reader): readonly NamespaceReach[] {
 
 /** The operator, too, refuses valueFrom beside other keys. */
 function sourceOf(
-  reader: Reader,
-  ownName: string,
+  run: ImportRun,
+  { reader, name: ownName }: ToolObject,
   type: string,
 ): { readonly source: ShareWish['source']; readonly target: object } | undefined {
   const data = reader.at('data');
   const remote = data.at('valueFrom', 'secretKeyRef');
   const keys = data.entries().map(([key]) => key);
+  if (!data.isPresent) {
+    reader.limit('the operator refuses it, too: it has no data');
+    return undefined;
+  }
   if (!keys.includes('valueFrom')) {
     data.skip();
     return { source: { namespace: '', name: ownName, inline: { keys, type } }, target: {} };
   }
   const [namespace, name] = remote.textsAt('namespace', 'name');
-  const wanted = remote.at('keys').texts();
   if (keys.length > 1 || namespace === undefined || name === undefined) {
     data.lose('the operator refuses this data, too: it is neither a whole valueFrom nor plain keys');
     return undefined;
   }
-  const mapping = wanted === undefined ? {} : { keys: wanted.map((key) => ({ from: key, to: key })) };
-  return { source: { namespace, name }, target: { type, ...mapping } };
+  return { source: { namespace, name }, target: { type, ...mappingOf(run, remote) } };
+}
+
+/** A share copies nothing while one of its keys is missing. The operator copies the others. */
+function mappingOf(run: ImportRun, remote: Reader): object {
+  const [namespace = '', name = ''] = remote.textsAt('namespace', 'name');
+  const wanted = remote.at('keys').texts();
+  if (wanted === undefined) return {};
+  const stored = secretKeys(run.source(namespace, name)) ?? wanted;
+  const missing = wanted.filter((key) => !stored.includes(key));
+  if (missing.length > 0)
+    remote
+      .at('keys')
+      .limit(
+        `a share copies nothing while a key is missing in Secret ${namespace}/${name}, so it leaves out: ${missing.join(', ')}`,
+      );
+  return { keys: wanted.filter((key) => stored.includes(key)).map((key) => ({ from: key, to: key })) };
 }

@@ -36,5 +36,5 @@ function readMultiSecret(run: ImportRun, each: ToolObject): void {
       ...copiedLabels({ from: reader, object: each.object }),
     },
   });
-  run.deleteAlone(each);
+  run.deleteReplaced(each);
 }

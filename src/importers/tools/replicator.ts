@@ -4,7 +4,7 @@ import { provideCopy, providePulled, type Copies } from '../contents.ts';
 import type { ImportRun, Importer } from '../import-run.ts';
 import type { ToolObject } from '../tool-object.ts';
 import { reachesOfNames, reachesOfSelector } from '../listed-reach.ts';
-import type { NamespaceReach } from '../reach.ts';
+import { everywhere, type NamespaceReach } from '../reach.ts';
 
 export const replicator: Importer = {
   groups: [],
@@ -18,6 +18,10 @@ export const replicator: Importer = {
   end: 'uninstall kubernetes-replicator, and remove its annotations from the sources',
   read(run) {
     for (const each of run.annotated()) readObject(run, each);
+    if (run.size > 0)
+      run.notes.add(
+        'The import does not see the arguments of the replicator: with --exclude-namespaces, add these names to excludeNames, because Reeve would copy there; with --allow-all, sources need no permission, and copies without one are listed as lost.',
+      );
   },
 };
 
@@ -36,7 +40,8 @@ function readObject(run: ImportRun, each: ToolObject): void {
   }
   const reaches = [
     ...reachesOfNames(run, names, names.words() ?? [], 'strict'),
-    ...reachesOfSelector(selector),
+    // The replicator takes an empty selector, which matches every namespace.
+    ...(selector.text()?.trim() === '' ? [everywhere] : reachesOfSelector(selector)),
   ];
   // The annotation strips labels whatever its value is. Annotations are never copied.
   const copies: Copies = (part) => part === 'labels' && !stripped.isPresent;

@@ -59,6 +59,11 @@ test('an expression that RE2 does not know is invalid, with the reason', () => {
   });
 });
 
+test('a count without a lower bound, which Python reads and RE2 takes literally, is invalid', () => {
+  expect(namePattern('a{,3}', 'start').kind).toBe('invalid');
+  expect(namePattern('a{,3}', 'strict').kind).toBe('regex');
+});
+
 test('an alternative that ends early makes the whole name fail, as in .NET', () => {
   const pattern = namePattern('team|team-a', 'whole');
   expect(pattern).toMatchObject({ kind: 'regex', source: undefined });
