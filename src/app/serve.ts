@@ -1,7 +1,7 @@
 // Starts `reeve serve`: the webhook without a cluster, with policies, shares and namespaces from files.
 import type { AccessReviewer, NamespaceFinder } from '../admission/ports.ts';
 import { serverLimits, type ServerLimits } from '../admission/http/server-limits.ts';
-import { mastersGroup } from '../api/names.ts';
+import { mastersGroup } from '../schema/names.ts';
 import type { Log } from '../observe/log.ts';
 import { AdmissionMetrics } from '../observe/admission-metrics.ts';
 import { CertificateMetrics } from '../observe/certificate-metrics.ts';
@@ -14,9 +14,8 @@ import { startAdmission, type AdmissionSettings } from './admission-server.ts';
 import { listen, urlOf } from './listen.ts';
 import { makePair, openGivenPair, type PairSettings } from '../certs/files/pair-files.ts';
 import { loadCluster, type ClusterSettings, type LoadedCluster } from '../state/file-cluster.ts';
-import { noActivity } from './observers.ts';
+import { noActivity, certificateObserver } from './observers.ts';
 import { guessedPlural } from '../base/plural.ts';
-import { certificateObserver } from './observers.ts';
 import { openTracing } from './tracing.ts';
 
 export interface WebhookSettings extends ClusterSettings, AdmissionSettings, PairSettings {

@@ -1,5 +1,5 @@
 // Writes objects of older tools as contents of policies.
-import { group, managedByLabel } from '../api/names.ts';
+import { group, managedByLabel } from '../schema/names.ts';
 import { isReservedSubject } from '../api/namespace-policy/contents.ts';
 import type { KubeObject, StringMap } from '../base/kube-object.ts';
 import { isJsonObject } from '../base/json.ts';

@@ -1,6 +1,6 @@
 // Collects what one import gives: objects of ours that load, steps, notes, and each field that was not read.
-import { apiVersion as ownVersion, managedByLabel, managedByReeve } from '../api/names.ts';
-import { maxLabelLength } from '../api/kubernetes-names.ts';
+import { apiVersion as ownVersion, managedByLabel, managedByReeve } from '../schema/names.ts';
+import { maxLabelLength } from '../schema/kubernetes-names.ts';
 import { parseSecurityIntent, securityIntentKind } from '../api/intents/security-intent.ts';
 import type { KubeObject } from '../base/kube-object.ts';
 import { labelsOf, nameOf, valueOf } from '../base/metadata.ts';

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { isJsonObject, ownMember } from '../base/json.ts';
 import type { KubeObject } from '../base/kube-object.ts';
-import { group } from '../api/names.ts';
+import { group } from '../schema/names.ts';
 import { versionAnnotation } from './wanted-configurations.ts';
 
 /** Annotation on a webhook configuration: the hash of its webhooks and of the program's version. */

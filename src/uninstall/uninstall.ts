@@ -16,7 +16,7 @@ import { findLeftovers, type Leftovers } from './leftovers.ts';
 import { planContents, type ContentsPlan } from './plan.ts';
 import { remove, textOfError, type Removal, type Problems } from './removal.ts';
 import { readShippedParts, type ShippedParts } from './shipped-parts.ts';
-import { configurationName } from '../api/names.ts';
+import { configurationName } from '../schema/names.ts';
 import { ownerRole } from '../registration/configuration-keeper.ts';
 
 export interface UninstallOptions extends NamespaceSettings {

@@ -13,7 +13,7 @@ import {
   tuple,
 } from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { managedByLabel, managedByReeve } from '../../src/api/names.ts';
+import { managedByLabel, managedByReeve } from '../../src/schema/names.ts';
 import { isJsonObject, type JsonObject } from '../../src/base/json.ts';
 import type { KubeObject } from '../../src/base/kube-object.ts';
 import { renderPath, type Path } from '../../src/base/problem.ts';

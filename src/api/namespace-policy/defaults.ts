@@ -1,8 +1,8 @@
 // The fields `namespaces.defaults` and `secrets.defaults`: labels and annotations to set where they are missing.
-import { annotationTemplate, labelTemplate, metadataMapOf, writtenKey } from '../common-fields.ts';
-import { managedByLabel, managedByReeve, namespaceNameLabel, group } from '../names.ts';
-import { object } from '../schema/build.ts';
-import type { SchemaRule } from '../schema/schema.ts';
+import { annotationTemplate, labelTemplate, metadataMapOf, writtenKey } from '../../schema/common-fields.ts';
+import { managedByLabel, managedByReeve, namespaceNameLabel, group } from '../../schema/names.ts';
+import { object } from '../../schema/build.ts';
+import type { SchemaRule } from '../../schema/schema.ts';
 
 /** A policy must not set these keys: they control Reeve itself, or the API server sets them. */
 const notOurs: SchemaRule<Readonly<Record<string, string>>> = {

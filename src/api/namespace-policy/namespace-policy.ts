@@ -1,5 +1,5 @@
 // Defines the kind NamespacePolicy: its fields, the types derived from them, and how to parse one.
-import { apiVersion } from '../names.ts';
+import { apiVersion } from '../../schema/names.ts';
 import {
   type validationAction,
   existing,
@@ -24,9 +24,9 @@ import { type dockerConfigSchema, type tlsSchema, secretRules } from './secrets.
 import { policyStatus } from './status.ts';
 import type { Problem } from '../../base/problem.ts';
 import { providerFields, providerName, objectMetadata } from '../provider-fields.ts';
-import { choice, list, object, specification } from '../schema/build.ts';
-import type { Infer } from '../schema/schema.ts';
-import { validate } from '../schema/validate.ts';
+import { choice, list, object, specification } from '../../schema/build.ts';
+import type { Infer } from '../../schema/schema.ts';
+import { validate } from '../../schema/validate.ts';
 import { readStatus, splitStatus } from '../status-fields.ts';
 
 const match = matchOf('policy');

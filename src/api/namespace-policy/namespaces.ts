@@ -1,7 +1,7 @@
 // The field `namespaces`: rules on the Namespace itself, checked before it is stored.
-import { labelValue, metadataKey, metadataMapOf, pattern } from '../common-fields.ts';
-import { boolean, integer, list, object, text, withDefault } from '../schema/build.ts';
-import type { Schema, TextSchema } from '../schema/schema.ts';
+import { labelValue, metadataKey, metadataMapOf, pattern } from '../../schema/common-fields.ts';
+import { boolean, integer, list, object, text, withDefault } from '../../schema/build.ts';
+import type { Schema, TextSchema } from '../../schema/schema.ts';
 import { defaults } from './defaults.ts';
 
 export const nameRule = object({

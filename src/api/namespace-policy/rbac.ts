@@ -1,5 +1,5 @@
 // The field `rbac`: rules on Roles and RoleBindings in matched namespaces, checked before they are stored.
-import { boolean, list, object, text, withDefault } from '../schema/build.ts';
+import { boolean, list, object, text, withDefault } from '../../schema/build.ts';
 
 export const rbacRules = object({
   description: 'Rules on Roles and RoleBindings in matched namespaces, checked before they are stored.',

@@ -1,6 +1,6 @@
 // The field `secrets`: rules on Secrets in matched namespaces, checked before they are stored.
-import { duration, notBoth } from '../common-fields.ts';
-import { boolean, integer, list, object, text, withDefault } from '../schema/build.ts';
+import { duration, notBoth } from '../../schema/common-fields.ts';
+import { boolean, integer, list, object, text, withDefault } from '../../schema/build.ts';
 import { defaults } from './defaults.ts';
 
 export const tlsSchema = object({

@@ -1,6 +1,6 @@
 // Fields that cover all rules of a policy: validations in CEL, validationActions, existing and exceptions.
-import { namespaceGlob, time, expression, itemName } from '../common-fields.ts';
-import { choice, list, object, text, withDefault } from '../schema/build.ts';
+import { namespaceGlob, time, expression, itemName } from '../../schema/common-fields.ts';
+import { choice, list, object, text, withDefault } from '../../schema/build.ts';
 import { ruleIds } from './rule-ids.ts';
 
 export const validationAction = choice(

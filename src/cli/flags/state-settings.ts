@@ -1,5 +1,5 @@
 // Settings of commands that look at a cluster or at files: where the cluster is, and what its install allows.
-import { isNamespaceName, isSubdomain } from '../../api/kubernetes-names.ts';
+import { isNamespaceName, isSubdomain } from '../../schema/kubernetes-names.ts';
 import { providerNamed, type ReadProviderName } from '../../inspect/input/object-names.ts';
 import { file, namespaceNames, outputSetting, parseNamespace } from './common-settings.ts';
 import { isKindText, kindAccepted } from './run-settings.ts';

@@ -1,16 +1,15 @@
 // Shows the values that a rule compared although it holds. Of a Secret only its type, its size and the names of its keys.
 import type { NamespacePolicySpec } from '../../api/namespace-policy/namespace-policy.ts';
 import type { RuleId } from '../../api/namespace-policy/rule-ids.ts';
-import { allowDeletionAnnotation } from '../../api/names.ts';
+import { allowDeletionAnnotation } from '../../schema/names.ts';
 import { isJsonObject, ownMember } from '../../base/json.ts';
 import type { KubeObject } from '../../base/kube-object.ts';
 import { keyPath, metadataMap, nameOf, valueOf, type MetadataField } from '../../base/metadata.ts';
-import { alternatives, clipped } from '../../base/text.ts';
+import { alternatives, clipped, quoted } from '../../base/text.ts';
 import type { CompiledPolicy } from '../../policy/compile/compile-policy.ts';
 import { describeRequesters } from '../../policy/rules/requesters.ts';
 import { secretSize, secretType } from '../../policy/rules/secret-values.ts';
 import type { Review } from '../../policy/terms/review.ts';
-import { quoted } from '../../policy/terms/wording.ts';
 import type { ExplainedRule } from '../output-schemas/explanation.ts';
 
 type Compared = NonNullable<ExplainedRule['compared']>;

@@ -1,5 +1,5 @@
 // Explains an admission request: what each rule of each policy compared, the rights that were asked, and the answer.
-import { cliApiVersion, emergencyGroup } from '../../api/names.ts';
+import { cliApiVersion, emergencyGroup } from '../../schema/names.ts';
 import type { RuleId } from '../../api/namespace-policy/rule-ids.ts';
 import { isJsonObject, ownMember, type JsonObject } from '../../base/json.ts';
 import type { KubeObject } from '../../base/kube-object.ts';

@@ -3,7 +3,7 @@ import type { PolicyException, QuotaSpec } from '../../api/namespace-policy/name
 import type { RuleId } from '../../api/namespace-policy/rule-ids.ts';
 import type { KubeObject } from '../../base/kube-object.ts';
 import { isTerminating, keyPath, labelsOf, nameOf, valueOf } from '../../base/metadata.ts';
-import { clipped } from '../../base/text.ts';
+import { clipped, quoted } from '../../base/text.ts';
 import type { CompiledPolicy } from '../../policy/compile/compile-policy.ts';
 import type { ProviderDefinition } from '../../policy/compile/load-provider.ts';
 import { auditNamespace, auditObject } from '../../policy/decide/audit.ts';
@@ -13,7 +13,6 @@ import { compileException, isExcepted } from '../../policy/terms/exceptions.ts';
 import { matchNamespace } from '../../policy/terms/match.ts';
 import { roleBindingType, roleType } from '../../policy/terms/object-key.ts';
 import type { RuleOutcome, TracedViolation } from '../../policy/terms/trace.ts';
-import { quoted } from '../../policy/terms/wording.ts';
 import type { ExplainedRule } from '../output-schemas/explanation.ts';
 import type { LookedAt } from './looked-at.ts';
 

@@ -1,6 +1,6 @@
 // Says what a user may do with a namespace, an object or a provider, and what Reeve would refuse.
 import { judgedResources } from '../../admission/decode/decode-target.ts';
-import { emergencyGroup } from '../../api/names.ts';
+import { emergencyGroup } from '../../schema/names.ts';
 import { guessedPlural } from '../../base/plural.ts';
 import { groupOf, type ObjectType } from '../../policy/terms/object-key.ts';
 import { parseProviderId, useOf } from '../../policy/terms/provider-id.ts';

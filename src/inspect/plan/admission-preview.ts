@@ -1,6 +1,6 @@
 // Asks the webhook's functions about what would be applied: what the API server would warn, and what it would refuse.
 import { isDeepStrictEqual } from 'node:util';
-import { apiVersion } from '../../api/names.ts';
+import { apiVersion } from '../../schema/names.ts';
 import { securityIntentKind } from '../../api/intents/security-intent.ts';
 import type { KubeObject } from '../../base/kube-object.ts';
 import { isTerminating, nameOf } from '../../base/metadata.ts';

@@ -1,6 +1,6 @@
 // Finds a name of --only or --delete that neither the state nor the files have. Otherwise, a misspelled name would look like a
 // plan without changes.
-import { apiVersion } from '../../api/names.ts';
+import { apiVersion } from '../../schema/names.ts';
 import type { KubeObject, ObjectRef } from '../../base/kube-object.ts';
 import { nameOf } from '../../base/metadata.ts';
 import { nearestWord } from '../../base/nearest.ts';

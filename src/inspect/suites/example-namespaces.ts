@@ -1,5 +1,5 @@
 // Finds Namespaces that a policy or share matches and that satisfy what the policies require of them, as far as that is easy.
-import { isLabelKey, isLabelValue, isNamespaceName } from '../../api/kubernetes-names.ts';
+import { isLabelKey, isLabelValue, isNamespaceName } from '../../schema/kubernetes-names.ts';
 import type { MatchSpec } from '../../api/namespace-policy/namespace-policy.ts';
 import type { KubeObject } from '../../base/kube-object.ts';
 import { metadataMap, nameOf, withMetadata, type MetadataField } from '../../base/metadata.ts';

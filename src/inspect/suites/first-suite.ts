@@ -1,5 +1,5 @@
 // Writes a first suite for policies that exist: requests that each rule allows and refuses, with the answers of today.
-import { cliApiVersion } from '../../api/names.ts';
+import { cliApiVersion } from '../../schema/names.ts';
 import { isDeepStrictEqual } from 'node:util';
 import { nameOf } from '../../base/metadata.ts';
 import type { KubeObject } from '../../base/kube-object.ts';

@@ -1,5 +1,5 @@
 // Writes the short form of a request out as the API server would send it to the webhooks.
-import { mastersGroup } from '../../api/names.ts';
+import { mastersGroup } from '../../schema/names.ts';
 import { judgedResources, type JudgedResource } from '../../admission/decode/decode-target.ts';
 import { isJsonObject, ownMember, withMergePatch, type JsonObject } from '../../base/json.ts';
 import type { KubeObject } from '../../base/kube-object.ts';

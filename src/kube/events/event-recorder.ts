@@ -1,15 +1,20 @@
 // Writes Events about what happened to an object. Callers never wait for an Event, and a lost Event does no harm.
-import { fieldManager } from '../../api/names.ts';
+import { fieldManager } from '../../schema/names.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { KubeError } from '../../base/kube-error.ts';
 import { pause } from '../../base/pause.ts';
 import { kubeErrorOf } from '../http/answers.ts';
 import type { KubeClient } from '../http/client.ts';
 import { Backoff } from '../../base/backoff.ts';
-import { eventBody, eventName, namespaceOf, seriesOf } from './event-object.ts';
-import type { EventSource, RecordedEvent } from './event-object.ts';
-import { EventQueue, eventKeyOf, subjectKeyOf } from './event-queue.ts';
-import type { DropReason, QueuedEvent } from './event-queue.ts';
+import {
+  eventBody,
+  eventName,
+  namespaceOf,
+  seriesOf,
+  type EventSource,
+  type RecordedEvent,
+} from './event-object.ts';
+import { EventQueue, eventKeyOf, subjectKeyOf, type DropReason, type QueuedEvent } from './event-queue.ts';
 
 interface EventRecorderOptions extends EventSource {
   readonly clock: Clock;

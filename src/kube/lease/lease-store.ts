@@ -1,9 +1,15 @@
 // Reads and writes one Lease. A write succeeds only if the Lease has not changed since it was read.
-import { fieldManager } from '../../api/names.ts';
+import { fieldManager } from '../../schema/names.ts';
 import { KubeError } from '../../base/kube-error.ts';
 import type { KubeClient } from '../http/client.ts';
-import { claimedLease, emptyLease, readLease, releasedLease } from './lease-record.ts';
-import type { LeaseClaim, LeaseRecord } from './lease-record.ts';
+import {
+  claimedLease,
+  emptyLease,
+  readLease,
+  releasedLease,
+  type LeaseClaim,
+  type LeaseRecord,
+} from './lease-record.ts';
 
 interface LeaseCallOptions {
   readonly timeoutMs: number;

@@ -13,11 +13,10 @@ import type {
   ServiceAccountContent,
 } from '../../api/namespace-policy/namespace-policy.ts';
 import { keyText } from '../../base/metadata.ts';
-import type { Path } from '../../base/problem.ts';
+import { type Path, allOf, mapped, refused, type CompileResult } from '../../base/problem.ts';
 import { clipped } from '../../base/text.ts';
 import { parseDuration } from '../../base/time.ts';
 import type { Budget } from '../terms/budget.ts';
-import { allOf, mapped, refused, type CompileResult } from '../terms/compile-result.ts';
 import { compileValue, isTemplated, shownText, type TextProblem } from './content-template.ts';
 import { accountChecks, resourceChecks, roleBindingChecks, type TextChecks } from './text-checks.ts';
 

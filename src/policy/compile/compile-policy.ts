@@ -5,13 +5,12 @@ import type {
   RequestersSpec,
   ValidationAction,
 } from '../../api/namespace-policy/namespace-policy.ts';
-import type { Problem } from '../../base/problem.ts';
+import { type Problem, compiled, mapped, refused, type CompileResult } from '../../base/problem.ts';
 import { clipped } from '../../base/text.ts';
 import { compileDefaults, type DefaultKey } from '../rules/default-keys.ts';
 import { compileRequirements, type Requirement } from '../rules/namespace-required.ts';
 import type { Rule } from '../rules/rule.ts';
 import { helmReleaseType } from '../rules/secret-types.ts';
-import { compiled, mapped, refused, type CompileResult } from '../terms/compile-result.ts';
 import { compileException, type CompiledException } from '../terms/exceptions.ts';
 import { compileMatch, type CompiledMatch } from '../terms/match.ts';
 import { providerId, shortName, type ProviderId } from '../terms/provider-id.ts';

@@ -4,7 +4,7 @@ import type {
   RbacRules,
   SecretRules,
 } from '../../api/namespace-policy/namespace-policy.ts';
-import { allOf, compiled, type CompileResult } from '../terms/compile-result.ts';
+import { allOf, compiled, type CompileResult } from '../../base/problem.ts';
 import type { Rule } from '../rules/rule.ts';
 import { defaultsRule, type DefaultKey } from '../rules/default-keys.ts';
 import { deletionProtectionRule } from '../rules/deletion-protection.ts';

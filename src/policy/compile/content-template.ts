@@ -1,13 +1,20 @@
 // Compiles a value whose texts may be templates over the Namespace, and renders it.
 import { isJsonObject } from '../../base/json.ts';
 import type { KubeObject } from '../../base/kube-object.ts';
-import { renderPath, type Path, type Problem } from '../../base/problem.ts';
-import { clipped } from '../../base/text.ts';
+import {
+  renderPath,
+  type Path,
+  type Problem,
+  allOf,
+  compiled,
+  mapped,
+  refused,
+  type CompileResult,
+} from '../../base/problem.ts';
+import { clipped, quoted } from '../../base/text.ts';
 import type { Budget } from '../terms/budget.ts';
 import type { ExpressionScope, MetadataKey } from '../../cel/expression.ts';
-import { allOf, compiled, mapped, refused, type CompileResult } from '../terms/compile-result.ts';
-import { compileTemplate, goTemplateProblem, type Template } from '../terms/template.ts';
-import { quoted } from '../terms/wording.ts';
+import { compileTemplate, goTemplateProblem, type Template } from '../../cel/template.ts';
 import type { TextCheck, TextChecks } from './text-checks.ts';
 
 /** A text that cannot be rendered, or that Kubernetes would refuse. */

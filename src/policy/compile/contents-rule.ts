@@ -4,8 +4,7 @@ import { isTerminating, keyPath, keyText, metadataMap, nameOf, valueOf } from '.
 import type { KubeObject } from '../../base/kube-object.ts';
 import type { MetadataKey } from '../../cel/expression.ts';
 import type { Rule, RuleViolation } from '../rules/rule.ts';
-import { quoted } from '../terms/wording.ts';
-import { clipped } from '../../base/text.ts';
+import { quoted, clipped } from '../../base/text.ts';
 import type { CompiledContent, Rendered, RenderedContent } from './compile-contents.ts';
 import { objectKey, type ObjectKey } from '../terms/object-key.ts';
 

@@ -10,7 +10,7 @@ import {
   unlimitedBudget,
   type Circumstances,
 } from '../terms/budget.ts';
-import { unitsText } from '../terms/wording.ts';
+import { unitsText } from '../../base/text.ts';
 
 export interface NamespaceCost {
   readonly name: string;

@@ -9,7 +9,7 @@ import type { DefaultKey } from '../rules/default-keys.ts';
 import type { Budget } from '../terms/budget.ts';
 import { canBothMatch, matchNamespace, mayMatch } from '../terms/match.ts';
 import { compareProviders, type ProviderId } from '../terms/provider-id.ts';
-import { counted, listed, quoted } from '../terms/wording.ts';
+import { counted, listed, quoted } from '../../base/text.ts';
 
 export interface DifferingDefault {
   readonly path: Path;

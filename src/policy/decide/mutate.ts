@@ -2,9 +2,9 @@
 import { unlimitedBudget, type Budget, type Circumstances } from '../terms/budget.ts';
 import { isExcepted } from '../terms/exceptions.ts';
 import { matchNamespace } from '../terms/match.ts';
-import { shownName } from '../terms/wording.ts';
-import { keyText, metadataMap, valueOf, withMetadata } from '../../base/metadata.ts';
 import { clipped } from '../../base/text.ts';
+import { shownName } from '../terms/provider-id.ts';
+import { keyText, metadataMap, valueOf, withMetadata } from '../../base/metadata.ts';
 import { patchOf, type JsonPatchOperation } from '../terms/patch.ts';
 import type { KubeObject } from '../../base/kube-object.ts';
 import type { Review } from '../terms/review.ts';

@@ -1,7 +1,7 @@
 // Compares a Namespace before and after a write, as far as it matters to one policy or share.
 import { isDeepStrictEqual } from 'node:util';
 import type { RequestersSpec } from '../../api/namespace-policy/namespace-policy.ts';
-import { namespaceNameLabel, placeholderName } from '../../api/names.ts';
+import { namespaceNameLabel, placeholderName } from '../../schema/names.ts';
 import type { Budget } from '../terms/budget.ts';
 import { policyProvider, shareProvider, type Provider } from '../desired/provider.ts';
 import { matchNamespace, type CompiledMatch } from '../terms/match.ts';

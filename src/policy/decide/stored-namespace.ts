@@ -1,5 +1,5 @@
 // A Namespace as the API server stores it: with the name label that the API server sets.
-import { namespaceNameLabel } from '../../api/names.ts';
+import { namespaceNameLabel } from '../../schema/names.ts';
 import { labelsOf, nameOf, valueOf, withMetadata } from '../../base/metadata.ts';
 import type { KubeObject } from '../../base/kube-object.ts';
 

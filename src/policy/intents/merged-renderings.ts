@@ -6,10 +6,9 @@ import type {
   RequiredKey,
   RequiredSpec,
 } from '../../api/namespace-policy/namespace-policy.ts';
-import type { Problem } from '../../base/problem.ts';
+import { type Problem, compiled, refused, type CompileResult } from '../../base/problem.ts';
 import { clipped } from '../../base/text.ts';
 import { objectKey } from '../terms/object-key.ts';
-import { compiled, refused, type CompileResult } from '../terms/compile-result.ts';
 import type { Rendering } from './adapter.ts';
 
 /** What one adapter renders for one intent. */

@@ -8,7 +8,7 @@ import {
   managedByReeve,
   ownerAnnotation,
   providerLabels,
-} from '../../api/names.ts';
+} from '../../schema/names.ts';
 import { createHash } from 'node:crypto';
 import { unlimitedBudget } from '../terms/budget.ts';
 import { decide } from '../decide/decide.ts';

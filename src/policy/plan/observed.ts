@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { isJsonObject } from '../../base/json.ts';
 import type { KubeObject } from '../../base/kube-object.ts';
-import { appliedAnnotation, expiresAtAnnotation } from '../../api/names.ts';
+import { appliedAnnotation, expiresAtAnnotation } from '../../schema/names.ts';
 import { annotationsOf, isTerminating, labelsOf, nameOf, valueOf } from '../../base/metadata.ts';
 import { ownershipOf, type Ownership } from './ownership.ts';
 import {

@@ -7,7 +7,7 @@ import {
   appliedAnnotation,
   expiresAtAnnotation,
   orphanedFromKey,
-} from '../../api/names.ts';
+} from '../../schema/names.ts';
 import { annotationsOf, labelsOf, nameOf, valueOf, withMetadata } from '../../base/metadata.ts';
 import {
   compareCopy,

@@ -1,15 +1,15 @@
 // namespaces.defaults and secrets.defaults: labels and annotations that are added when missing.
 import type { DefaultsSpec } from '../../api/namespace-policy/namespace-policy.ts';
 import type { Evaluation, ExpressionScope } from '../../cel/expression.ts';
-import { compiled, refused, type CompileResult } from '../terms/compile-result.ts';
-import { isLabelValue } from '../../api/kubernetes-names.ts';
+import { compiled, refused, type CompileResult } from '../../base/problem.ts';
+import { isLabelValue } from '../../schema/kubernetes-names.ts';
 import { keyPath, metadataMap, valueOf, type MetadataField } from '../../base/metadata.ts';
 import type { Budget } from '../terms/budget.ts';
-import { quoted } from '../terms/wording.ts';
+import { quoted } from '../../base/text.ts';
 import type { KubeObject } from '../../base/kube-object.ts';
 import type { Review } from '../terms/review.ts';
 import type { RuleViolation, Rule, StepContext } from './rule.ts';
-import { compileTemplate, goTemplateProblem, type Template } from '../terms/template.ts';
+import { compileTemplate, goTemplateProblem, type Template } from '../../cel/template.ts';
 import { judgeKeptKey } from './immutable-keys.ts';
 
 export interface DefaultKey {

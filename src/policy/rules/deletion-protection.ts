@@ -1,8 +1,7 @@
 // namespaces.deletion: a namespace must be annotated with its own name before it can be deleted.
-import { allowDeletionAnnotation } from '../../api/names.ts';
+import { allowDeletionAnnotation } from '../../schema/names.ts';
 import { annotationsOf, isTerminating, keyPath, nameOf, valueOf } from '../../base/metadata.ts';
-import { clipped } from '../../base/text.ts';
-import { quoted } from '../terms/wording.ts';
+import { clipped, quoted } from '../../base/text.ts';
 import type { KubeObject, OwnerReference } from '../../base/kube-object.ts';
 import type { RuleViolation, Rule } from './rule.ts';
 

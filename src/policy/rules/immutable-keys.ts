@@ -1,7 +1,7 @@
 // namespaces.immutable: labels and annotations that cannot be changed or removed once set.
 import type { ImmutableSpec } from '../../api/namespace-policy/namespace-policy.ts';
 import { keyPath, metadataMap, valueOf, type MetadataField } from '../../base/metadata.ts';
-import { quoted } from '../terms/wording.ts';
+import { quoted } from '../../base/text.ts';
 import type { KubeObject } from '../../base/kube-object.ts';
 import type { RuleViolation, Rule } from './rule.ts';
 

@@ -1,10 +1,10 @@
 // namespaces.name: the name of a namespace must match a pattern.
 import type { NameRule } from '../../api/namespace-policy/namespace-policy.ts';
-import { compiled, type CompileResult } from '../terms/compile-result.ts';
+import { compiled, type CompileResult } from '../../base/problem.ts';
 import { nameOf } from '../../base/metadata.ts';
 import type { Rule } from './rule.ts';
-import { quoted } from '../terms/wording.ts';
-import { compilePattern } from '../terms/patterns.ts';
+import { quoted } from '../../base/text.ts';
+import { compilePattern } from '../../cel/patterns.ts';
 
 const path = ['spec', 'namespaces', 'name', 'pattern'];
 

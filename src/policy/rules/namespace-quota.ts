@@ -1,8 +1,7 @@
 // namespaces.quota: limits how many matched namespaces may have the same value of a label, and finds values with more.
 import type { QuotaSpec } from '../../api/namespace-policy/namespace-policy.ts';
 import { keyPath, labelsOf, valueOf } from '../../base/metadata.ts';
-import { clipped } from '../../base/text.ts';
-import { counted, listed, quoted } from '../terms/wording.ts';
+import { clipped, counted, listed, quoted } from '../../base/text.ts';
 import type { Rule, StepContext } from './rule.ts';
 
 /** Best effort: two concurrent requests can both pass. The reconciler reports the overshoot. */

@@ -1,11 +1,10 @@
 // namespaces.required: labels and annotations that a namespace must have, and their allowed values.
 import type { RequiredKey, RequiredSpec } from '../../api/namespace-policy/namespace-policy.ts';
-import { compiled, mapped, type CompileResult } from '../terms/compile-result.ts';
+import { compiled, mapped, type CompileResult } from '../../base/problem.ts';
 import { keyPath, metadataMap, valueOf, type MetadataField } from '../../base/metadata.ts';
-import { alternatives } from '../../base/text.ts';
-import { quoted } from '../terms/wording.ts';
+import { alternatives, quoted } from '../../base/text.ts';
 import type { RuleViolation, Rule } from './rule.ts';
-import { compilePattern } from '../terms/patterns.ts';
+import { compilePattern } from '../../cel/patterns.ts';
 
 export interface Requirement {
   readonly field: MetadataField;

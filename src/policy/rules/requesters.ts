@@ -1,6 +1,6 @@
 // namespaces.requesters: only these may create matched namespaces. They may `use` the policy without RBAC.
 import type { RequestersSpec } from '../../api/namespace-policy/namespace-policy.ts';
-import { quoted } from '../terms/wording.ts';
+import { quoted } from '../../base/text.ts';
 import type { Requester } from '../terms/review.ts';
 import type { Rule } from './rule.ts';
 import { serviceAccountUser } from './subjects.ts';

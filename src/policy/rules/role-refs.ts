@@ -1,5 +1,5 @@
 // rbac.allowedRoleRefs: the roles that RoleBindings may grant.
-import { compileGlob } from '../terms/patterns.ts';
+import { compileGlob } from '../../cel/patterns.ts';
 import { alternatives, clipped } from '../../base/text.ts';
 import type { Rule } from './rule.ts';
 import { isJsonObject } from '../../base/json.ts';

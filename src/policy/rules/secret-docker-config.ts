@@ -1,8 +1,7 @@
 // secrets.dockerConfig: image pull Secrets must be readable and list only allowed registries.
 import type { DockerConfigRule } from '../../api/namespace-policy/namespace-policy.ts';
-import { compileGlob } from '../terms/patterns.ts';
-import { alternatives } from '../../base/text.ts';
-import { quoted } from '../terms/wording.ts';
+import { compileGlob } from '../../cel/patterns.ts';
+import { alternatives, quoted } from '../../base/text.ts';
 import type { RuleViolation, Rule } from './rule.ts';
 import { registriesOf, registryHost } from './docker-config.ts';
 import { fingerprintOf, secretType, secretValue } from './secret-values.ts';

@@ -1,7 +1,6 @@
 // secrets.forbiddenTypes and secrets.allowedTypes: the types that Secrets may have.
 import type { RuleId } from '../../api/namespace-policy/rule-ids.ts';
-import { alternatives } from '../../base/text.ts';
-import { quoted } from '../terms/wording.ts';
+import { alternatives, quoted } from '../../base/text.ts';
 import type { Rule } from './rule.ts';
 import { secretType } from './secret-values.ts';
 

@@ -1,7 +1,6 @@
 // rbac.forbiddenSubjects: users, groups and accounts that RoleBindings must not grant to, in any spelling.
-import { compileGlob } from '../terms/patterns.ts';
-import { clipped } from '../../base/text.ts';
-import { quoted } from '../terms/wording.ts';
+import { compileGlob } from '../../cel/patterns.ts';
+import { clipped, quoted } from '../../base/text.ts';
 import type { KubeObject } from '../../base/kube-object.ts';
 import type { RuleViolation, Rule } from './rule.ts';
 import { isJsonObject } from '../../base/json.ts';

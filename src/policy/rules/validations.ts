@@ -1,7 +1,7 @@
 // validations: the author's own rules on a Namespace, in CEL.
 import type { ValidationRule } from '../../api/namespace-policy/namespace-policy.ts';
 import { compileExpression, type Expression, type ExpressionScope } from '../../cel/expression.ts';
-import { compiled, refused, type CompileResult } from '../terms/compile-result.ts';
+import { compiled, refused, type CompileResult } from '../../base/problem.ts';
 import { clipped } from '../../base/text.ts';
 import type { Budget } from '../terms/budget.ts';
 import type { KubeObject } from '../../base/kube-object.ts';

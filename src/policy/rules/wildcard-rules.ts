@@ -1,5 +1,5 @@
 // rbac.forbidWildcardRules: Roles must list what they grant, without wildcards.
-import { quoted } from '../terms/wording.ts';
+import { quoted } from '../../base/text.ts';
 import type { KubeObject } from '../../base/kube-object.ts';
 import type { RuleContext, RuleViolation, Rule } from './rule.ts';
 import { isJsonObject } from '../../base/json.ts';

@@ -5,8 +5,8 @@ import type { KubeObject } from '../../base/kube-object.ts';
 import { labelsOf, nameOf } from '../../base/metadata.ts';
 import { compileExpression, type Expression } from '../../cel/expression.ts';
 import { unlimitedBudget, type Budget } from './budget.ts';
-import { allOf, compiled, mapped, refused, type CompileResult } from './compile-result.ts';
-import { compileGlob, type Glob } from './patterns.ts';
+import { allOf, compiled, mapped, refused, type CompileResult } from '../../base/problem.ts';
+import { compileGlob, type Glob } from '../../cel/patterns.ts';
 
 export interface CompiledMatch {
   readonly selector: Selector | undefined;

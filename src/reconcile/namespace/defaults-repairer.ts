@@ -4,7 +4,7 @@ import type { Clock } from '../../base/clock.ts';
 import { keyText } from '../../base/metadata.ts';
 import { objectKey, type ObjectKey } from '../../policy/terms/object-key.ts';
 import type { MissingKey } from '../../policy/plan/repair.ts';
-import { listed } from '../../policy/terms/wording.ts';
+import { listed } from '../../base/text.ts';
 import { failedResult, type ObjectResult } from '../../policy/plan/object-result.ts';
 import type { Audits } from './audits.ts';
 import type { EventAnnouncer } from '../events.ts';

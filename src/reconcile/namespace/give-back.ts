@@ -8,7 +8,7 @@ import {
   managedByReeve,
   ownerAnnotation,
   withoutMarks,
-} from '../../api/names.ts';
+} from '../../schema/names.ts';
 import { annotationsOf, labelsOf, valueOf } from '../../base/metadata.ts';
 import type { ObjectType } from '../../policy/terms/object-key.ts';
 import { managedBefore } from '../../policy/plan/ownership.ts';

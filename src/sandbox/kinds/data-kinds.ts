@@ -2,9 +2,9 @@
 // https://kubernetes.io/docs/concepts/configuration/secret/#secret-types
 import { isJsonObject } from '../../base/json.ts';
 import type { Path } from '../../base/problem.ts';
-import { text, withDefault } from '../../api/schema/build.ts';
-import { valueAt } from '../../api/schema/report.ts';
-import type { MapSchema, SchemaRule, TextSchema } from '../../api/schema/schema.ts';
+import { text, withDefault } from '../../schema/build.ts';
+import { valueAt } from '../../schema/report.ts';
+import type { MapSchema, SchemaRule, TextSchema } from '../../schema/schema.ts';
 import type { Resource } from '../resource.ts';
 import { age, column, keysAt, sizeColumn, textAt } from './column.ts';
 import { define } from './define.ts';

@@ -1,12 +1,12 @@
 // Defines the schema of metadata, and the fields of an object that no update changes.
 // https://kubernetes.io/docs/concepts/overview/working-with-objects/names/
 import { isDeepStrictEqual } from 'node:util';
-import { labelValue, metadataKey } from '../../api/common-fields.ts';
+import { labelValue, metadataKey } from '../../schema/common-fields.ts';
 import type { KubeObject } from '../../base/kube-object.ts';
-import { subdomainPattern } from '../../api/kubernetes-names.ts';
-import { text } from '../../api/schema/build.ts';
-import { valueAt } from '../../api/schema/report.ts';
-import type { ObjectSchema, TextSchema } from '../../api/schema/schema.ts';
+import { subdomainPattern } from '../../schema/kubernetes-names.ts';
+import { text } from '../../schema/build.ts';
+import { valueAt } from '../../schema/report.ts';
+import type { ObjectSchema, TextSchema } from '../../schema/schema.ts';
 import type { StatusCause } from '../api-error.ts';
 import { cause } from './causes.ts';
 import { itemsAt } from './column.ts';

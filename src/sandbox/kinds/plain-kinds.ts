@@ -1,9 +1,9 @@
 // Defines Namespaces, and the namespaced kinds that the sandbox only stores.
-import { namespaceName } from '../../api/common-fields.ts';
-import { namespaceNameLabel } from '../../api/names.ts';
+import { namespaceName } from '../../schema/common-fields.ts';
+import { namespaceNameLabel } from '../../schema/names.ts';
 import { labelSelector } from '../../api/namespace-policy/match.ts';
-import { withDefault } from '../../api/schema/build.ts';
-import { valueAt } from '../../api/schema/report.ts';
+import { withDefault } from '../../schema/build.ts';
+import { valueAt } from '../../schema/report.ts';
 import type { KubeObject } from '../../base/kube-object.ts';
 import type { Column, Resource } from '../resource.ts';
 import { age, column, itemsAt, keysAt, textAt } from './column.ts';

@@ -1,6 +1,6 @@
 // Offers short functions for the schemas of the kinds of Kubernetes.
-import { boolean, choice, integer, list, map, text } from '../../api/schema/build.ts';
-import type { Fields, Infer, ObjectSchema, SchemaRule, Schema, TextSchema } from '../../api/schema/schema.ts';
+import { boolean, choice, integer, list, map, text } from '../../schema/build.ts';
+import type { Fields, Infer, ObjectSchema, SchemaRule, Schema, TextSchema } from '../../schema/schema.ts';
 
 /** Larger values are refused by the limit of a request, or by a rule of the kind. */
 const maxLength = 8 * 1024 * 1024;

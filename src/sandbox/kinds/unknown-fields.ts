@@ -1,7 +1,7 @@
 // Finds and removes the fields of an object that its kind does not have.
 import { isJsonObject } from '../../base/json.ts';
 import { nearest } from '../../base/nearest.ts';
-import type { Schema } from '../../api/schema/schema.ts';
+import type { Schema } from '../../schema/schema.ts';
 import type { Resource } from '../resource.ts';
 
 interface UnknownField {

@@ -1,15 +1,19 @@
 // Compiles text with `${ CEL }`. Each expression must give a string, and `$${` is a literal `${`.
-import { compileExpression, findEnd, positionOf } from '../../cel/expression.ts';
-import type { Bindings, Evaluation, Expression } from '../../cel/expression.ts';
-import type {
-  ExpressionProblem,
-  ExpressionScope,
-  MetadataKey,
-  Variable,
-  Work,
-} from '../../cel/expression.ts';
-import { quoted } from './wording.ts';
-import type { Path, Problem } from '../../base/problem.ts';
+import {
+  compileExpression,
+  findEnd,
+  positionOf,
+  type Bindings,
+  type Evaluation,
+  type Expression,
+  type ExpressionProblem,
+  type ExpressionScope,
+  type MetadataKey,
+  type Variable,
+  type Work,
+} from './expression.ts';
+import { quoted } from '../base/text.ts';
+import type { Path, Problem } from '../base/problem.ts';
 
 export interface Template {
   readonly source: string;

@@ -1,9 +1,9 @@
 // Reports problems of a value: marks the value as invalid and describes what the schema accepts.
-import { ownMember } from '../../base/json.ts';
-import type { Path, Problem } from '../../base/problem.ts';
-import { describeValue, alternatives, clipped } from '../../base/text.ts';
+import { ownMember } from '../base/json.ts';
+import type { Path, Problem } from '../base/problem.ts';
+import { describeValue, alternatives, clipped } from '../base/text.ts';
 import type { Schema, IntegerSchema, ListSchema, ObjectSchema, SchemaRule, TextSchema } from './schema.ts';
-import { nearest } from '../../base/nearest.ts';
+import { nearest } from '../base/nearest.ts';
 
 /** Replaces a value whose problem has been reported. */
 export const invalidValue = Symbol('invalid');

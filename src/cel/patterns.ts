@@ -1,7 +1,7 @@
 // Compiles the patterns of policies: anchored globs, where `*` matches any text, and regular expressions.
-import { compileRegex, type Regex } from '../../cel/regex.ts';
-import { quoted } from './wording.ts';
-import { compiled, refused, type CompileResult } from './compile-result.ts';
+import { compileRegex, type Regex } from './regex.ts';
+import { quoted } from '../base/text.ts';
+import { compiled, refused, type CompileResult } from '../base/problem.ts';
 
 export interface Glob {
   readonly source: string;

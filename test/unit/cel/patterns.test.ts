@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { compileGlob } from '../../../../src/policy/terms/patterns.ts';
+import { compileGlob } from '../../../src/cel/patterns.ts';
 
 test.for([
   ['team-a', 'team-a', true],

@@ -7,8 +7,8 @@ import {
   qualifiedNamePattern,
   subdomainPattern,
 } from './kubernetes-names.ts';
-import { map, text } from './schema/build.ts';
-import type { Infer, MapSchema, SchemaRule, Schema, TextSchema } from './schema/schema.ts';
+import { map, text } from './build.ts';
+import type { Infer, MapSchema, SchemaRule, Schema, TextSchema } from './schema.ts';
 import { durationPattern, parseDuration } from '../base/time.ts';
 
 const shortPrefix: SchemaRule<string> = {

@@ -1,7 +1,7 @@
 // Templates: where an expression in text begins and ends, and what it may give.
 import { describe, expect, test } from 'vitest';
-import type { ExpressionScope } from '../../../../src/cel/expression.ts';
-import { compileTemplate, type Template } from '../../../../src/policy/terms/template.ts';
+import type { ExpressionScope } from '../../../src/cel/expression.ts';
+import { compileTemplate, type Template } from '../../../src/cel/template.ts';
 
 const scope: ExpressionScope = { variables: ['namespaceObject', 'request'], requestFields: ['userInfo'] };
 const bindings = {

@@ -1,7 +1,7 @@
 // Checks any value against a schema: reports every problem at once, sets defaults, never throws.
-import { isJsonObject, ownMember, type JsonObject } from '../../base/json.ts';
-import type { Path, Problem } from '../../base/problem.ts';
-import { describeValue } from '../../base/text.ts';
+import { isJsonObject, ownMember, type JsonObject } from '../base/json.ts';
+import type { Path, Problem } from '../base/problem.ts';
+import { describeValue } from '../base/text.ts';
 import {
   assembleObject,
   invalidValue,

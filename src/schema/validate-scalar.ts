@@ -1,7 +1,7 @@
 // Checks texts against their schema, and copies plain JSON that no schema describes.
-import type { Path } from '../../base/problem.ts';
-import { describeValue } from '../../base/text.ts';
-import { isDateTime } from '../../base/time.ts';
+import type { Path } from '../base/problem.ts';
+import { describeValue } from '../base/text.ts';
+import { isDateTime } from '../base/time.ts';
 import {
   invalidValue,
   refuse,
@@ -11,7 +11,7 @@ import {
   withoutTemplate,
 } from './report.ts';
 import type { TextSchema } from './schema.ts';
-import { isJsonObject } from '../../base/json.ts';
+import { isJsonObject } from '../base/json.ts';
 
 export function checkText(schema: TextSchema, input: unknown, path: Path, report: Report): unknown {
   if (typeof input !== 'string') return refuse(schema, input, path, report);

@@ -1,6 +1,6 @@
 // The schema language at run time: what each kind of schema takes, refuses, and says about it.
 import { describe, expect, expectTypeOf, it } from 'vitest';
-import { renderProblem } from '../../../../src/base/problem.ts';
+import { renderProblem } from '../../../src/base/problem.ts';
 import {
   boolean,
   choice,
@@ -11,9 +11,9 @@ import {
   openObject,
   text,
   withDefault,
-} from '../../../../src/api/schema/build.ts';
-import type { Infer, Schema } from '../../../../src/api/schema/schema.ts';
-import { validate } from '../../../../src/api/schema/validate.ts';
+} from '../../../src/schema/build.ts';
+import type { Infer, Schema } from '../../../src/schema/schema.ts';
+import { validate } from '../../../src/schema/validate.ts';
 
 const word = text({
   description: 'A word.',

@@ -1,5 +1,5 @@
 // The language that defines our kinds: schemas as plain data, and the TypeScript type of each schema.
-import type { Path } from '../../base/problem.ts';
+import type { Path } from '../base/problem.ts';
 
 /** Carries the inferred type. No value has this property at run time. */
 declare const output: unique symbol;
