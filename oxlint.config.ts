@@ -13,19 +13,20 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   base: [],
   cel: ['base'],
   schema: ['base'],
-  api: ['base', 'cel', 'schema'],
-  policy: ['base', 'cel', 'schema', 'api'],
-  state: ['base', 'cel', 'schema', 'api', 'policy'],
-  admission: ['base', 'cel', 'schema', 'api', 'policy', 'state'],
-  reconcile: ['base', 'cel', 'schema', 'api', 'policy', 'state'],
+  rules: ['base', 'cel', 'schema'],
+  api: ['base', 'cel', 'schema', 'rules'],
+  policy: ['base', 'cel', 'schema', 'rules', 'api'],
+  state: ['base', 'cel', 'schema', 'rules', 'api', 'policy'],
+  admission: ['base', 'cel', 'schema', 'rules', 'api', 'policy', 'state'],
+  reconcile: ['base', 'cel', 'schema', 'rules', 'api', 'policy', 'state'],
   kube: ['base', 'schema'],
   certs: ['base', 'schema'],
   observe: ['base', 'schema'],
   registration: ['base', 'schema', 'api', 'policy', 'state'],
   sandbox: ['base', 'cel', 'schema', 'api'],
   // Commands on files must not load the client of the API server.
-  inspect: ['base', 'cel', 'schema', 'api', 'policy', 'state', 'admission', 'reconcile'],
-  importers: ['base', 'cel', 'schema', 'api', 'policy', 'state', 'inspect'],
+  inspect: ['base', 'cel', 'schema', 'rules', 'api', 'policy', 'state', 'admission', 'reconcile'],
+  importers: ['base', 'cel', 'schema', 'rules', 'api', 'policy', 'state', 'inspect'],
   check: rooms,
   uninstall: rooms,
   app: rooms,
@@ -34,7 +35,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
 
 /** Inside these rooms each folder imports only itself and the folders to its left. */
 const ordered: Readonly<Record<string, readonly string[]>> = {
-  policy: ['terms', 'rules', 'intents', 'compile', 'desired', 'decide', 'plan', 'authors', 'status'],
+  policy: ['terms', 'intents', 'compile', 'desired', 'decide', 'plan', 'authors', 'status'],
   inspect: ['output-schemas', 'input', 'plan', 'checks', 'explain', 'report', 'suites', 'actions'],
 };
 
@@ -42,6 +43,7 @@ const ordered: Readonly<Record<string, readonly string[]>> = {
 const mayUse: Readonly<Record<string, readonly string[]>> = {
   cel: [],
   schema: [],
+  rules: ['node:crypto'],
   api: [],
   policy: ['node:crypto', 'node:util'],
   importers: [],

@@ -1,7 +1,8 @@
 // Asks the cluster for what a decision needs beyond the snapshot: a Namespace, and the rights of a user.
 import { clipped } from '../base/text.ts';
 import type { KubeObject } from '../base/kube-object.ts';
-import type { Requester, Review } from '../policy/terms/review.ts';
+import type { Review } from '../policy/terms/review.ts';
+import type { Requester } from '../rules/rule.ts';
 import type { ClusterSnapshot } from '../policy/compile/snapshot.ts';
 import { rightKey, type AccessAnswer, type Right, type RightKey } from '../policy/terms/verdict.ts';
 import { outOfTime, unknownNamespace, type Answer } from './answer.ts';

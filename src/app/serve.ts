@@ -14,8 +14,9 @@ import { startAdmission, type AdmissionSettings } from './admission-server.ts';
 import { listen, urlOf } from './listen.ts';
 import { makePair, openGivenPair, type PairSettings } from '../certs/files/pair-files.ts';
 import { loadCluster, type ClusterSettings, type LoadedCluster } from '../state/file-cluster.ts';
-import { noActivity, certificateObserver } from './observers.ts';
+import { noActivity } from './observers.ts';
 import { guessedPlural } from '../base/plural.ts';
+import { certificateObserver } from './observers.ts';
 import { openTracing } from './tracing.ts';
 
 export interface WebhookSettings extends ClusterSettings, AdmissionSettings, PairSettings {

@@ -65,6 +65,16 @@ export function allOf<T>(parts: readonly CompileResult<T>[]): CompileResult<read
   return compiled(parts.flatMap((part) => (part.ok ? [part.value] : [])));
 }
 
+/** Makes one thing of the values, if there are any, and returns the problems of the others with it. */
+export function partly<T, U>(
+  parts: readonly CompileResult<T>[],
+  make: (values: readonly T[]) => U,
+): readonly CompileResult<U>[] {
+  const values = parts.flatMap((part) => (part.ok ? [part.value] : []));
+  const problems = parts.flatMap((part) => (part.ok ? [] : [part]));
+  return values.length === 0 ? problems : [compiled(make(values)), ...problems];
+}
+
 export function mapped<T, U>(part: CompileResult<T>, change: (value: T) => U): CompileResult<U> {
   return part.ok ? compiled(change(part.value)) : part;
 }

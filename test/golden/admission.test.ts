@@ -11,7 +11,7 @@ import { judgeReview } from '../../src/admission/judge-review.ts';
 import { LongDecisions } from '../../src/admission/long-decisions.ts';
 import type { Endpoint } from '../../src/admission/ports.ts';
 import { mastersGroup, systemNamespaces } from '../../src/schema/names.ts';
-import { ruleIds } from '../../src/api/namespace-policy/rule-ids.ts';
+import { ruleIds } from '../../src/rules/rules.ts';
 import { stringifyYaml } from '../../src/base/yaml.ts';
 import { type ClusterSnapshot, PolicySet, ShareSet } from '../../src/policy/compile/snapshot.ts';
 import { auditNamespace, auditObject } from '../../src/policy/decide/audit.ts';

@@ -1,11 +1,7 @@
 // Decodes the bytes of a body into a review for the engine, or into the problem with it.
 import { type JsonObject, isJsonObject } from '../../base/json.ts';
-import {
-  isProviderResource,
-  requestAttributes,
-  type AnyReview,
-  type Requester,
-} from '../../policy/terms/review.ts';
+import { isProviderResource, requestAttributes, type AnyReview } from '../../policy/terms/review.ts';
+import type { Requester } from '../../rules/rule.ts';
 import { decodeEnvelope } from './decode-envelope.ts';
 import { decodeIdentity, placedIn, type ReviewedObjects } from './decode-identity.ts';
 import { decodeTarget, type UnjudgedTarget, type ReviewTarget } from './decode-target.ts';

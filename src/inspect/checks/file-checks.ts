@@ -18,7 +18,7 @@ import { factsOf } from '../../policy/compile/load-provider.ts';
 import type { ClusterSnapshot } from '../../policy/compile/snapshot.ts';
 import { differingDefaults } from '../../policy/decide/differing-defaults.ts';
 import { isManaged } from '../../policy/desired/desired.ts';
-import { exceededBy, overQuotaText } from '../../policy/rules/namespace-quota.ts';
+import { exceededBy, overQuotaText } from '../../rules/namespace-quota.ts';
 import { unlimitedBudget } from '../../policy/terms/budget.ts';
 import { matchNamespace } from '../../policy/terms/match.ts';
 import { alternatives, quoted } from '../../base/text.ts';

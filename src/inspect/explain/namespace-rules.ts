@@ -1,6 +1,8 @@
 // Says what each rule of a policy says of an existing namespace today, by the audit of the reconciler.
-import type { PolicyException, QuotaSpec } from '../../api/namespace-policy/namespace-policy.ts';
-import type { RuleId } from '../../api/namespace-policy/rule-ids.ts';
+import type { PolicyException } from '../../api/namespace-policy/namespace-policy.ts';
+import type { QuotaSpec } from '../../rules/namespace-quota.ts';
+import type { RuleTraits } from '../../rules/rule.ts';
+import type { RuleId } from '../../rules/rules.ts';
 import type { KubeObject } from '../../base/kube-object.ts';
 import { isTerminating, keyPath, labelsOf, nameOf, valueOf } from '../../base/metadata.ts';
 import { clipped, quoted } from '../../base/text.ts';
@@ -34,24 +36,24 @@ export function explainedRules(
   const traced = tracedBy((trace) =>
     auditNamespace(policy, namespaceObject, { now: at.now, budget: unlimitedBudget, trace }),
   );
-  const onNamespace = (rule: RuleId): Said => {
+  const onNamespace = (rule: RuleId, { judgedWhen = 'the namespace is written' }: RuleTraits): Said => {
     const { quota } = definition.object.spec.namespaces ?? {};
     if (rule === 'namespaces.quota' && quota !== undefined)
       return quotaSays(quota, policy, namespaceObject, at);
     const [outcome] = traced.get(rule) ?? [];
-    return outcome === undefined ? notChecked(whenJudged(rule)) : saidBy(outcome.fresh);
+    return outcome === undefined ? notChecked(`judged when ${judgedWhen}`) : saidBy(outcome.fresh);
   };
   const onObjects = (rule: RuleId, resource: 'roles' | 'rolebindings'): Said =>
     objectsSay(rule, resource, policy, namespaceObject, at);
   return [
     // Contents are explained object by object.
-    ...policy.namespaceRules
+    ...policy.rules.namespaces
       .filter(({ id }) => id !== 'contents')
-      .map(({ id }) => row(id, () => onNamespace(id))),
+      .map(({ id, traits }) => row(id, () => onNamespace(id, traits))),
     // A command never reads all Secrets.
-    ...policy.secretRules.map(({ id }) => row(id, () => notChecked('judged when a Secret is written'))),
-    ...policy.roleRules.map(({ id }) => row(id, () => onObjects(id, 'roles'))),
-    ...policy.roleBindingRules.map(({ id }) => row(id, () => onObjects(id, 'rolebindings'))),
+    ...policy.rules.secrets.map(({ id }) => row(id, () => notChecked('judged when a Secret is written'))),
+    ...policy.rules.roles.map(({ id }) => row(id, () => onObjects(id, 'roles'))),
+    ...policy.rules.rolebindings.map(({ id }) => row(id, () => onObjects(id, 'rolebindings'))),
   ];
 }
 
@@ -125,17 +127,6 @@ export function saidBy(violations: readonly TracedViolation[]): Said {
 
 function violationText({ path, found, accepted, message }: TracedViolation): string {
   return message ?? `${path}: found ${found}; accepted: ${accepted}`;
-}
-
-function whenJudged(rule: RuleId): string {
-  switch (rule) {
-    case 'namespaces.requesters':
-      return 'judged when a namespace is created';
-    case 'namespaces.deletion':
-      return 'judged when the namespace is deleted, or gets an owner';
-    default:
-      return 'judged when the namespace is written';
-  }
 }
 
 /** No single namespace exceeds a quota, so an audit leaves it out. */

@@ -4,7 +4,7 @@ import { emergencyGroup } from '../../schema/names.ts';
 import { guessedPlural } from '../../base/plural.ts';
 import { groupOf, type ObjectType } from '../../policy/terms/object-key.ts';
 import { parseProviderId, useOf } from '../../policy/terms/provider-id.ts';
-import type { Requester } from '../../policy/terms/review.ts';
+import type { Requester } from '../../rules/rule.ts';
 import { judgeWrite, writtenRequest, type WriteSides } from '../input/judged-write.ts';
 import { namespaceType } from '../input/loaded-state.ts';
 import type {

@@ -16,11 +16,11 @@ import { patchedBy } from '../../policy/terms/patch.ts';
 import { providerKinds, providerResources } from '../../policy/terms/provider-id.ts';
 import {
   intentResource,
-  type Operation,
   type ProviderResource,
   type ProviderReview,
   type Review,
 } from '../../policy/terms/review.ts';
+import type { Operation } from '../../rules/rule.ts';
 import { rightKey, type Decision, type Verdict } from '../../policy/terms/verdict.ts';
 import { installOf, type InstallFacts } from '../input/cluster-state.ts';
 import type { AppliedObject } from '../input/loaded-state.ts';

@@ -9,7 +9,7 @@ import type { AuditedResource } from '../../policy/decide/audit.ts';
 import { isManaged, type Desired } from '../../policy/desired/desired.ts';
 import { withFollowers } from '../../policy/plan/object-result.ts';
 import { providerReports, type ProviderReport } from '../../policy/status/provider-report.ts';
-import { ProviderTally, type NamespaceViolation } from '../../policy/status/provider-tally.ts';
+import { ProviderTally } from '../../policy/status/provider-tally.ts';
 import {
   kindOfKey,
   roleBindingType,
@@ -21,6 +21,7 @@ import {
 import { compareProviders, shortName, type ProviderId } from '../../policy/terms/provider-id.ts';
 import type { Violation } from '../../policy/terms/verdict.ts';
 import { violationsByPolicy } from '../../reconcile/audit/object-audit.ts';
+import type { NamespaceViolation } from '../../policy/status/provider-tally.ts';
 import type { NamespacePlan } from '../../reconcile/namespace/namespace-planner.ts';
 import type { Planning } from '../../reconcile/planning.ts';
 import type { LiveCluster } from '../../state/live-cluster.ts';

@@ -4,7 +4,7 @@ import type { MatchSpec } from '../../api/namespace-policy/namespace-policy.ts';
 import type { KubeObject } from '../../base/kube-object.ts';
 import { metadataMap, nameOf, withMetadata, type MetadataField } from '../../base/metadata.ts';
 import type { ProviderDefinition } from '../../policy/compile/load-provider.ts';
-import type { Requirement } from '../../policy/rules/namespace-required.ts';
+import type { Requirement } from '../../rules/rule.ts';
 import { matchNamespace } from '../../policy/terms/match.ts';
 import { textMatching } from './pattern-example.ts';
 

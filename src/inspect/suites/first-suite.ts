@@ -126,8 +126,8 @@ function givenFor(chosen: readonly Chosen[], { state }: LoadedSuite): NonNullabl
       const isThere = state.find(secretObjectType, source.namespace, source.name) !== undefined;
       return isThere ? [] : [sourceOf(provider)];
     }
-    const { secretRules, roleRules, roleBindingRules } = provider.compiled;
-    const hasObjects = [secretRules, roleRules, roleBindingRules].some((rules) => rules.length > 0);
+    const { secrets, roles, rolebindings } = provider.compiled.rules;
+    const hasObjects = [secrets, roles, rolebindings].some((rules) => rules.length > 0);
     const fillers = quotaFillers(provider, namespace)?.namespaces ?? [];
     return [...(hasObjects ? [{ ...namespace, ...stored }] : []), ...fillers];
   });

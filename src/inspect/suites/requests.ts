@@ -8,7 +8,7 @@ import { nearest } from '../../base/nearest.ts';
 import type { Path } from '../../base/problem.ts';
 import { clipped } from '../../base/text.ts';
 import type { ObjectType } from '../../policy/terms/object-key.ts';
-import type { Operation, Requester } from '../../policy/terms/review.ts';
+import type { Operation, Requester } from '../../rules/rule.ts';
 import type { ClusterState } from '../input/cluster-state.ts';
 import { askedUser, writtenRequest, type WriteSides } from '../input/judged-write.ts';
 import { providerWords } from '../input/object-names.ts';

@@ -6,15 +6,10 @@ import { pause } from '../../base/pause.ts';
 import { kubeErrorOf } from '../http/answers.ts';
 import type { KubeClient } from '../http/client.ts';
 import { Backoff } from '../../base/backoff.ts';
-import {
-  eventBody,
-  eventName,
-  namespaceOf,
-  seriesOf,
-  type EventSource,
-  type RecordedEvent,
-} from './event-object.ts';
-import { EventQueue, eventKeyOf, subjectKeyOf, type DropReason, type QueuedEvent } from './event-queue.ts';
+import { eventBody, eventName, namespaceOf, seriesOf } from './event-object.ts';
+import type { EventSource, RecordedEvent } from './event-object.ts';
+import { EventQueue, eventKeyOf, subjectKeyOf } from './event-queue.ts';
+import type { DropReason, QueuedEvent } from './event-queue.ts';
 
 interface EventRecorderOptions extends EventSource {
   readonly clock: Clock;

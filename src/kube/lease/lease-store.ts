@@ -2,14 +2,8 @@
 import { fieldManager } from '../../schema/names.ts';
 import { KubeError } from '../../base/kube-error.ts';
 import type { KubeClient } from '../http/client.ts';
-import {
-  claimedLease,
-  emptyLease,
-  readLease,
-  releasedLease,
-  type LeaseClaim,
-  type LeaseRecord,
-} from './lease-record.ts';
+import { claimedLease, emptyLease, readLease, releasedLease } from './lease-record.ts';
+import type { LeaseClaim, LeaseRecord } from './lease-record.ts';
 
 interface LeaseCallOptions {
   readonly timeoutMs: number;

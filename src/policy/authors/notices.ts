@@ -18,7 +18,7 @@ import type { ContentChange } from './content-changes.ts';
 import type { HandOver } from './hand-overs.ts';
 import { intentNotices } from './intent-notices.ts';
 import type { UnrenderedContent } from './unrendered.ts';
-import { overQuotaText } from '../rules/namespace-quota.ts';
+import { overQuotaText } from '../../rules/namespace-quota.ts';
 import { counted, listed, plural } from '../../base/text.ts';
 
 export function noticesOf(write: ProviderWrite, impact: Impact, install: Install): readonly string[] {

@@ -1,6 +1,6 @@
 // Describes a write of a policy or share as two versions, and the fate of objects it no longer wants.
 import { cleanupFinalizer } from '../../schema/names.ts';
-import type { QuotaSpec } from '../../api/namespace-policy/namespace-policy.ts';
+import type { QuotaSpec } from '../../rules/namespace-quota.ts';
 import { ownMember } from '../../base/json.ts';
 import type { KubeObject } from '../../base/kube-object.ts';
 import type { AuditedResource } from '../decide/audit.ts';

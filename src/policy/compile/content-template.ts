@@ -12,7 +12,7 @@ import {
   type CompileResult,
 } from '../../base/problem.ts';
 import { clipped, quoted } from '../../base/text.ts';
-import type { Budget } from '../terms/budget.ts';
+import type { RuleBudget } from '../../rules/rule.ts';
 import type { ExpressionScope, MetadataKey } from '../../cel/expression.ts';
 import { compileTemplate, goTemplateProblem, type Template } from '../../cel/template.ts';
 import type { TextCheck, TextChecks } from './text-checks.ts';
@@ -34,7 +34,7 @@ export type RenderedValue<T = unknown> =
   | { readonly kind: 'missing'; readonly message: string }
   | { readonly kind: 'error'; readonly problem: TextProblem };
 
-type Renderer = (namespaceObject: KubeObject, budget: Budget) => RenderedValue;
+type Renderer = (namespaceObject: KubeObject, budget: RuleBudget) => RenderedValue;
 
 const scope: ExpressionScope = { variables: ['namespaceObject'] };
 const maxSourceLength = 200;
@@ -173,7 +173,7 @@ function constant(value: unknown): Renderer {
 function collect(
   renderers: readonly Renderer[],
   namespaceObject: KubeObject,
-  budget: Budget,
+  budget: RuleBudget,
 ): RenderedValue<readonly unknown[]> {
   const parts = renderers.map((render) => render(namespaceObject, budget));
   const values: unknown[] = [];

@@ -57,10 +57,10 @@ export function dearTextIn(
   return dearText(costs.reduce<NamespaceCost | undefined>(dearer, undefined));
 }
 
-function hasExpressions({ match, contents, namespaceRules }: CompiledPolicy): boolean {
+function hasExpressions({ match, contents, rules }: CompiledPolicy): boolean {
   return (
     match.conditions.length > 0 ||
     contents.some(({ isTemplated }) => isTemplated) ||
-    namespaceRules.some(({ id }) => id.startsWith('validations/'))
+    rules.namespaces.some(({ id }) => id.startsWith('validations/'))
   );
 }

@@ -1,11 +1,8 @@
 // Merges what the adapters render for the intents of one binding, or names the two intents that contradict each other.
 import { isDeepStrictEqual } from 'node:util';
-import type {
-  ContentsSpec,
-  DefaultsSpec,
-  RequiredKey,
-  RequiredSpec,
-} from '../../api/namespace-policy/namespace-policy.ts';
+import type { ContentsSpec } from '../../api/namespace-policy/namespace-policy.ts';
+import type { RequiredKey, RequiredSpec } from '../../rules/namespace-required.ts';
+import type { DefaultsSpec } from '../../rules/default-keys.ts';
 import { type Problem, compiled, refused, type CompileResult } from '../../base/problem.ts';
 import { clipped } from '../../base/text.ts';
 import { objectKey } from '../terms/object-key.ts';

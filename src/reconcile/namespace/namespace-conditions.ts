@@ -2,13 +2,8 @@
 import { KubeError } from '../../base/kube-error.ts';
 import type { KubeObject } from '../../base/kube-object.ts';
 import { readyCondition } from '../../schema/names.ts';
-import {
-  conditionOf,
-  isSameCondition,
-  stamped,
-  type Condition,
-  type StampedCondition,
-} from '../../policy/status/condition.ts';
+import { conditionOf, isSameCondition, stamped, type Condition } from '../../policy/status/condition.ts';
+import type { StampedCondition } from '../../policy/status/condition.ts';
 import type { Clock } from '../../base/clock.ts';
 import { pause } from '../../base/pause.ts';
 import { isNewerResourceVersion } from '../../base/resource-version.ts';

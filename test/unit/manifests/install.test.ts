@@ -3,11 +3,13 @@ import { describe, expect, it } from 'vitest';
 import { readCommand } from '../../../src/cli/command-line.ts';
 import { runSettings } from '../../../src/cli/flags/run-settings.ts';
 import { flagName } from '../../../src/cli/flags/settings.ts';
-import { objectTypeOf, type ObjectType } from '../../../src/policy/terms/object-key.ts';
+import { objectTypeOf } from '../../../src/policy/terms/object-key.ts';
 import { guessedPlural } from '../../../src/base/plural.ts';
 import { intentAdapters } from '../../../src/policy/intents/adapters.ts';
+import type { ObjectType } from '../../../src/policy/terms/object-key.ts';
 import { providerLabels } from '../../../src/schema/names.ts';
-import { manifestObjects, type ManifestObject } from '../../support/manifest-files.ts';
+import { manifestObjects } from '../../support/manifest-files.ts';
+import type { ManifestObject } from '../../support/manifest-files.ts';
 
 const install = manifestObjects('install');
 const all = [...install, ...manifestObjects('all-in-one')];

@@ -3,7 +3,8 @@ import { describe, expect, test } from 'vitest';
 import { apiVersion } from '../../../src/schema/names.ts';
 import type { KubeObject } from '../../../src/base/kube-object.ts';
 import type { IntentAdapter } from '../../../src/policy/intents/adapter.ts';
-import { type Harness, refTo } from '../../support/reconcile-harness.ts';
+import type { Harness } from '../../support/reconcile-harness.ts';
+import { refTo } from '../../support/reconcile-harness.ts';
 import { useHarness } from '../../support/use-harness.ts';
 
 const harness = useHarness();

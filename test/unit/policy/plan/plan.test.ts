@@ -10,7 +10,8 @@ import {
   ownerAnnotation,
   providerLabels,
 } from '../../../../src/schema/names.ts';
-import { type CopyState, unavailable } from '../../../../src/policy/plan/copy.ts';
+import type { CopyState } from '../../../../src/policy/plan/copy.ts';
+import { unavailable } from '../../../../src/policy/plan/copy.ts';
 import { desired } from '../../../../src/policy/desired/desired.ts';
 import type { FuseVerdict } from '../../../../src/policy/plan/fuse.ts';
 import { observeObject, observeSecretMetadata, type Observed } from '../../../../src/policy/plan/observed.ts';

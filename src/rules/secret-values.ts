@@ -1,10 +1,12 @@
 // Reads the values of a Secret as the API server will store them: `stringData` over `data`, base64 decoded.
 // https://kubernetes.io/docs/concepts/configuration/secret/#restriction-names-data
 import { createHash } from 'node:crypto';
-import type { KubeObject } from '../../base/kube-object.ts';
-import { isJsonObject, ownMember } from '../../base/json.ts';
-import type { Work } from '../../cel/expression.ts';
+import type { KubeObject } from '../base/kube-object.ts';
+import { isJsonObject, ownMember } from '../base/json.ts';
+import type { Work } from '../cel/expression.ts';
+import { clipped } from '../base/text.ts';
 import { stringField } from './fields.ts';
+import type { Comparison } from './rule.ts';
 
 export type SecretValue =
   | { readonly kind: 'absent' }
@@ -37,6 +39,17 @@ export function secretSize(secret: KubeObject): number {
     encoded.reduce((sum, [, value]) => sum + Buffer.byteLength(value, 'base64'), 0)
   );
 }
+
+/** Values can be secret, names of keys are not. */
+export function comparedNames(secret: KubeObject, accepted: string): Comparison {
+  const names = new Set(
+    [secret['data'], secret['stringData']].flatMap((map) => (isJsonObject(map) ? Object.keys(map) : [])),
+  );
+  const found = names.size === 0 ? 'no key' : clipped([...names].sort().join(', '), maxNames);
+  return { path: 'data', found, accepted };
+}
+
+const maxNames = 300;
 
 /** Returns a hash that distinguishes values without storing or showing them. */
 export function fingerprintOf(...values: readonly SecretValue[]): string {

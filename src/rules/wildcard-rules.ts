@@ -1,8 +1,15 @@
 // rbac.forbidWildcardRules: Roles must list what they grant, without wildcards.
-import { quoted } from '../../base/text.ts';
-import type { KubeObject } from '../../base/kube-object.ts';
-import type { RuleContext, RuleViolation, Rule } from './rule.ts';
-import { isJsonObject } from '../../base/json.ts';
+import { quoted } from '../base/text.ts';
+import type { KubeObject } from '../base/kube-object.ts';
+import {
+  everyOperation,
+  ruleForm,
+  type ExampleObject,
+  type RuleContext,
+  type RuleViolation,
+} from './rule.ts';
+import { isJsonObject } from '../base/json.ts';
+import { boolean, withDefault } from '../schema/build.ts';
 import { stringsOf } from './fields.ts';
 
 const fields = ['apiGroups', 'resources', 'verbs', 'nonResourceURLs'] as const;
@@ -10,12 +17,29 @@ const fields = ['apiGroups', 'resources', 'verbs', 'nonResourceURLs'] as const;
 const unitsPerRule = 4;
 type Field = (typeof fields)[number];
 
-export const wildcardRulesRule: Rule = {
-  shape: 'state',
+export const forbidWildcardRules = ruleForm({
   id: 'rbac.forbidWildcardRules',
-  graced: true,
-  judge: judgeRole,
-};
+  judges: 'roles',
+  field: withDefault(
+    boolean(
+      'Whether to refuse Roles whose rules have * among their apiGroups, resources or verbs, */<subresource> among their resources, or nonResourceURLs that end in *. Default: false.',
+    ),
+    false,
+  ),
+  operations: everyOperation,
+  compile: (isForbidden) =>
+    isForbidden ? { shape: 'state', graced: true, judge: judgeRole, compared: comparedRole } : [],
+  examples: () => ({ refused: [roleExample('with a wildcard', '*')] }),
+});
+
+function comparedRole({ rules }: KubeObject) {
+  const count = Array.isArray(rules) ? rules.length : 0;
+  return [{ path: 'rules', found: `${count} without *`, accepted: 'rules without *' }];
+}
+
+export function roleExample(title: string, verb: string): ExampleObject {
+  return { title, fields: { rules: [{ apiGroups: [''], resources: ['pods'], verbs: [verb] }] } };
+}
 
 function judgeRole(role: KubeObject, { budget }: RuleContext): readonly RuleViolation[] {
   const { rules } = role;

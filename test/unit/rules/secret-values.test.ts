@@ -1,13 +1,8 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import {
-  fingerprintOf,
-  secretSize,
-  secretType,
-  secretValue,
-} from '../../../../src/policy/rules/secret-values.ts';
-import { unlimitedBudget } from '../../../../src/policy/terms/budget.ts';
-import { propertyRuns } from '../../../support/property-runs.ts';
+import { fingerprintOf, secretSize, secretType, secretValue } from '../../../src/rules/secret-values.ts';
+import { unlimitedBudget } from '../../../src/policy/terms/budget.ts';
+import { propertyRuns } from '../../support/property-runs.ts';
 
 function secret(fields: Readonly<Record<string, unknown>>) {
   return { metadata: { name: 's' }, ...fields };

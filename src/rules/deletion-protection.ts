@@ -1,15 +1,39 @@
 // namespaces.deletion: a namespace must be annotated with its own name before it can be deleted.
-import { allowDeletionAnnotation } from '../../schema/names.ts';
-import { annotationsOf, isTerminating, keyPath, nameOf, valueOf } from '../../base/metadata.ts';
-import { clipped, quoted } from '../../base/text.ts';
-import type { KubeObject, OwnerReference } from '../../base/kube-object.ts';
-import type { RuleViolation, Rule } from './rule.ts';
+import { allowDeletionAnnotation } from '../schema/names.ts';
+import { annotationsOf, isTerminating, keyPath, nameOf, valueOf } from '../base/metadata.ts';
+import { clipped, quoted } from '../base/text.ts';
+import type { KubeObject, OwnerReference } from '../base/kube-object.ts';
+import { boolean, object as objectSchema, withDefault } from '../schema/build.ts';
+import { comparedKey } from './fields.ts';
+import { ruleForm, type RuleViolation, type Rule } from './rule.ts';
 
-export const deletionProtectionRule: Rule = {
-  shape: 'step',
+export const deletionProtection = ruleForm({
   id: 'namespaces.deletion',
+  judges: 'namespaces',
+  field: objectSchema({
+    description: 'Protects matched namespaces from deletion by mistake.',
+    fields: {
+      protect: withDefault(
+        boolean(
+          'Whether to refuse to delete a matched namespace until it has the annotation reeve.dev/allow-deletion with its own name as the value. Until then an ownerReference is refused too, because the garbage collector could delete the namespace through it. Default: false.',
+        ),
+        false,
+      ),
+    },
+  }),
+  operations: ['DELETE'],
+  judgedWhen: 'the namespace is deleted, or gets an owner',
+  compile: ({ protect }) => (protect ? protection : []),
+});
+
+const protection: Rule = {
+  shape: 'step',
   judge: ({ review: { object, oldObject } }) =>
     object === undefined ? judgeDeletion(oldObject) : judgeOwners(oldObject, object),
+  compared: (namespace, { operation }) =>
+    operation === 'DELETE'
+      ? [comparedKey(namespace, 'annotations', allowDeletionAnnotation, quoted(nameOf(namespace)))]
+      : [],
 };
 
 /** A terminating namespace is not protected, because controllers must be able to finish its deletion. */

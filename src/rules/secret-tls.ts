@@ -1,11 +1,13 @@
 // secrets.tls: key and certificate of a kubernetes.io/tls Secret must match, remain valid and be strong enough.
 import type { X509Certificate } from 'node:crypto';
-import type { TlsRule } from '../../api/namespace-policy/namespace-policy.ts';
-import { parseDuration } from '../../base/time.ts';
-import type { Budget } from '../terms/budget.ts';
-import type { KubeObject } from '../../base/kube-object.ts';
-import type { RuleViolation, Rule } from './rule.ts';
-import { fingerprintOf, secretType, secretValue, type SecretValue } from './secret-values.ts';
+import { parseDuration } from '../base/time.ts';
+import type { Work } from '../cel/expression.ts';
+import type { KubeObject } from '../base/kube-object.ts';
+import { boolean, integer, object, withDefault } from '../schema/build.ts';
+import { duration } from '../schema/common-fields.ts';
+import type { Infer } from '../schema/schema.ts';
+import { everyOperation, ruleForm, type RuleViolation, type Rule } from './rule.ts';
+import { comparedNames, fingerprintOf, secretType, secretValue, type SecretValue } from './secret-values.ts';
 import { readCertificate, readPrivateKey } from './tls-pair.ts';
 
 const certificatePath = 'data["tls.crt"]';
@@ -13,17 +15,55 @@ const certificatePath = 'data["tls.crt"]';
 const pairUnits = 1000;
 const keyPath = 'data["tls.key"]';
 
+const field = object({
+  description:
+    'What Secrets of type kubernetes.io/tls must contain. The key and the certificate never leave the webhook, not even in a message.',
+  fields: {
+    keyMatchesCertificate: withDefault(
+      boolean('Whether tls.key must be the private key of the first certificate in tls.crt. Default: false.'),
+      false,
+    ),
+    minRemaining: duration(
+      'How long the certificate must still be valid when the Secret is written, in hours, minutes and seconds. Example: 168h.',
+    ),
+    minRsaBits: integer({
+      description:
+        'The minimum number of bits of an RSA key. Other kinds of keys are not checked. Example: 2048.',
+      minimum: 1024,
+      maximum: 16_384,
+    }),
+  },
+});
+
+type TlsRule = Infer<typeof field>;
+
+export const secretTls = ruleForm({
+  id: 'secrets.tls',
+  judges: 'secrets',
+  field,
+  operations: everyOperation,
+  compile: secretTlsRule,
+  examples: () => ({
+    refused: [
+      {
+        title: 'without a certificate',
+        fields: { type: 'kubernetes.io/tls', stringData: { 'tls.crt': 'example', 'tls.key': 'example' } },
+      },
+    ],
+  }),
+});
+
 export function secretTlsRule(spec: TlsRule): Rule {
   return {
     shape: 'state',
-    id: 'secrets.tls',
     graced: true,
     judge: (secret, { now, budget }) =>
       secretType(secret) === 'kubernetes.io/tls' ? judgePair(spec, secret, now, budget) : [],
+    compared: (secret) => [comparedNames(secret, 'in a Secret of type kubernetes.io/tls: a valid pair')],
   };
 }
 
-function judgePair(spec: TlsRule, secret: KubeObject, now: Date, budget: Budget): readonly RuleViolation[] {
+function judgePair(spec: TlsRule, secret: KubeObject, now: Date, budget: Work): readonly RuleViolation[] {
   budget.spend(pairUnits);
   const certificateValue = secretValue(secret, 'tls.crt', budget);
   const certificate = readCertificate(certificateValue);

@@ -1,9 +1,8 @@
 // The values that each rule compared. Of a Secret nothing that could be a part of its payload is shown.
 import { describe, expect, test } from 'vitest';
-import { parseNamespacePolicy } from '../../../src/api/namespace-policy/namespace-policy.ts';
-import { ruleIds } from '../../../src/api/namespace-policy/rule-ids.ts';
+import { ruleIds } from '../../../src/rules/rules.ts';
 import type { KubeObject } from '../../../src/base/kube-object.ts';
-import { comparedValues } from '../../../src/inspect/explain/compared-values.ts';
+import type { Operation } from '../../../src/rules/rule.ts';
 import { aPolicy } from '../../support/engine.ts';
 
 const canary = 'canary-77aa';
@@ -33,24 +32,16 @@ const spec = {
 };
 
 function compared(
-  rule: string,
+  id: string,
   sides: { object?: KubeObject; oldObject?: KubeObject },
-  operation = 'CREATE',
+  operation: Operation = 'CREATE',
   written: object = spec,
 ) {
-  const parsed = parseNamespacePolicy({
-    apiVersion: 'reeve.dev/v1alpha1',
-    kind: 'NamespacePolicy',
-    metadata: { name: 'p' },
-    spec: written,
-  });
-  if (!parsed.ok) throw new Error(JSON.stringify(parsed.problems));
-  const review = { ...sides, operation: operation as 'CREATE', requester: { username: 'alice', groups: [] } };
-  const values = comparedValues(rule as 'contents', {
-    policy: aPolicy('p', written),
-    spec: parsed.policy.spec,
-    review,
-  });
+  const rule = Object.values(aPolicy('p', written).rules)
+    .flat()
+    .find((each) => each.id === id);
+  const write = { ...sides, operation, requester: { username: 'alice', groups: [] } };
+  const values = rule?.compared(sides.object ?? sides.oldObject ?? { metadata: {} }, write) ?? [];
   return values.map(({ path, found, accepted }) => `${path}: ${found}; ${accepted}`);
 }
 

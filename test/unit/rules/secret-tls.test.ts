@@ -1,9 +1,9 @@
 // Checks the strength of an RSA key only where the policy has a minimum.
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { unlimitedBudget } from '../../../../src/policy/terms/budget.ts';
-import type { RuleContext } from '../../../../src/policy/rules/rule.ts';
-import { secretTlsRule } from '../../../../src/policy/rules/secret-tls.ts';
+import { unlimitedBudget } from '../../../src/policy/terms/budget.ts';
+import type { RuleContext } from '../../../src/rules/rule.ts';
+import { secretTlsRule } from '../../../src/rules/secret-tls.ts';
 
 const data = { 'tls.crt': readFileSync('test/fixtures/pki/weak.crt').toString('base64') };
 const metadata = { name: 's' };
@@ -17,6 +17,6 @@ test.each([
   const rule = secretTlsRule({ keyMatchesCertificate: false, ...minimum });
   if (rule.shape !== 'state') throw new Error('a rule of states is expected');
   // The rule reads only the time and the budget.
-  const context = { now: new Date(0), budget: unlimitedBudget } as RuleContext;
+  const context = { now: new Date(0), budget: unlimitedBudget } as unknown as RuleContext;
   expect(rule.judge(secret, context)).toHaveLength(violations);
 });

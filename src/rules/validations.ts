@@ -1,38 +1,80 @@
 // validations: the author's own rules on a Namespace, in CEL.
-import type { ValidationRule } from '../../api/namespace-policy/namespace-policy.ts';
-import { compileExpression, type Expression, type ExpressionScope } from '../../cel/expression.ts';
-import { compiled, refused, type CompileResult } from '../../base/problem.ts';
-import { clipped } from '../../base/text.ts';
-import type { Budget } from '../terms/budget.ts';
-import type { KubeObject } from '../../base/kube-object.ts';
-import type { Review } from '../terms/review.ts';
-import type { RuleViolation, Rule } from './rule.ts';
+import { compileExpression, type Expression, type ExpressionScope, type Work } from '../cel/expression.ts';
+import { compiled, refused, type CompileResult } from '../base/problem.ts';
+import { clipped } from '../base/text.ts';
+import type { KubeObject } from '../base/kube-object.ts';
+import { list, object as objectSchema, text as textSchema } from '../schema/build.ts';
+import { expression, itemName } from '../schema/common-fields.ts';
+import type { Infer } from '../schema/schema.ts';
+import { everyOperation, ruleForm, type RuledWrite, type RuleViolation, type Rule } from './rule.ts';
 
 /** As in ValidatingAdmissionPolicy: https://kubernetes.io/docs/reference/access-authn-authz/validating-admission-policy/ */
 const scope: ExpressionScope = { variables: ['object', 'oldObject', 'request'] };
 const maxMessageLength = 1024;
+const maxShown = 300;
 
-export function compileValidation(rule: ValidationRule, index: number): CompileResult<Rule> {
-  const expression = compile(rule.expression, 'bool', index, 'expression');
+const validation = objectSchema({
+  description: 'A rule of your own on the Namespace.',
+  fields: {
+    name: itemName(
+      'Names the rule in messages and exceptions, as validations/<name>. Unique among the validations. Example: short.',
+    ),
+    expression: expression(
+      'CEL that must be true. It sees object, oldObject (null on CREATE) and request. Example: object.metadata.name.size() <= 40.',
+    ),
+    message: textSchema({
+      description:
+        'The text that the user gets when the rule is violated. Without it the expression is shown.',
+      minLength: 1,
+      maxLength: 1024,
+      braces: 'plain',
+    }),
+    messageExpression: expression(
+      "CEL that returns this text. It sees what expression sees. When it returns an error, message is shown. Example: 'name too long: ' + object.metadata.name.",
+    ),
+  },
+  required: ['name', 'expression'],
+});
+
+type ValidationRule = Infer<typeof validation>;
+
+export const validations = ruleForm({
+  id: 'validations',
+  judges: 'namespaces',
+  field: list({
+    description: 'Rules of your own on the Namespace, in CEL, for what the other rules cannot express.',
+    items: validation,
+    maxItems: 50,
+    unique: { key: 'name' },
+  }),
+  operations: everyOperation,
+  compile: (rules) => rules.map(compileValidation),
+});
+
+function compileValidation(rule: ValidationRule, index: number): CompileResult<Rule> {
+  const condition = compile(rule.expression, 'bool', index, 'expression');
   const message =
     rule.messageExpression === undefined
       ? compiled(undefined)
       : compile(rule.messageExpression, 'string', index, 'messageExpression');
-  if (!expression.ok || !message.ok) {
-    return refused([...(expression.ok ? [] : expression.problems), ...(message.ok ? [] : message.problems)]);
+  if (!condition.ok || !message.ok) {
+    return refused([...(condition.ok ? [] : condition.problems), ...(message.ok ? [] : message.problems)]);
   }
-  return compiled(validationRule(rule, expression.value, message.value));
+  return compiled(validationRule(rule, condition.value, message.value));
 }
 
-function validationRule(rule: ValidationRule, expression: Expression, message: Expression | undefined): Rule {
+function validationRule(rule: ValidationRule, condition: Expression, message: Expression | undefined): Rule {
   return {
     shape: 'state',
-    id: `validations/${rule.name}`,
+    ownId: `validations/${rule.name}`,
     // A rule that reads the old object or the request cannot judge the old object alone.
-    graced: !expression.reads.has('oldObject') && !expression.reads.has('request'),
+    graced: !condition.reads.has('oldObject') && !condition.reads.has('request'),
+    compared: () => [
+      { path: 'object', found: 'true', accepted: `true for ${clipped(rule.expression, maxShown)}` },
+    ],
     judge(object, { review, budget }) {
       const bindings = bindingsOf(object, review);
-      const result = expression.evaluate(bindings, budget);
+      const result = condition.evaluate(bindings, budget);
       if (result.ok && result.value === true) return [];
       const source = clipped(rule.expression, maxMessageLength);
       const accepted = `an object for which ${source} is true`;
@@ -59,10 +101,10 @@ function validationRule(rule: ValidationRule, expression: Expression, message: E
 interface Bindings {
   readonly object: KubeObject;
   readonly oldObject: KubeObject | null;
-  readonly request: Review['attributes'];
+  readonly request: RuledWrite['attributes'];
 }
 
-function bindingsOf(object: KubeObject, review: Review): Bindings {
+function bindingsOf(object: KubeObject, review: RuledWrite): Bindings {
   return { object, oldObject: review.oldObject ?? null, request: review.attributes };
 }
 
@@ -71,7 +113,7 @@ function messageOf(
   rule: ValidationRule,
   message: Expression | undefined,
   bindings: Bindings,
-  budget: Budget,
+  budget: Work,
 ): string | undefined {
   const computed = message?.evaluate(bindings, budget);
   if (computed?.ok === true && typeof computed.value === 'string') {

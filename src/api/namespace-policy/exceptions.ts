@@ -1,7 +1,7 @@
-// Fields that cover all rules of a policy: validations in CEL, validationActions, existing and exceptions.
-import { namespaceGlob, time, expression, itemName } from '../../schema/common-fields.ts';
+// Fields that cover all rules of a policy: validationActions, existing and exceptions.
+import { namespaceGlob, time } from '../../schema/common-fields.ts';
 import { choice, list, object, text, withDefault } from '../../schema/build.ts';
-import { ruleIds } from './rule-ids.ts';
+import { ruleIds } from '../../rules/rules.ts';
 
 export const validationAction = choice(
   'Deny refuses the request. Warn allows it and warns the user. Audit allows it and records the violation in the audit log and the metrics.',
@@ -72,27 +72,4 @@ export const policyException = object({
     }),
   },
   required: ['namespaces', 'rules'],
-});
-
-export const validationRule = object({
-  description: 'A rule of your own on the Namespace.',
-  fields: {
-    name: itemName(
-      'Names the rule in messages and exceptions, as validations/<name>. Unique among the validations. Example: short.',
-    ),
-    expression: expression(
-      'CEL that must be true. It sees object, oldObject (null on CREATE) and request. Example: object.metadata.name.size() <= 40.',
-    ),
-    message: text({
-      description:
-        'The text that the user gets when the rule is violated. Without it the expression is shown.',
-      minLength: 1,
-      maxLength: 1024,
-      braces: 'plain',
-    }),
-    messageExpression: expression(
-      "CEL that returns this text. It sees what expression sees. When it returns an error, message is shown. Example: 'name too long: ' + object.metadata.name.",
-    ),
-  },
-  required: ['name', 'expression'],
 });

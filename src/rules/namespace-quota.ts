@@ -1,14 +1,41 @@
 // namespaces.quota: limits how many matched namespaces may have the same value of a label, and finds values with more.
-import type { QuotaSpec } from '../../api/namespace-policy/namespace-policy.ts';
-import { keyPath, labelsOf, valueOf } from '../../base/metadata.ts';
-import { clipped, counted, listed, quoted } from '../../base/text.ts';
-import type { Rule, StepContext } from './rule.ts';
+import { keyPath, labelsOf, valueOf } from '../base/metadata.ts';
+import { clipped, counted, listed, quoted } from '../base/text.ts';
+import { integer, object } from '../schema/build.ts';
+import { metadataKey } from '../schema/common-fields.ts';
+import type { Infer } from '../schema/schema.ts';
+import { comparedKey } from './fields.ts';
+import { everyOperation, ruleForm, type Rule, type StepContext } from './rule.ts';
+
+const field = object({
+  description:
+    'How many matched namespaces there may be for each value of a label. Best effort: simultaneous requests can exceed the quota; the status then reports it. Namespaces that are being deleted do not count.',
+  fields: {
+    label: metadataKey('The key of the label whose values are counted. Example: team.'),
+    max: integer({
+      description: 'How many namespaces may have the same value of the label. Example: 10.',
+      minimum: 0,
+      maximum: 100_000,
+    }),
+  },
+  required: ['label', 'max'],
+});
+
+export type QuotaSpec = Infer<typeof field>;
 
 /** Best effort: two concurrent requests can both pass. The reconciler reports the overshoot. */
-export function namespaceQuotaRule(spec: QuotaSpec): Rule {
+export const namespaceQuota = ruleForm({
+  id: 'namespaces.quota',
+  judges: 'namespaces',
+  field,
+  operations: everyOperation,
+  precedence: 4,
+  compile: quotaRule,
+});
+
+function quotaRule(spec: QuotaSpec): Rule {
   return {
     shape: 'step',
-    id: 'namespaces.quota',
     judge(context) {
       const value = newlyCountedValue(spec, context);
       if (value === undefined) return [];
@@ -21,6 +48,8 @@ export function namespaceQuotaRule(spec: QuotaSpec): Rule {
         },
       ];
     },
+    compared: (written, { object: after }) =>
+      after === undefined ? [] : [comparedKey(written, 'labels', spec.label, accepted(spec))],
   };
 }
 
@@ -62,8 +91,12 @@ export function quotaExcess(
   return {
     path: keyPath('labels', label),
     found: `${count} namespaces with ${quoted(value)}`,
-    accepted: `at most ${max} namespaces with one value`,
+    accepted: accepted({ max }),
   };
+}
+
+function accepted({ max }: Pick<QuotaSpec, 'max'>): string {
+  return `at most ${max} namespaces with one value`;
 }
 
 /** Returns the label value for which this write adds the namespace to the count; undefined when it adds none. */

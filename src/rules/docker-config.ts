@@ -1,5 +1,5 @@
 // Returns the registries that a Docker configuration lists, as the kubelet reads it.
-import { isJsonObject } from '../../base/json.ts';
+import { isJsonObject } from '../base/json.ts';
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
