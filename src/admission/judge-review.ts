@@ -4,21 +4,18 @@ import { decide } from '../policy/decide/decide.ts';
 import { mutate } from '../policy/decide/mutate.ts';
 import { decideProvider, reviewSubject } from '../policy/authors/decide-provider.ts';
 import type { Install } from '../policy/compile/install.ts';
-import {
-  isProviderReview,
-  type AnyReview,
-  type ProviderReview,
-  type Review,
-} from '../policy/terms/review.ts';
+import { isProviderReview } from '../policy/terms/review.ts';
+import type { AnyReview, ProviderReview, Review } from '../policy/terms/review.ts';
 import type { Requester } from '../rules/rule.ts';
 import { settle } from '../policy/decide/settle.ts';
 import type { Trace } from '../policy/terms/trace.ts';
 import type { ClusterSnapshot } from '../policy/compile/snapshot.ts';
 import type { Overrun } from '../policy/terms/message.ts';
 import { rightKey, type Decision } from '../policy/terms/verdict.ts';
-import { allowed, judged, mutated, outOfTime, shortOfTime, waitedFor, type Answer } from './answer.ts';
+import { allowed, judged, mutated, outOfTime, shortOfTime, waitedFor } from './answer.ts';
 import { EvaluationBudget } from './evaluation-budget.ts';
 import type { LongDecisions } from './long-decisions.ts';
+import type { Answer } from './answer.ts';
 import type { Deadline } from './http/deadline.ts';
 import { askRights, completeSnapshot, type Completed } from './lookups.ts';
 import type { Clock } from '../base/clock.ts';

@@ -10,15 +10,9 @@ import { object as objectSchema } from '../schema/build.ts';
 import { annotationTemplate, labelTemplate, metadataMapOf, writtenKey } from '../schema/common-fields.ts';
 import { managedByLabel, managedByReeve, namespaceNameLabel, group } from '../schema/names.ts';
 import type { Infer, SchemaRule } from '../schema/schema.ts';
-import {
-  everyOperation,
-  ruleForm,
-  type DefaultKey,
-  type RuledWrite,
-  type Rule,
-  type RuleViolation,
-  type StepContext,
-} from './rule.ts';
+import { everyOperation, ruleForm } from './rule.ts';
+import type { DefaultKey, Rule, RuledWrite, RuleViolation, StepContext } from './rule.ts';
+import { comparedKey } from './fields.ts';
 import { judgeKeptKey } from './immutable-keys.ts';
 
 /** A policy must not set these keys: they control Reeve itself, or the API server sets them. */
@@ -68,7 +62,6 @@ function defaults(description: string, sees: string) {
 }
 
 export type DefaultsSpec = Infer<ReturnType<typeof defaults>>;
-type Block = 'namespaces' | 'secrets';
 
 export const namespaceDefaults = ruleForm({
   id: 'namespaces.defaults',
@@ -105,7 +98,7 @@ const scope: ExpressionScope = {
 };
 
 function compileDefaults(
-  block: Block,
+  block: string,
   spec: DefaultsSpec,
   reveal: (value: string) => string,
 ): readonly CompileResult<Rule>[] {
@@ -135,10 +128,9 @@ function defaultsRule(keys: readonly DefaultKey[], reveal: (value: string) => st
     judge: (context) => keys.flatMap((key) => judgeKey(key, context, reveal)),
     compared: (object) =>
       keys.map(({ field, key }) => {
-        const value = valueOf(metadataMap(object, field), key);
-        const shown = reveal === quoted ? quoted : () => 'a value';
-        const found = value === undefined ? 'nothing' : shown(value);
-        return { path: keyPath(field, key), found, accepted: 'a value' };
+        const compared = comparedKey(object, field, key, 'a value');
+        const isShown = reveal === quoted || compared.found === 'nothing';
+        return isShown ? compared : { ...compared, found: 'a value' };
       }),
   };
 }
@@ -211,19 +203,14 @@ function compileDefault(
 ): CompileResult<DefaultKey> {
   const result = compileTemplate(source, scope);
   const path = ['spec', block, 'defaults', field, key];
-  if (result.ok) {
-    const { template } = result;
-    const problems = goTemplateProblem(template, path);
-    if (problems.length > 0) return refused(problems);
-    return compiled({ field, key, template, readsRequest: template.reads.has('request') });
+  if (!result.ok) {
+    const { message: found, offset } = result.problem;
+    const accepted =
+      'text with CEL in ${ }, over namespaceObject and the userInfo, name, operation and dryRun of request';
+    return refused([{ path, found, accepted, offset }]);
   }
-  return refused([
-    {
-      path,
-      found: result.problem.message,
-      accepted:
-        'text with CEL in ${ }, over namespaceObject and the userInfo, name, operation and dryRun of request',
-      offset: result.problem.offset,
-    },
-  ]);
+  const { template } = result;
+  const problems = goTemplateProblem(template, path);
+  if (problems.length > 0) return refused(problems);
+  return compiled({ field, key, template, readsRequest: template.reads.has('request') });
 }

@@ -1,6 +1,6 @@
 // namespaces.deletion: a namespace must be annotated with its own name before it can be deleted.
 import { allowDeletionAnnotation } from '../schema/names.ts';
-import { annotationsOf, isTerminating, keyPath, nameOf, valueOf } from '../base/metadata.ts';
+import { annotationsOf, isTerminating, nameOf, valueOf } from '../base/metadata.ts';
 import { clipped, quoted } from '../base/text.ts';
 import type { KubeObject, OwnerReference } from '../base/kube-object.ts';
 import { boolean, object as objectSchema, withDefault } from '../schema/build.ts';
@@ -39,13 +39,9 @@ const protection: Rule = {
 /** A terminating namespace is not protected, because controllers must be able to finish its deletion. */
 function judgeDeletion(namespace: KubeObject | undefined): readonly RuleViolation[] {
   if (namespace === undefined || isTerminating(namespace) || isReleased(namespace)) return [];
+  const accepted = `deletion ${releaseHint(namespace)}`;
   return [
-    {
-      path: keyPath('annotations', allowDeletionAnnotation),
-      found: quotedOrNothing(valueOf(annotationsOf(namespace), allowDeletionAnnotation)),
-      accepted: `deletion ${releaseHint(namespace)}`,
-      identity: undefined,
-    },
+    { ...comparedKey(namespace, 'annotations', allowDeletionAnnotation, accepted), identity: undefined },
   ];
 }
 
@@ -82,8 +78,4 @@ function releaseHint(namespace: KubeObject): string {
 
 function ownerIdentity({ apiVersion, kind, name, uid }: OwnerReference): string {
   return JSON.stringify([apiVersion, kind, name, uid]);
-}
-
-function quotedOrNothing(value: string | undefined): string {
-  return value === undefined ? 'nothing' : quoted(value);
 }

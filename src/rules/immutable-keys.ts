@@ -1,5 +1,5 @@
 // namespaces.immutable: labels and annotations that cannot be changed or removed once set.
-import { keyPath, metadataMap, valueOf, type MetadataField } from '../base/metadata.ts';
+import { metadataMap, valueOf, type MetadataField } from '../base/metadata.ts';
 import { quoted } from '../base/text.ts';
 import type { KubeObject } from '../base/kube-object.ts';
 import { list, object as objectSchema } from '../schema/build.ts';
@@ -67,13 +67,6 @@ export function judgeKeptKey(
   const before = valueOf(metadataMap(oldObject, field), key);
   const after = valueOf(metadataMap(object, field), key);
   if (before === undefined || before === after) return [];
-  return [
-    {
-      path: keyPath(field, key),
-      found: after === undefined ? 'nothing' : quoted(after),
-      accepted: `${quoted(before)}, which it was set to`,
-      identity: undefined,
-      isExact: true,
-    },
-  ];
+  const accepted = `${quoted(before)}, which it was set to`;
+  return [{ ...comparedKey(object, field, key, accepted), identity: undefined, isExact: true }];
 }

@@ -1,12 +1,13 @@
 // namespaces.required: labels and annotations that a namespace must have, and their allowed values.
 import { compiled, mapped, partly, type CompileResult } from '../base/problem.ts';
-import { keyPath, metadataMap, valueOf, type MetadataField } from '../base/metadata.ts';
+import { metadataMap, valueOf, type MetadataField } from '../base/metadata.ts';
 import { alternatives, quoted } from '../base/text.ts';
 import { list, object as objectSchema, text } from '../schema/build.ts';
 import { labelValue, metadataMapOf, pattern as patternSchema } from '../schema/common-fields.ts';
 import type { Infer, TextSchema } from '../schema/schema.ts';
 import { comparedKey } from './fields.ts';
-import { everyOperation, ruleForm, type Requirement, type RuleViolation, type Rule } from './rule.ts';
+import { everyOperation, ruleForm, type Requirement, type Rule } from './rule.ts';
+import type { Regex } from '../cel/regex.ts';
 import { compilePattern } from '../cel/patterns.ts';
 
 /** Defines what one key requires. The values of labels have a syntax of their own; those of annotations do not. */
@@ -69,28 +70,16 @@ function requiredRule(requirements: readonly Requirement[]): Rule {
     graced: true,
     requirements,
     judge: (object, { budget }) =>
-      requirements.flatMap((requirement) => {
-        const { field, key } = requirement;
+      requirements.flatMap(({ field, key, accepted, accepts, cost }) => {
         const value = valueOf(metadataMap(object, field), key);
-        budget.spend(value === undefined ? 1 : requirement.cost(value));
-        return judgeValue(requirement, value);
+        budget.spend(value === undefined ? 1 : cost(value));
+        if (value !== undefined && accepts(value)) return [];
+        const compared = comparedKey(object, field, key, accepted);
+        return [{ ...compared, identity: JSON.stringify([compared.path, value]) }];
       }),
     compared: (object) =>
       requirements.map(({ field, key, accepted }) => comparedKey(object, field, key, accepted)),
   };
-}
-
-function judgeValue(requirement: Requirement, value: string | undefined): readonly RuleViolation[] {
-  if (value !== undefined && requirement.accepts(value)) return [];
-  const path = keyPath(requirement.field, requirement.key);
-  return [
-    {
-      path,
-      found: value === undefined ? 'nothing' : quoted(value),
-      accepted: requirement.accepted,
-      identity: JSON.stringify([path, value]),
-    },
-  ];
 }
 
 function compileRequirement(
@@ -104,17 +93,11 @@ function compileRequirement(
   return mapped(compilePattern(pattern, path), (regex) => requirementOf(field, key, values, regex));
 }
 
-interface Pattern {
-  readonly source: string;
-  search(text: string): boolean;
-  cost(text: string): number;
-}
-
 function requirementOf(
   field: MetadataField,
   key: string,
   values: readonly string[] | undefined,
-  pattern: Pattern | undefined,
+  pattern: Regex | undefined,
 ): Requirement {
   const accepted = [
     ...(values === undefined ? [] : [alternatives(values.map(quoted))]),

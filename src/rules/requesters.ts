@@ -60,7 +60,7 @@ export const requesters = ruleForm({
 
 function requestersRule(spec: RequestersSpec): Rule {
   const accepted = describeRequesters(spec);
-  const compared = ({ username }: Requester) => ({
+  const compared = (username: string) => ({
     path: 'request.userInfo',
     found: `user ${quoted(username)}`,
     accepted,
@@ -69,9 +69,9 @@ function requestersRule(spec: RequestersSpec): Rule {
     shape: 'step',
     judge({ review: { operation, requester }, matchesNew }) {
       if (operation !== 'CREATE' || !matchesNew || isRequester(spec, requester)) return [];
-      return [{ ...compared(requester), identity: undefined }];
+      return [{ ...compared(requester.username), identity: undefined }];
     },
-    compared: (_, { operation, requester }) => (operation === 'CREATE' ? [compared(requester)] : []),
+    compared: (_, { operation, username }) => (operation === 'CREATE' ? [compared(username)] : []),
   };
 }
 
@@ -84,10 +84,9 @@ export function isRequester(spec: RequestersSpec, requester: Requester): boolean
 }
 
 function describeRequesters(spec: RequestersSpec): string {
-  const named = [
+  return [
     ...(spec.groups ?? []).map((group) => `group ${quoted(group)}`),
     ...(spec.users ?? []).map((user) => `user ${quoted(user)}`),
     ...(spec.serviceAccounts ?? []).map((account) => `service account ${quoted(account)}`),
-  ];
-  return named.length === 0 ? 'no user, because the policy lists no requesters' : named.join(', ');
+  ].join(', ');
 }

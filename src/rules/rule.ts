@@ -47,10 +47,10 @@ export interface RuleTraits {
 }
 
 /** One rule of the catalogue, in one file. The other rooms derive from it what they need of the rule. */
-export type RuleForm<I extends string = string, S extends Schema = Schema> =
-  NamespaceForm<I, S> | ObjectForm<I, S>;
+export type RuleForm<I extends string = string, S extends Schema = Schema> = FormOf<I, S> &
+  ({ readonly judges: 'namespaces' } | ObjectForm<S>);
 
-interface Form<I extends string, S extends Schema> extends RuleTraits {
+interface FormOf<I extends string, S extends Schema> extends RuleTraits {
   /** The path of the field in the spec. Exceptions and messages name the rule by it. */
   readonly id: I;
   readonly field: S;
@@ -58,11 +58,7 @@ interface Form<I extends string, S extends Schema> extends RuleTraits {
   compile(value: Infer<S>): Rule | readonly CompileResult<Rule>[];
 }
 
-interface NamespaceForm<I extends string, S extends Schema> extends Form<I, S> {
-  readonly judges: 'namespaces';
-}
-
-interface ObjectForm<I extends string, S extends Schema> extends Form<I, S> {
+interface ObjectForm<S extends Schema> {
   readonly judges: Exclude<ReviewedResource, 'namespaces'>;
   /** For the first suite of a policy. The engine says which of them the whole policy allows. */
   examples(value: Infer<S>): RuleExamples;
@@ -97,9 +93,9 @@ export interface Requirement {
   readonly field: MetadataField;
   readonly key: string;
   readonly accepted: string;
-  accepts(value: string): boolean;
+  readonly accepts: (value: string) => boolean;
   /** The units of `accepts`. */
-  cost(value: string): number;
+  readonly cost: (value: string) => number;
 }
 
 /** A label or annotation that Reeve sets where it is missing. */
@@ -152,10 +148,15 @@ interface Compiled {
    * What an explanation shows of a write that the rule allows: of a Secret only its type, its size and the names of its keys.
    * `object` is the old one on DELETE.
    */
-  compared(object: KubeObject, write: Pick<RuledWrite, ComparedPart>): readonly Comparison[];
+  compared(object: KubeObject, write: ComparedWrite): readonly Comparison[];
 }
 
-type ComparedPart = 'object' | 'oldObject' | 'operation' | 'requester';
+export interface ComparedWrite {
+  readonly operation: Operation;
+  readonly username: string;
+  readonly object?: KubeObject | undefined;
+  readonly oldObject?: KubeObject | undefined;
+}
 
 /** Judges an object as it stands. With `graced`, a violation of the old object does not block a write. */
 export interface StateRule extends Compiled {

@@ -1,12 +1,12 @@
 // validations: the author's own rules on a Namespace, in CEL.
-import { compileExpression, type Expression, type ExpressionScope, type Work } from '../cel/expression.ts';
+import { compileExpression } from '../cel/expression.ts';
+import type { Bindings, Expression, ExpressionScope, Work } from '../cel/expression.ts';
 import { compiled, refused, type CompileResult } from '../base/problem.ts';
 import { clipped } from '../base/text.ts';
-import type { KubeObject } from '../base/kube-object.ts';
 import { list, object as objectSchema, text as textSchema } from '../schema/build.ts';
 import { expression, itemName } from '../schema/common-fields.ts';
 import type { Infer } from '../schema/schema.ts';
-import { everyOperation, ruleForm, type RuledWrite, type RuleViolation, type Rule } from './rule.ts';
+import { everyOperation, ruleForm, type RuleViolation, type Rule } from './rule.ts';
 
 /** As in ValidatingAdmissionPolicy: https://kubernetes.io/docs/reference/access-authn-authz/validating-admission-policy/ */
 const scope: ExpressionScope = { variables: ['object', 'oldObject', 'request'] };
@@ -73,7 +73,7 @@ function validationRule(rule: ValidationRule, condition: Expression, message: Ex
       { path: 'object', found: 'true', accepted: `true for ${clipped(rule.expression, maxShown)}` },
     ],
     judge(object, { review, budget }) {
-      const bindings = bindingsOf(object, review);
+      const bindings = { object, oldObject: review.oldObject ?? null, request: review.attributes };
       const result = condition.evaluate(bindings, budget);
       if (result.ok && result.value === true) return [];
       const source = clipped(rule.expression, maxMessageLength);
@@ -85,27 +85,14 @@ function validationRule(rule: ValidationRule, condition: Expression, message: Ex
       }
       const text = messageOf(rule, message, bindings, budget);
       // Without a message, the words are those of a ValidatingAdmissionPolicy.
-      if (text === undefined)
-        return [
-          {
-            ...violation('an object for which it is false', accepted, 'false'),
-            message: `failed expression: ${source}`,
-          },
-        ];
+      if (text === undefined) {
+        const failed = violation('an object for which it is false', accepted, 'false');
+        return [{ ...failed, message: `failed expression: ${source}` }];
+      }
       const found = `an object that breaks the rule: ${text}`;
       return [{ ...violation(found, 'an object that keeps the rule', 'false'), message: text }];
     },
   };
-}
-
-interface Bindings {
-  readonly object: KubeObject;
-  readonly oldObject: KubeObject | null;
-  readonly request: RuledWrite['attributes'];
-}
-
-function bindingsOf(object: KubeObject, review: RuledWrite): Bindings {
-  return { object, oldObject: review.oldObject ?? null, request: review.attributes };
 }
 
 /** As in Kubernetes: the fixed message is used when the computed message errors, is empty or has several lines. */
@@ -135,12 +122,7 @@ function compile(
 ): CompileResult<Expression> {
   const compilation = compileExpression(source, scope, result);
   if (compilation.ok) return compiled(compilation.expression);
-  return refused([
-    {
-      path: ['spec', 'validations', index, field],
-      found: compilation.problem.message,
-      accepted: `CEL over object, oldObject and request that gives a ${result}`,
-      offset: compilation.problem.offset,
-    },
-  ]);
+  const { message: found, offset } = compilation.problem;
+  const accepted = `CEL over object, oldObject and request that gives a ${result}`;
+  return refused([{ path: ['spec', 'validations', index, field], found, accepted, offset }]);
 }

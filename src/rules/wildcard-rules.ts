@@ -1,13 +1,8 @@
 // rbac.forbidWildcardRules: Roles must list what they grant, without wildcards.
 import { quoted } from '../base/text.ts';
 import type { KubeObject } from '../base/kube-object.ts';
-import {
-  everyOperation,
-  ruleForm,
-  type ExampleObject,
-  type RuleContext,
-  type RuleViolation,
-} from './rule.ts';
+import { everyOperation, ruleForm } from './rule.ts';
+import type { ExampleObject, RuleContext, RuleViolation } from './rule.ts';
 import { isJsonObject } from '../base/json.ts';
 import { boolean, withDefault } from '../schema/build.ts';
 import { stringsOf } from './fields.ts';

@@ -212,18 +212,12 @@ function whyUnasked(operation: Operation): string {
 function comparedOf(
   id: RuleId,
   { compiled }: PolicyDefinition,
-  { object, oldObject, operation, username }: JudgedRequest,
+  request: JudgedRequest,
 ): readonly Comparison[] {
-  const write = {
-    operation,
-    requester: { username, groups: [] },
-    ...(object !== undefined && { object }),
-    ...(oldObject !== undefined && { oldObject }),
-  };
   const rule = Object.values(compiled.rules)
     .flat()
     .find((each) => each.id === id);
-  return rule?.compared(object ?? oldObject ?? { metadata: {} }, write) ?? [];
+  return rule?.compared(request.object ?? request.oldObject ?? { metadata: {} }, request) ?? [];
 }
 
 function definitionOf(name: string, { cluster }: LookedAt): PolicyDefinition | undefined {

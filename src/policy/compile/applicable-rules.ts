@@ -1,6 +1,6 @@
 // Selects what applies to a review: rules, the Namespace they need, and the policy that owns a default.
 import type { Review } from '../terms/review.ts';
-import type { OwnsDefault, DefaultKey } from '../../rules/rule.ts';
+import type { OwnsDefault } from '../../rules/rule.ts';
 import { helmReleaseType } from '../../rules/secret-types.ts';
 import { secretType } from '../../rules/secret-values.ts';
 import type { CompiledPolicy } from './compile-policy.ts';
@@ -52,18 +52,6 @@ export function partsWithoutHook(policy: CompiledPolicy, mode: HookMode): readon
   ];
 }
 
-interface Defaulting {
-  /** The rule that exceptions name. */
-  readonly rule: 'namespaces.defaults' | 'secrets.defaults';
-  readonly keysOf: (policy: CompiledPolicy) => readonly DefaultKey[];
-}
-
-const onNamespaces: Defaulting = {
-  rule: 'namespaces.defaults',
-  keysOf: (policy) => policy.namespaceDefaults,
-};
-const onSecrets: Defaulting = { rule: 'secrets.defaults', keysOf: (policy) => policy.secretDefaults };
-
 /** Returns which policy sets each default. `matching` is sorted by name, and the first policy wins. */
 export function defaultOwners(
   kind: 'namespaces' | 'secrets',
@@ -71,11 +59,10 @@ export function defaultOwners(
   namespace: string,
   now: Date,
 ): (policy: CompiledPolicy) => OwnsDefault {
-  const { rule, keysOf } = kind === 'namespaces' ? onNamespaces : onSecrets;
   const owners = new Map<string, CompiledPolicy>();
   for (const policy of matching) {
-    const keys = keysOf(policy);
-    if (keys.length === 0 || isExcepted(policy.exceptions, rule, namespace, now)) continue;
+    const keys = kind === 'namespaces' ? policy.namespaceDefaults : policy.secretDefaults;
+    if (keys.length === 0 || isExcepted(policy.exceptions, `${kind}.defaults`, namespace, now)) continue;
     for (const { field, key } of keys) {
       const id = `${field} ${key}`;
       if (!owners.has(id)) owners.set(id, policy);

@@ -1,16 +1,8 @@
 // Compiles a value whose texts may be templates over the Namespace, and renders it.
 import { isJsonObject } from '../../base/json.ts';
 import type { KubeObject } from '../../base/kube-object.ts';
-import {
-  renderPath,
-  type Path,
-  type Problem,
-  allOf,
-  compiled,
-  mapped,
-  refused,
-  type CompileResult,
-} from '../../base/problem.ts';
+import { allOf, compiled, mapped, refused, renderPath } from '../../base/problem.ts';
+import type { CompileResult, Path, Problem } from '../../base/problem.ts';
 import { clipped, quoted } from '../../base/text.ts';
 import type { RuleBudget } from '../../rules/rule.ts';
 import type { ExpressionScope, MetadataKey } from '../../cel/expression.ts';

@@ -40,7 +40,7 @@ function compared(
   const rule = Object.values(aPolicy('p', written).rules)
     .flat()
     .find((each) => each.id === id);
-  const write = { ...sides, operation, requester: { username: 'alice', groups: [] } };
+  const write = { ...sides, operation, username: 'alice' };
   const values = rule?.compared(sides.object ?? sides.oldObject ?? { metadata: {} }, write) ?? [];
   return values.map(({ path, found, accepted }) => `${path}: ${found}; ${accepted}`);
 }

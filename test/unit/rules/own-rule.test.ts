@@ -63,7 +63,7 @@ test('an explanation of a namespace has the rule, and one of a request what it c
   expect(rows.map(({ rule, message }) => `${rule}: ${message ?? ''}`)).toEqual([
     'secrets.prefix: judged when a Secret is written',
   ]);
-  const write = { operation: 'CREATE', requester: { username: 'alice', groups: [] } } as const;
+  const write = { operation: 'CREATE', username: 'alice' } as const;
   expect(compiledRules.secrets[0]?.compared({ metadata: { name: 'team-x' } }, write)).toEqual([
     { path: 'metadata.name', found: 'team-x', accepted: 'team-…' },
   ]);
