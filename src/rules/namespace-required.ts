@@ -31,7 +31,7 @@ function requiredKeyOf(value: TextSchema) {
 }
 
 const requiredLabel = requiredKeyOf(labelValue('An accepted value.'));
-export const requiredKey = requiredKeyOf(text({ description: 'An accepted value.', maxLength: 1024 }));
+const requiredKey = requiredKeyOf(text({ description: 'An accepted value.', maxLength: 1024 }));
 
 const schema = objectSchema({
   description: 'Labels and annotations that a namespace must have.',
