@@ -15,7 +15,7 @@ import type { AnyReview } from '../policy/terms/review.ts';
 import type { Verdict, Violation } from '../policy/terms/verdict.ts';
 import type { ReviewProblem } from './decode/decode-target.ts';
 import type { BrokenRule, DecisionKind } from './ports.ts';
-import { group } from '../api/names.ts';
+import { group } from '../schema/names.ts';
 import { reviewApiVersion, reviewKind, type RequestSummary } from './decode/decode-envelope.ts';
 
 /** The part of metav1.Status with the reason for a refusal. */

@@ -8,9 +8,9 @@ import {
   isProviderReview,
   type AnyReview,
   type ProviderReview,
-  type Requester,
   type Review,
 } from '../policy/terms/review.ts';
+import type { Requester } from '../rules/rule.ts';
 import { settle } from '../policy/decide/settle.ts';
 import type { Trace } from '../policy/terms/trace.ts';
 import type { ClusterSnapshot } from '../policy/compile/snapshot.ts';

@@ -1,10 +1,10 @@
 // Lists our kinds, and writes their CustomResourceDefinitions.
 import type { KubeObject } from '../base/metadata.ts';
-import { apiVersion, category, group, version } from './names.ts';
+import { apiVersion, category, group, version } from '../schema/names.ts';
 import { namespacePolicyKind, namespacePolicySchemas } from './namespace-policy/namespace-policy.ts';
 import type { PrintColumn } from './print-columns.ts';
-import { toOpenApi, type OpenApi } from './schema/openapi.ts';
-import type { ObjectSchema, TextSchema } from './schema/schema.ts';
+import { toOpenApi, type OpenApi } from '../schema/openapi.ts';
+import type { ObjectSchema, TextSchema } from '../schema/schema.ts';
 import { secretShareKind, secretShareSchemas } from './secret-share/secret-share.ts';
 import { stringifyYaml } from '../base/yaml.ts';
 import { namespacePolicyColumns } from './namespace-policy/status.ts';

@@ -1,7 +1,7 @@
 // Reads label selectors as text, as kubectl, queries of the API and annotations have them.
 // https://kubernetes.io/docs/concepts/overview/working-with-objects/labels/#list-and-watch-filtering
 import type { LabelRequirement } from './intents/joined-selector.ts';
-import { qualifiedNamePattern, subdomainPattern } from './kubernetes-names.ts';
+import { qualifiedNamePattern, subdomainPattern } from '../schema/kubernetes-names.ts';
 
 const key = `(?<key>(?:${subdomainPattern}/)?${qualifiedNamePattern})`;
 const value = `(?:${qualifiedNamePattern})?`;

@@ -1,9 +1,9 @@
 // Defines the status fields that policies, shares and bindings have in common, and reads a stored status.
-import { time } from './common-fields.ts';
-import { choice, integer, list, object, text } from './schema/build.ts';
+import { time } from '../schema/common-fields.ts';
+import { choice, integer, list, object, text } from '../schema/build.ts';
 import { isJsonObject } from '../base/json.ts';
-import type { Infer, Schema } from './schema/schema.ts';
-import { validate } from './schema/validate.ts';
+import type { Infer, Schema } from '../schema/schema.ts';
+import { validate } from '../schema/validate.ts';
 
 export function count(description: string) {
   return integer({ description, minimum: 0, maximum: 2_147_483_647 });

@@ -1,5 +1,5 @@
 // Starts the watches that keep the engine's view of the cluster up to date: providers, intents and Namespaces.
-import { apiVersion, systemNamespaces } from '../api/names.ts';
+import { apiVersion, systemNamespaces } from '../schema/names.ts';
 import type { WatchSink } from '../base/watch-sink.ts';
 import { resourcePath } from '../kube/http/https-client.ts';
 import { intentAdapters } from '../policy/intents/adapters.ts';

@@ -1,7 +1,7 @@
 // Reads the objects that no watch keeps in memory: the content of our copies, and what an audit judges.
 import type { KubeObject } from '../base/metadata.ts';
 import { systemClock } from '../base/clock.ts';
-import { managedByLabel, managedByReeve, providerLabels } from '../api/names.ts';
+import { managedByLabel, managedByReeve, providerLabels } from '../schema/names.ts';
 import type { KubeClient } from '../kube/http/client.ts';
 import { resourcePath } from '../kube/http/https-client.ts';
 import { CollectionReader } from '../kube/watch/collection-reader.ts';

@@ -1,6 +1,6 @@
 // Asks the API server which kinds bindings of intents depend on: of security engines while a binding exists, and of removed intents.
 import { isDeepStrictEqual } from 'node:util';
-import { group } from '../api/names.ts';
+import { group } from '../schema/names.ts';
 import { isAborted, InterruptiblePause } from '../base/abort.ts';
 import { Backoff } from '../base/backoff.ts';
 import type { Clock } from '../base/clock.ts';

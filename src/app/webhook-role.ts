@@ -4,7 +4,7 @@ import { createAccessReviewer } from '../kube/access-review.ts';
 import type { AdmissionMetrics } from '../observe/admission-metrics.ts';
 import { CertificateMetrics } from '../observe/certificate-metrics.ts';
 import { reconcilerAccount } from './install-roles.ts';
-import type { Requester } from '../policy/terms/review.ts';
+import type { Requester } from '../rules/rule.ts';
 import type { Log } from '../observe/log.ts';
 import type { MetricsRegistry } from '../observe/registry.ts';
 import type { LiveCluster } from '../state/live-cluster.ts';
@@ -19,10 +19,9 @@ import type { SecretWatch } from '../certs/ports.ts';
 import { resourcePath } from '../kube/http/https-client.ts';
 import { startRegistration, type RegistrationSettings } from './registration.ts';
 import type { Watches } from './watches.ts';
-import type { ActivityObserver } from './observers.ts';
+import { type ActivityObserver, certificateObserver } from './observers.ts';
 import type { Tracing } from './tracing.ts';
 import { createNamespaceFinder } from '../kube/object-writer.ts';
-import { certificateObserver } from './observers.ts';
 
 export interface WebhookRoleSettings
   extends AdmissionSettings, RegistrationSettings, PairSettings, SharedAuthoritySettings {

@@ -1,4 +1,4 @@
-// A problem in an object that a person wrote: the data, and its text.
+// A problem in an object that a person wrote: the data, and its text; and what compiles, or its problems.
 import { clipped } from './text.ts';
 
 type PathStep = string | number;
@@ -44,4 +44,37 @@ function renderStep(step: PathStep, index: number): string {
   const key = clipped(step);
   if (!/^[A-Za-z_][A-Za-z0-9_-]*$/.test(key)) return `[${JSON.stringify(key)}]`;
   return index === 0 ? key : `.${key}`;
+}
+
+/** The result of compiling a part of a policy or share: the compiled part, or all problems of the part. */
+export type CompileResult<T> =
+  { readonly ok: true; readonly value: T } | { readonly ok: false; readonly problems: readonly Problem[] };
+
+export function compiled<T>(value: T): CompileResult<T> {
+  return { ok: true, value };
+}
+
+export function refused<T>(problems: readonly Problem[]): CompileResult<T> {
+  return { ok: false, problems };
+}
+
+/** Returns all values, or the problems of all parts, so that an author can fix them in one edit. */
+export function allOf<T>(parts: readonly CompileResult<T>[]): CompileResult<readonly T[]> {
+  const problems = parts.flatMap((part) => (part.ok ? [] : part.problems));
+  if (problems.length > 0) return refused(problems);
+  return compiled(parts.flatMap((part) => (part.ok ? [part.value] : [])));
+}
+
+/** Makes one thing of the values, if there are any, and returns the problems of the others with it. */
+export function partly<T, U>(
+  parts: readonly CompileResult<T>[],
+  make: (values: readonly T[]) => U,
+): readonly CompileResult<U>[] {
+  const values = parts.flatMap((part) => (part.ok ? [part.value] : []));
+  const problems = parts.flatMap((part) => (part.ok ? [] : [part]));
+  return values.length === 0 ? problems : [compiled(make(values)), ...problems];
+}
+
+export function mapped<T, U>(part: CompileResult<T>, change: (value: T) => U): CompileResult<U> {
+  return part.ok ? compiled(change(part.value)) : part;
 }

@@ -1,6 +1,9 @@
 // Bounds and words texts for messages, and escapes what a terminal or the runner of a pipeline would obey.
 
 const maxLength = 80;
+const maxListed = 5;
+/** The API server cuts warnings at 256 characters, and the number at the end must not be lost. */
+const maxListLength = 160;
 const printableAscii = /^[ -~]*$/;
 
 /** Cuts to `limit` characters, and replaces control characters, line breaks and changes of the writing direction. */
@@ -18,9 +21,40 @@ export function clipped(text: string, limit = maxLength): string {
 
 /** Returns `a, b or c`; with more than `shown` words, `a, b or 7 more`. */
 export function alternatives(words: readonly string[], shown = 10): string {
-  const listed = words.slice(0, shown);
-  if (words.length > shown) return `${listed.join(', ')} or ${words.length - shown} more`;
-  return listed.length < 2 ? listed.join('') : `${listed.slice(0, -1).join(', ')} or ${listed.at(-1) ?? ''}`;
+  const first = words.slice(0, shown);
+  if (words.length > shown) return `${first.join(', ')} or ${words.length - shown} more`;
+  return first.length < 2 ? first.join('') : `${first.slice(0, -1).join(', ')} or ${first.at(-1) ?? ''}`;
+}
+
+/** Returns the text in quotes, shortened and printable. */
+export function quoted(text: string): string {
+  return `"${clipped(text)}"`;
+}
+
+/** `1 namespace`, `3 namespaces`. */
+export function counted(count: number, thing: 'namespace' | 'object'): string {
+  return `${count} ${plural(count, thing)}`;
+}
+
+export function plural(count: number, thing: 'namespace' | 'object'): string {
+  return count === 1 ? thing : `${thing}s`;
+}
+
+/** `2,500,000 units`, of the work that budgets count. */
+export function unitsText(units: number): string {
+  return `${Math.round(units).toLocaleString('en-US')} units`;
+}
+
+/** `a, b, c`. Lists at most five names, fewer when they are long, and then the number of the others. */
+export function listed(names: readonly string[]): string {
+  const sorted = names.toSorted();
+  const shown: string[] = [];
+  for (const name of sorted.slice(0, maxListed)) {
+    if (shown.length > 0 && [...shown, name].join(', ').length > maxListLength) break;
+    shown.push(name);
+  }
+  const more = sorted.length - shown.length;
+  return shown.join(', ') + (more === 0 ? '' : ` and ${more} more`);
 }
 
 /** Describes a value in our words: `"text"`, `5`, `a list of 3`, `nothing`. */

@@ -1,5 +1,5 @@
 // Reads the parts of an install one by one, and reports what does not work.
-import { apiVersion, configurationName, group, partOfLabel, partOfReeve } from '../api/names.ts';
+import { apiVersion, configurationName, group, partOfLabel, partOfReeve } from '../schema/names.ts';
 import type { ClusterConnection } from '../app/cluster-connection.ts';
 import { KubeError } from '../base/kube-error.ts';
 import type { KubeObject, ObjectRef } from '../base/metadata.ts';

@@ -1,5 +1,5 @@
 // Reads through the API server what the Pods of Reeve report about their certificates and watches, and judges it.
-import { partOfLabel, partOfReeve } from '../api/names.ts';
+import { partOfLabel, partOfReeve } from '../schema/names.ts';
 import { ownMember } from '../base/json.ts';
 import { KubeError } from '../base/kube-error.ts';
 import { type KubeObject, nameOf } from '../base/metadata.ts';

@@ -1,5 +1,5 @@
 // Asks the API server for its version, and whether it asks the webhook.
-import { apiVersion, group } from '../api/names.ts';
+import { apiVersion, group } from '../schema/names.ts';
 import { providerResources } from '../policy/terms/provider-id.ts';
 import { ownMember } from '../base/json.ts';
 import { KubeError } from '../base/kube-error.ts';

@@ -1,6 +1,6 @@
 // The command `reeve certs`: creates the certificates of the webhook and prints the caBundle.
 import type { Clock } from '../base/clock.ts';
-import { isNamespaceName } from '../api/kubernetes-names.ts';
+import { isNamespaceName } from '../schema/kubernetes-names.ts';
 import { existingCertificateFiles, writeCertificateFiles } from '../certs/files/files.ts';
 import { isLifetimeDays, issueCertificates, maxLifetimeDays } from '../certs/issue/issue.ts';
 

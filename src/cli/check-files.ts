@@ -1,5 +1,5 @@
 // The command `reeve check -f`: prints what is wrong with files. Loads the cluster client only if a cluster is named.
-import { cliApiVersion } from '../api/names.ts';
+import { cliApiVersion } from '../schema/names.ts';
 import type { Clock } from '../base/clock.ts';
 import { checkDefinitions, inPlace } from '../inspect/checks/file-checks.ts';
 import { checkWrittenObjects } from '../inspect/checks/written-objects.ts';

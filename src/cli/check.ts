@@ -1,7 +1,7 @@
 // The command `reeve check`: prints what works and what does not, once or until everything works.
 import { readProgramVersion } from '../app/shipped-files.ts';
 import type { Clock } from '../base/clock.ts';
-import { cliApiVersion } from '../api/names.ts';
+import { cliApiVersion } from '../schema/names.ts';
 import { checkInstall, checkWebhooks, serverPart, type Finding } from '../check/check-install.ts';
 import type { MissingRule } from '../check/missing-rules.ts';
 import type { ApiServerChoice } from '../kube/auth/find-api-server.ts';

@@ -2,7 +2,7 @@
 import type { ApiServerChoice } from '../kube/auth/find-api-server.ts';
 import type { ClusterConnection } from '../app/cluster-connection.ts';
 import { removeWebhooks, Uninstall, type UninstallResult } from '../uninstall/uninstall.ts';
-import { counted } from '../policy/terms/wording.ts';
+import { counted } from '../base/text.ts';
 import { countOf, type ContentsPlan, type ProviderPlan } from '../uninstall/contents.ts';
 import type { UninstallFlags } from './flags/uninstall-settings.ts';
 import { isAgreed, notConfirmed, type AgreementIo } from './commands/agreement.ts';

@@ -1,5 +1,5 @@
 // Writes objects of older tools as contents of policies.
-import { group, managedByLabel } from '../api/names.ts';
+import { group, managedByLabel } from '../schema/names.ts';
 import { isReservedSubject } from '../api/namespace-policy/contents.ts';
 import { type KubeObject, type StringMap, annotationsOf, labelsOf, nameOf } from '../base/metadata.ts';
 import { isJsonObject } from '../base/json.ts';

@@ -4,8 +4,8 @@ import {
   managedByLabel,
   managedByReeve,
   namespaceNameLabel,
-} from '../api/names.ts';
-import { maxLabelLength } from '../api/kubernetes-names.ts';
+} from '../schema/names.ts';
+import { maxLabelLength } from '../schema/kubernetes-names.ts';
 import { parseSecurityIntent, securityIntentKind } from '../api/intents/security-intent.ts';
 import { type KubeObject, labelsOf, nameOf, valueOf } from '../base/metadata.ts';
 import { renderProblem } from '../base/problem.ts';

@@ -1,5 +1,5 @@
 // Writes SecretShares and policies for sets of namespaces, and says what of an older tool they leave out.
-import { systemNamespaces } from '../api/names.ts';
+import { systemNamespaces } from '../schema/names.ts';
 import { uncopiedTypes } from '../api/secret-share/target.ts';
 import { isJsonObject } from '../base/json.ts';
 import { type KubeObject, nameOf } from '../base/metadata.ts';

@@ -2,10 +2,10 @@
 import { joinedSelector, type LabelRequirement } from '../api/intents/joined-selector.ts';
 import { labelSelector } from '../api/namespace-policy/match.ts';
 import type { LabelSelector, MatchSpec } from '../api/namespace-policy/namespace-policy.ts';
-import { validate } from '../api/schema/validate.ts';
+import { validate } from '../schema/validate.ts';
 import type { KubeObject } from '../base/metadata.ts';
 import { compileMatch, matchNamespace } from '../policy/terms/match.ts';
-import { compileGlob } from '../policy/terms/patterns.ts';
+import { compileGlob } from '../cel/patterns.ts';
 import { distinct, filled } from './lists.ts';
 import { sourceOfGlob } from './name-patterns.ts';
 import type { Reader } from './reader.ts';

@@ -1,5 +1,5 @@
 // Reads, writes and deletes single objects. Writes use Reeve's field manager unless another is named.
-import { fieldManager } from '../api/names.ts';
+import { fieldManager } from '../schema/names.ts';
 import { type JsonObject, ownMember } from '../base/json.ts';
 import { KubeError } from '../base/kube-error.ts';
 import type { KubeObject, ObjectRef } from '../base/metadata.ts';

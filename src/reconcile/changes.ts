@@ -1,6 +1,6 @@
 // Classifies changes of policies, shares and Namespaces by what has to be done about them.
 import { isDeepStrictEqual } from 'node:util';
-import { readyCondition } from '../api/names.ts';
+import { readyCondition } from '../schema/names.ts';
 import { isJsonObject, ownMember } from '../base/json.ts';
 import type { KubeObject } from '../base/metadata.ts';
 import { isNewerResourceVersion } from '../base/resource-version.ts';

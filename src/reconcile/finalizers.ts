@@ -2,7 +2,7 @@
 // https://kubernetes.io/docs/concepts/overview/working-with-objects/finalizers/
 import { KubeError } from '../base/kube-error.ts';
 import { type KubeObject, isTerminating } from '../base/metadata.ts';
-import { cleanupFinalizer } from '../api/names.ts';
+import { cleanupFinalizer } from '../schema/names.ts';
 import { providerRef, type ProviderId, type ProviderState } from '../policy/terms/provider-id.ts';
 import type { LiveCluster } from '../state/live-cluster.ts';
 import { wasRestored } from './changes.ts';

@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { KubeError } from '../base/kube-error.ts';
 import { isAborted, pause } from '../base/abort.ts';
-import { providerLabels } from '../api/names.ts';
+import { providerLabels } from '../schema/names.ts';
 import type { Clock } from '../base/clock.ts';
 import { ownMember } from '../base/json.ts';
 import type { KubeObject } from '../base/metadata.ts';

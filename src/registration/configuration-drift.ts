@@ -2,7 +2,7 @@
 import { isJsonObject, ownMember, type JsonObject } from '../base/json.ts';
 import type { KubeObject } from '../base/metadata.ts';
 import { createHash } from 'node:crypto';
-import { group } from '../api/names.ts';
+import { group } from '../schema/names.ts';
 import { versionAnnotation } from './wanted-configurations.ts';
 
 /** The ways in which a stored configuration can differ from the wanted one. */

@@ -1,7 +1,7 @@
 // Fills the two shipped templates with the settings of the install and the needs of the loaded policies.
 import { isJsonObject, ownMember, type JsonObject } from '../base/json.ts';
 import type { KubeObject } from '../base/metadata.ts';
-import { configurationName, group, namespaceNameLabel, systemNamespaces } from '../api/names.ts';
+import { configurationName, group, namespaceNameLabel, systemNamespaces } from '../schema/names.ts';
 import type { HookMode, JudgedKinds } from '../policy/compile/applicable-rules.ts';
 
 /** Annotation on a webhook configuration: the version of the program that wrote it. */

@@ -1,7 +1,7 @@
 // Describes a kind that the sandbox serves.
 import { isJsonObject, type JsonObject } from '../base/json.ts';
 import type { KubeObject } from '../base/metadata.ts';
-import type { ObjectSchema } from '../api/schema/schema.ts';
+import type { ObjectSchema } from '../schema/schema.ts';
 import type { StatusCause } from './api-error.ts';
 import type { User } from './access/users.ts';
 

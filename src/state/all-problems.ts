@@ -1,7 +1,6 @@
 // Finds all problems of an object at once: without the parts that are wrong, the rest is loaded too.
 import { isJsonObject, ownMember } from '../base/json.ts';
-import type { Path, Problem } from '../base/problem.ts';
-import type { CompileResult } from '../policy/terms/compile-result.ts';
+import type { Path, Problem, CompileResult } from '../base/problem.ts';
 
 interface AllProblems<T> {
   readonly problems: readonly Problem[];

@@ -1,9 +1,9 @@
 // Loads our own kinds from located objects: each one whole or not at all, and every problem with its place.
 import { isJsonObject, ownMember, withSortedMembers } from '../base/json.ts';
-import { cliApiVersion } from '../api/names.ts';
+import { cliApiVersion } from '../schema/names.ts';
 import { parseSecurityIntent, securityIntentKind } from '../api/intents/security-intent.ts';
 import { providerId, providerKinds, type BindingKind, type ProviderId } from '../policy/terms/provider-id.ts';
-import { compiled, type CompileResult } from '../policy/terms/compile-result.ts';
+import { compiled, type CompileResult } from '../base/problem.ts';
 import { groupOf } from '../policy/terms/object-key.ts';
 import { allProblems } from './all-problems.ts';
 import type { FileProblem } from './file-problem.ts';

@@ -1,5 +1,5 @@
 // Loads policies, shares, bindings and namespaces from files into one snapshot, with all problems of the files.
-import { systemNamespaces } from '../api/names.ts';
+import { systemNamespaces } from '../schema/names.ts';
 import { type ClusterSnapshot, PolicySet, ShareSet, withoutIntents } from '../policy/compile/snapshot.ts';
 import type { FileProblem } from './file-problem.ts';
 import { loadNamespaceFiles } from './namespace-files.ts';

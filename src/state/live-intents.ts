@@ -1,6 +1,6 @@
 // Keeps the SecurityIntents that the watch reports, and which kinds of security engines the API server serves.
 import { isDeepStrictEqual } from 'node:util';
-import { apiVersion } from '../api/names.ts';
+import { apiVersion } from '../schema/names.ts';
 import { securityIntentKind } from '../api/intents/security-intent.ts';
 import { type KubeObject, nameOf } from '../base/metadata.ts';
 import { unservedVersion, type WatchSink } from '../base/watch-sink.ts';

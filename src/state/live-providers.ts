@@ -1,6 +1,6 @@
 // Keeps the providers that the watches report: the state of each, and the sets in force.
 import { isDeepStrictEqual } from 'node:util';
-import { apiVersion, confirmDeletionsAnnotation } from '../api/names.ts';
+import { apiVersion, confirmDeletionsAnnotation } from '../schema/names.ts';
 import { ownMember } from '../base/json.ts';
 import {
   isBindingKind,

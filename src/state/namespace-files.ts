@@ -1,9 +1,9 @@
 // Loads Namespaces from files: what a cluster holds, for running without one.
-import { namespaceName } from '../api/common-fields.ts';
-import { openObject, text } from '../api/schema/build.ts';
+import { namespaceName } from '../schema/common-fields.ts';
+import { openObject, text } from '../schema/build.ts';
 import { isJsonObject } from '../base/json.ts';
-import type { Infer } from '../api/schema/schema.ts';
-import { validate } from '../api/schema/validate.ts';
+import type { Infer } from '../schema/schema.ts';
+import { validate } from '../schema/validate.ts';
 import type { FileProblem } from './file-problem.ts';
 import { firstOfEach, inOrder } from './located.ts';
 import { readYamlFiles } from './yaml-files.ts';

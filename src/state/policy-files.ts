@@ -1,6 +1,6 @@
 // Loads policies, shares, intents and bindings from the files of one path, which may hold nothing else.
 import { isJsonObject } from '../base/json.ts';
-import { apiVersion } from '../api/names.ts';
+import { apiVersion } from '../schema/names.ts';
 import { alternatives, describeValue } from '../base/text.ts';
 import { isBinding } from '../policy/terms/provider-id.ts';
 import type { FileProblem } from './file-problem.ts';

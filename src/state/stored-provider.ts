@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { ownMember } from '../base/json.ts';
 import { type KubeObject, annotationsOf, isTerminating, nameOf, valueOf } from '../base/metadata.ts';
 import { contents } from '../api/namespace-policy/contents.ts';
-import { cleanupFinalizer, confirmDeletionsAnnotation } from '../api/names.ts';
+import { cleanupFinalizer, confirmDeletionsAnnotation } from '../schema/names.ts';
 import { renderProblem, type Problem } from '../base/problem.ts';
 import { deletionRecordOf } from '../policy/terms/deletion-record.ts';
 import { noIntents, type IntentContext } from '../policy/intents/intent-context.ts';

@@ -1,6 +1,6 @@
 // Deletes or releases the objects that providers have created, then deletes the providers.
 import type { ObjectRef } from '../base/metadata.ts';
-import { cleanupFinalizer } from '../api/names.ts';
+import { cleanupFinalizer } from '../schema/names.ts';
 import type { Observed } from '../policy/plan/observed.ts';
 import { orphanMetadata } from '../policy/plan/ownership.ts';
 import { giveBack } from '../reconcile/namespace/give-back.ts';

@@ -1,6 +1,6 @@
 // Lists the policies, shares and bindings, and the objects of every kind that carry Reeve's label.
 import { KubeError } from '../base/kube-error.ts';
-import { apiVersion as ownVersion, managedByLabel, managedByReeve } from '../api/names.ts';
+import { apiVersion as ownVersion, managedByLabel, managedByReeve } from '../schema/names.ts';
 import type { KubeClient } from '../kube/http/client.ts';
 import { resourcePath, groupVersionPath } from '../kube/http/https-client.ts';
 import { observeAccount, type ObservedAccount } from '../policy/plan/account.ts';

@@ -11,7 +11,7 @@ import {
   inParallel,
   listObjects,
 } from './removal.ts';
-import { partOfLabel, partOfReeve, readyCondition } from '../api/names.ts';
+import { partOfLabel, partOfReeve, readyCondition } from '../schema/names.ts';
 import type { KubeClient } from '../kube/http/client.ts';
 import { resourcePath } from '../kube/http/https-client.ts';
 import { openReportLabel, openReportType } from '../inspect/report/open-reports.ts';

@@ -15,7 +15,7 @@ import {
   type Leftovers,
 } from './steps.ts';
 import { remove, textOfError, type Removal, type Problems } from './removal.ts';
-import { configurationName } from '../api/names.ts';
+import { configurationName } from '../schema/names.ts';
 import { ownerRole } from '../registration/configuration-keeper.ts';
 
 interface UninstallOptions extends NamespaceSettings {

@@ -70,7 +70,7 @@ function metricProblems(text: string, { metrics }: Repository): readonly string[
   );
 }
 
-/** Code spans that begin with a folder of the repository: `src/policy/rules`, `test/unit/x.test.ts`; stars are globs. */
+/** Code spans that begin with a folder of the repository: `src/rules`, `test/unit/x.test.ts`; stars are globs. */
 function fileProblems(text: string, { hasFile }: Repository): readonly string[] {
   const spans = text.matchAll(/`((?:src|test|docs|manifests)\/[^`\s]*)`/g);
   return [...spans].flatMap(([, path = '']) => (hasFile(path) ? [] : [`${path} does not exist`]));

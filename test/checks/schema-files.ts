@@ -1,7 +1,7 @@
 // Writes /schemas: JSON Schemas of our kinds and of suites for editors, and of the JSON that commands print.
 import { kindDefinitions, type GeneratedFile, type KindDefinition } from '../../src/api/crd.ts';
-import { apiVersion } from '../../src/api/names.ts';
-import { toJsonSchema, type JsonSchema } from '../../src/api/schema/json-schema.ts';
+import { apiVersion } from '../../src/schema/names.ts';
+import { toJsonSchema, type JsonSchema } from '../../src/schema/json-schema.ts';
 import { outputSchemas } from '../../src/inspect/output-schemas/outputs.ts';
 import { suiteSchema } from '../../src/inspect/suites/suite.ts';
 

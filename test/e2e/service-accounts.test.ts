@@ -1,6 +1,6 @@
 // Fields that policies add to ServiceAccounts of other owners: merged, repaired, and taken back without anything else.
 import { describe, expect, test } from 'vitest';
-import { accountFieldManager } from '../../src/api/names.ts';
+import { accountFieldManager } from '../../src/schema/names.ts';
 import { describeControllers, sharedCluster } from '../support/shared-cluster.ts';
 import { inTime } from './support/in-time.ts';
 import { Namesakes } from './support/namesakes.ts';

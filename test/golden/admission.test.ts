@@ -10,18 +10,17 @@ import { decodeReview } from '../../src/admission/decode/decode-review.ts';
 import { judgeReview } from '../../src/admission/judge-review.ts';
 import { LongDecisions } from '../../src/admission/long-decisions.ts';
 import type { Endpoint } from '../../src/admission/ports.ts';
-import { mastersGroup, systemNamespaces } from '../../src/api/names.ts';
-import { ruleIds } from '../../src/api/namespace-policy/rule-ids.ts';
+import { mastersGroup, systemNamespaces } from '../../src/schema/names.ts';
+import { ruleIds } from '../../src/rules/rules.ts';
 import { stringifyYaml } from '../../src/base/yaml.ts';
 import { type ClusterSnapshot, PolicySet, ShareSet } from '../../src/policy/compile/snapshot.ts';
 import { auditNamespace, auditObject } from '../../src/policy/decide/audit.ts';
 import { decide } from '../../src/policy/decide/decide.ts';
-import { unlimitedBudget } from '../../src/policy/terms/budget.ts';
+import { unlimitedBudget, defaultEvaluationUnits } from '../../src/policy/terms/budget.ts';
 import { isProviderReview, type Review } from '../../src/policy/terms/review.ts';
 import type { Violation } from '../../src/policy/terms/verdict.ts';
 import { loadNamespaceFiles } from '../../src/state/namespace-files.ts';
 import { loadPolicyFiles } from '../../src/state/policy-files.ts';
-import { defaultEvaluationUnits } from '../../src/policy/terms/budget.ts';
 import { testInstall } from '../support/engine.ts';
 import {
   fixtureFolders,

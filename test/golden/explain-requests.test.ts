@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { mastersGroup } from '../../src/api/names.ts';
+import { mastersGroup } from '../../src/schema/names.ts';
 import type { JsonObject } from '../../src/base/json.ts';
 import { installFacts } from '../../src/cli/input/install-facts.ts';
 import { explainRequest } from '../../src/inspect/explain/explain-request.ts';

@@ -5,7 +5,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { knownIntents } from '../../src/api/intents/intent-ids.ts';
-import { apiVersion } from '../../src/api/names.ts';
+import { apiVersion } from '../../src/schema/names.ts';
 import { parseNamespacePolicy } from '../../src/api/namespace-policy/namespace-policy.ts';
 import { stringifyYaml } from '../../src/base/yaml.ts';
 import { intentAdapters } from '../../src/policy/intents/adapters.ts';

@@ -1,6 +1,6 @@
 // What `reeve plan` says of violations, of differing defaults and of deletions.
 import { describe, expect, test } from 'vitest';
-import { apiVersion as reeve } from '../../src/api/names.ts';
+import { apiVersion as reeve } from '../../src/schema/names.ts';
 import { KubeError } from '../../src/base/kube-error.ts';
 import { readCommand } from '../../src/cli/command-line.ts';
 import { installFacts } from '../../src/cli/input/install-facts.ts';

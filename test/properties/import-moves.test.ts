@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { adoptLabel, managedByLabel } from '../../src/api/names.ts';
+import { adoptLabel, managedByLabel } from '../../src/schema/names.ts';
 import { type KubeObject, nameOf, withMetadata } from '../../src/base/metadata.ts';
 import { installFacts } from '../../src/cli/input/install-facts.ts';
 import { importFrom } from '../../src/importers/importers.ts';

@@ -13,7 +13,7 @@ import {
   tuple,
 } from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { managedByLabel, managedByReeve } from '../../src/api/names.ts';
+import { managedByLabel, managedByReeve } from '../../src/schema/names.ts';
 import { isJsonObject, type JsonObject } from '../../src/base/json.ts';
 import { type KubeObject, labelsOf } from '../../src/base/metadata.ts';
 import { renderPath, type Path } from '../../src/base/problem.ts';

@@ -1,7 +1,7 @@
 // Property of `reeve plan`: it lists exactly the writes that the reconciler then makes.
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { apiVersion } from '../../src/api/names.ts';
+import { apiVersion } from '../../src/schema/names.ts';
 import type { KubeObject } from '../../src/base/metadata.ts';
 import { parity } from '../support/plan-parity.ts';
 import { propertyRuns } from '../support/property-runs.ts';

@@ -3,7 +3,7 @@
 import { setImmediate } from 'node:timers/promises';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { ownerAnnotation } from '../../src/api/names.ts';
+import { ownerAnnotation } from '../../src/schema/names.ts';
 import { parseProviderId } from '../../src/policy/terms/provider-id.ts';
 import { bindingPolicy } from '../support/provided.ts';
 import type { MemoryRequest } from '../support/memory-cluster.ts';

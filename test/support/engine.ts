@@ -1,6 +1,6 @@
 // Creates policies, snapshots and reviews for tests of the engine and of the server.
 import { parseNamespacePolicy } from '../../src/api/namespace-policy/namespace-policy.ts';
-import { namespaceNameLabel, systemNamespaces } from '../../src/api/names.ts';
+import { namespaceNameLabel, systemNamespaces } from '../../src/schema/names.ts';
 import { renderProblem } from '../../src/base/problem.ts';
 import { parseSecretShare } from '../../src/api/secret-share/secret-share.ts';
 import { unlimitedBudget, type Circumstances } from '../../src/policy/terms/budget.ts';

@@ -2,7 +2,7 @@
 import type { IntentId } from '../../src/api/intents/intent-ids.ts';
 import { parseSecurityIntent } from '../../src/api/intents/security-intent.ts';
 import { workloadSelector, type WorkloadsSpec } from '../../src/api/intents/workloads.ts';
-import { apiVersion } from '../../src/api/names.ts';
+import { apiVersion } from '../../src/schema/names.ts';
 import type { Intent, Rendering, Target } from '../../src/policy/intents/adapter.ts';
 import { intentAdapters } from '../../src/policy/intents/adapters.ts';
 

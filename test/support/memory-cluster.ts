@@ -4,7 +4,7 @@ import { setImmediate } from 'node:timers/promises';
 import { isJsonObject, type JsonObject } from '../../src/base/json.ts';
 import type { KubeError } from '../../src/base/kube-error.ts';
 import type { KubeObject, ObjectRef } from '../../src/base/metadata.ts';
-import { managedByLabel, managedByReeve, providerLabels } from '../../src/api/names.ts';
+import { managedByLabel, managedByReeve, providerLabels } from '../../src/schema/names.ts';
 import { kindOfProvider, nameOfProvider } from '../../src/policy/terms/provider-id.ts';
 import type {
   ApplyOptions,

@@ -2,7 +2,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { apiVersion as reeve } from '../../src/api/names.ts';
+import { apiVersion as reeve } from '../../src/schema/names.ts';
 import type { StringMap } from '../../src/base/metadata.ts';
 import { readCommand } from '../../src/cli/command-line.ts';
 import { runPlan } from '../../src/cli/commands/plan.ts';

@@ -1,7 +1,7 @@
 // Random actions on a cluster that Reeve manages, for property tests.
 import { setImmediate } from 'node:timers/promises';
 import * as fc from 'fast-check';
-import { adoptLabel } from '../../src/api/names.ts';
+import { adoptLabel } from '../../src/schema/names.ts';
 import { failure } from './memory-objects.ts';
 import { Harness, refTo } from './reconcile-harness.ts';
 

@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import { whereToAdd } from '../../src/app/install-roles.ts';
 import { KubeError } from '../../src/base/kube-error.ts';
 import type { KubeObject, ObjectRef } from '../../src/base/metadata.ts';
-import { apiVersion, systemNamespaces } from '../../src/api/names.ts';
+import { apiVersion, systemNamespaces } from '../../src/schema/names.ts';
 import type { ObjectType } from '../../src/policy/terms/object-key.ts';
 import type { ProviderId, ProviderKind, ProviderState } from '../../src/policy/terms/provider-id.ts';
 import { createReconciler, type Reconciler, type ReconcilerOptions } from '../../src/reconcile/controller.ts';

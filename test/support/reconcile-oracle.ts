@@ -1,7 +1,7 @@
 // Judges from the stored objects alone whether a cluster is as its policies and shares want it.
 import { isDeepStrictEqual } from 'node:util';
 import type { KubeObject } from '../../src/base/metadata.ts';
-import { managedByLabel, managedByReeve, ownerAnnotation, systemNamespaces } from '../../src/api/names.ts';
+import { managedByLabel, managedByReeve, ownerAnnotation, systemNamespaces } from '../../src/schema/names.ts';
 import { ownMember } from '../../src/base/json.ts';
 import { copyOf, type CopyState } from '../../src/policy/plan/copy.ts';
 import { desired, isManaged, type Desired } from '../../src/policy/desired/desired.ts';

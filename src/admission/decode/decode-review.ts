@@ -1,11 +1,7 @@
 // Decodes the bytes of a body into a review for the engine, or into the problem with it.
 import { type JsonObject, isJsonObject } from '../../base/json.ts';
-import {
-  isProviderResource,
-  requestAttributes,
-  type AnyReview,
-  type Requester,
-} from '../../policy/terms/review.ts';
+import { isProviderResource, requestAttributes, type AnyReview } from '../../policy/terms/review.ts';
+import type { Requester } from '../../rules/rule.ts';
 import { decodeEnvelope, summaryOf, type RequestSummary } from './decode-envelope.ts';
 import {
   decodeTarget,

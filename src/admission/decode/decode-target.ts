@@ -1,7 +1,8 @@
 // Reads the target of a request: its resource, subresource and operation.
 import { isJsonObject, type JsonObject } from '../../base/json.ts';
-import { group as ourGroup, version as ourVersion } from '../../api/names.ts';
-import type { AnyReview, Operation, ProviderResource, Subresource } from '../../policy/terms/review.ts';
+import { group as ourGroup, version as ourVersion } from '../../schema/names.ts';
+import type { AnyReview, ProviderResource, Subresource } from '../../policy/terms/review.ts';
+import type { Operation } from '../../rules/rule.ts';
 
 export interface ReviewTarget {
   readonly resource: AnyReview['resource'];

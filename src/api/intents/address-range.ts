@@ -1,7 +1,7 @@
 // The field type of a range of IP addresses, as NetworkPolicies accept it.
 import { compileExpression } from '../../cel/expression.ts';
-import { text } from '../schema/build.ts';
-import type { SchemaRule, TextSchema } from '../schema/schema.ts';
+import { text } from '../../schema/build.ts';
+import type { SchemaRule, TextSchema } from '../../schema/schema.ts';
 
 /** The API server refuses other ranges in new objects: https://kubernetes.io/docs/reference/command-line-tools-reference/feature-gates/#StrictIPCIDRValidation */
 const isExact = compileExpression('cidr(object) == cidr(object).masked()', { variables: ['object'] }, 'bool');

@@ -1,11 +1,11 @@
 // Defines the kind ClusterSecurityIntentBinding: intents for many namespaces.
 import type { Problem } from '../../base/problem.ts';
-import { apiVersion } from '../names.ts';
+import { apiVersion } from '../../schema/names.ts';
 import { matchOf } from '../namespace-policy/match.ts';
 import { objectMetadata, providerName } from '../provider-fields.ts';
-import { choice, object, specification } from '../schema/build.ts';
-import type { Infer } from '../schema/schema.ts';
-import { validate } from '../schema/validate.ts';
+import { choice, object, specification } from '../../schema/build.ts';
+import type { Infer } from '../../schema/schema.ts';
+import { validate } from '../../schema/validate.ts';
 import { readStatus, splitStatus } from '../status-fields.ts';
 import { bindingFields, workloadProblems, type IntentBindingStatus } from './intent-binding.ts';
 import { bindingStatus } from './status.ts';

@@ -1,10 +1,10 @@
 // Defines the kind SecurityIntentBinding, and the fields that both kinds of bindings have.
 import type { Problem } from '../../base/problem.ts';
-import { apiVersion } from '../names.ts';
+import { apiVersion } from '../../schema/names.ts';
 import { namespacedMetadata, providerFields, providerName } from '../provider-fields.ts';
-import { choice, list, object, specification } from '../schema/build.ts';
-import type { Infer } from '../schema/schema.ts';
-import { validate } from '../schema/validate.ts';
+import { choice, list, object, specification } from '../../schema/build.ts';
+import type { Infer } from '../../schema/schema.ts';
+import { validate } from '../../schema/validate.ts';
 import { readStatus, splitStatus } from '../status-fields.ts';
 import { bindingStatus } from './status.ts';
 import { workloads, workloadSelector, type WorkloadsSpec } from './workloads.ts';

@@ -1,8 +1,8 @@
 // The one table of intents: each id, what it means, and which params it has.
-import { namespaceName } from '../common-fields.ts';
-import { subdomainPattern } from '../kubernetes-names.ts';
-import { choice, list, text } from '../schema/build.ts';
-import type { ObjectOf, ObjectSchema, TextSchema } from '../schema/schema.ts';
+import { namespaceName } from '../../schema/common-fields.ts';
+import { subdomainPattern } from '../../schema/kubernetes-names.ts';
+import { choice, list, text } from '../../schema/build.ts';
+import type { ObjectOf, ObjectSchema, TextSchema } from '../../schema/schema.ts';
 import { addressRange } from './address-range.ts';
 
 /** What adapters use for a param that is left out. */

@@ -2,12 +2,12 @@
 import { ownMember } from '../../base/json.ts';
 import type { Problem } from '../../base/problem.ts';
 import { clipped } from '../../base/text.ts';
-import { apiVersion } from '../names.ts';
+import { apiVersion } from '../../schema/names.ts';
 import { objectMetadata, providerName } from '../provider-fields.ts';
-import { choice, list, object, openObject, specification, text, withDefault } from '../schema/build.ts';
-import { describeFields } from '../schema/report.ts';
-import type { Infer, ObjectSchema, TextSchema } from '../schema/schema.ts';
-import { validate } from '../schema/validate.ts';
+import { choice, list, object, openObject, specification, text, withDefault } from '../../schema/build.ts';
+import { describeFields } from '../../schema/report.ts';
+import type { Infer, ObjectSchema, TextSchema } from '../../schema/schema.ts';
+import { validate } from '../../schema/validate.ts';
 import { splitStatus } from '../status-fields.ts';
 import {
   allParams,

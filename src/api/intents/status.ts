@@ -1,7 +1,7 @@
 // The status of a binding, and the columns that `kubectl get` prints for intents and bindings.
 import { policyStatusFields } from '../namespace-policy/status.ts';
 import { sharedColumns, suspendedColumn, type PrintColumn } from '../print-columns.ts';
-import { list, object } from '../schema/build.ts';
+import { list, object } from '../../schema/build.ts';
 import { count, note } from '../status-fields.ts';
 
 const rendered = object({

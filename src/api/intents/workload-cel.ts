@@ -2,7 +2,7 @@
 import type { Path, Problem } from '../../base/problem.ts';
 import { clipped } from '../../base/text.ts';
 import { parseTree, type Node } from '../../cel/expression.ts';
-import { isLabelKey, isLabelValue } from '../kubernetes-names.ts';
+import { isLabelKey, isLabelValue } from '../../schema/kubernetes-names.ts';
 import type { LabelRequirement } from './joined-selector.ts';
 
 type Requirements =

@@ -1,10 +1,10 @@
 // The field `workloads` of bindings: its schema, and the one label selector that it means.
 import type { Path, Problem } from '../../base/problem.ts';
-import { expression } from '../common-fields.ts';
+import { expression } from '../../schema/common-fields.ts';
 import { labelSelectorFields } from '../namespace-policy/match.ts';
 import type { LabelSelector } from '../namespace-policy/namespace-policy.ts';
-import { list, object } from '../schema/build.ts';
-import type { Infer } from '../schema/schema.ts';
+import { list, object } from '../../schema/build.ts';
+import type { Infer } from '../../schema/schema.ts';
 import { joinedSelector } from './joined-selector.ts';
 import { requirementsOf } from './workload-cel.ts';
 

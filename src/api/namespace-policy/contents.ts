@@ -1,7 +1,7 @@
 // The field `contents`: RoleBindings and other objects that the reconciler creates in every matched namespace.
-import { duration, notBoth, time } from '../common-fields.ts';
-import { reservedPrefix } from '../names.ts';
-import { boolean, choice, list, object, text } from '../schema/build.ts';
+import { duration, notBoth, time } from '../../schema/common-fields.ts';
+import { reservedPrefix } from '../../schema/names.ts';
+import { boolean, choice, list, object, text } from '../../schema/build.ts';
 import { resourceContent } from './resource-content.ts';
 
 const template = 'Text or a template: CEL in ${ } sees namespaceObject, the Namespace; $${ is a literal ${.';
@@ -10,7 +10,7 @@ export function isReservedSubject({ kind, name }: { readonly kind: string; reado
   return kind !== 'ServiceAccount' && name.startsWith(reservedPrefix);
 }
 
-const subject = object({
+export const subject = object({
   description: 'Who gets the role.',
   fields: {
     kind: choice('What the subject is.', ['User', 'Group', 'ServiceAccount']),

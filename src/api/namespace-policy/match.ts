@@ -6,8 +6,8 @@ import {
   metadataKey,
   metadataMapOf,
   namespaceGlob,
-} from '../common-fields.ts';
-import { choice, list, object } from '../schema/build.ts';
+} from '../../schema/common-fields.ts';
+import { choice, list, object } from '../../schema/build.ts';
 
 /** What a selector selects. */
 type Selected = 'namespace' | 'Pod';

@@ -1,35 +1,37 @@
 // Defines the kind NamespacePolicy: its fields, the types derived from them, and how to parse one.
-import { apiVersion } from '../names.ts';
-import {
-  type validationAction,
-  existing,
-  policyException,
-  validationActions,
-  validationRule,
-} from './validations.ts';
+import { apiVersion } from '../../schema/names.ts';
+import { type validationAction, existing, policyException, validationActions } from './exceptions.ts';
 import { type roleBindingContent, type serviceAccountContent, contents } from './contents.ts';
-import type { defaults } from './defaults.ts';
 import { type labelSelector, type matchCondition, matchOf } from './match.ts';
-import {
-  type immutable,
-  type nameRule,
-  type quota,
-  type requesters,
-  type required,
-  type requiredKey,
-  namespaceRules,
-} from './namespaces.ts';
-import { rbacRules } from './rbac.ts';
-import { type dockerConfigSchema, type tlsSchema, secretRules } from './secrets.ts';
 import { policyStatus } from './status.ts';
 import type { Problem } from '../../base/problem.ts';
 import { providerFields, providerName, objectMetadata } from '../provider-fields.ts';
-import { choice, list, object, specification } from '../schema/build.ts';
-import type { Infer } from '../schema/schema.ts';
-import { validate } from '../schema/validate.ts';
+import { choice, list, object, specification } from '../../schema/build.ts';
+import type { Infer } from '../../schema/schema.ts';
+import { blockFields, rules } from '../../rules/rules.ts';
+import { validations } from '../../rules/validations.ts';
+import { notBoth } from '../../schema/common-fields.ts';
+import { validate } from '../../schema/validate.ts';
 import { readStatus, splitStatus } from '../status-fields.ts';
 
 const match = matchOf('policy');
+
+const namespaces = object({
+  description: 'Rules on the Namespaces themselves, checked before they are stored.',
+  fields: blockFields('namespaces', rules),
+});
+
+const secrets = object({
+  description:
+    'Rules on Secrets in matched namespaces, checked before they are stored. Secrets of type helm.sh/release.v1, where Helm stores its releases, are checked only if forbiddenTypes or allowedTypes names that type.',
+  fields: blockFields('secrets', rules),
+  rules: [notBoth('forbiddenTypes', 'allowedTypes')],
+});
+
+const rbac = object({
+  description: 'Rules on Roles and RoleBindings in matched namespaces, checked before they are stored.',
+  fields: blockFields('rbac', rules),
+});
 
 const spec = specification({
   description:
@@ -38,15 +40,10 @@ const spec = specification({
     match,
     validationActions,
     existing,
-    namespaces: namespaceRules,
-    secrets: secretRules,
-    rbac: rbacRules,
-    validations: list({
-      description: 'Rules of your own on the Namespace, in CEL, for what the other rules cannot express.',
-      items: validationRule,
-      maxItems: 50,
-      unique: { key: 'name' },
-    }),
+    namespaces,
+    secrets,
+    rbac,
+    validations: validations.field,
     contents,
     ...providerFields({
       provider: 'policy',
@@ -88,18 +85,6 @@ export type ValidationAction = Infer<typeof validationAction>;
 export type LabelSelector = Infer<typeof labelSelector>;
 export type MatchCondition = Infer<typeof matchCondition>;
 export type MatchSpec = Infer<typeof match>;
-export type NameRule = Infer<typeof nameRule>;
-export type RequiredKey = Infer<typeof requiredKey>;
-export type RequiredSpec = Infer<typeof required>;
-export type DefaultsSpec = Infer<ReturnType<typeof defaults>>;
-export type ImmutableSpec = Infer<typeof immutable>;
-export type RequestersSpec = Infer<typeof requesters>;
-export type QuotaSpec = Infer<typeof quota>;
-export type TlsRule = Infer<typeof tlsSchema>;
-export type DockerConfigRule = Infer<typeof dockerConfigSchema>;
-export type SecretRules = Infer<typeof secretRules>;
-export type RbacRules = Infer<typeof rbacRules>;
-export type ValidationRule = Infer<typeof validationRule>;
 export type RoleBindingContent = Infer<typeof roleBindingContent>;
 export type ServiceAccountContent = Infer<typeof serviceAccountContent>;
 export type ContentsSpec = Infer<typeof contents>;

@@ -1,9 +1,9 @@
 // One item of `contents.resources`: an object that every matched namespace contains, and the kinds it must not have.
 import { ownMember } from '../../base/json.ts';
-import { managedByLabel, managedByReeve, group, providerLabels } from '../names.ts';
-import { openObject, text } from '../schema/build.ts';
+import { managedByLabel, managedByReeve, group, providerLabels } from '../../schema/names.ts';
+import { openObject, text } from '../../schema/build.ts';
 import type { Path } from '../../base/problem.ts';
-import type { SchemaRule } from '../schema/schema.ts';
+import type { SchemaRule } from '../../schema/schema.ts';
 
 /** Groups that `contents.resources` refuses: their kinds grant rights, configure the cluster or store nothing. */
 export const forbiddenGroups: readonly string[] = [

@@ -1,13 +1,13 @@
 // Defines the kind SecretShare: its fields, the types derived from them, and how to parse one.
-import { apiVersion } from '../names.ts';
+import { apiVersion } from '../../schema/names.ts';
 import type { Problem } from '../../base/problem.ts';
 import { providerFields, providerName, objectMetadata } from '../provider-fields.ts';
-import { choice, list, object, specification } from '../schema/build.ts';
-import type { Infer } from '../schema/schema.ts';
-import { validate } from '../schema/validate.ts';
+import { choice, list, object, specification } from '../../schema/build.ts';
+import type { Infer } from '../../schema/schema.ts';
+import { validate } from '../../schema/validate.ts';
 import { shareStatus } from './status.ts';
 import { target, secretName } from './target.ts';
-import { namespaceName, namespaceGlob } from '../common-fields.ts';
+import { namespaceName, namespaceGlob } from '../../schema/common-fields.ts';
 import { labelSelector } from '../namespace-policy/match.ts';
 import { readStatus, splitStatus } from '../status-fields.ts';
 

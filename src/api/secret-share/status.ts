@@ -1,5 +1,5 @@
 // The status of a share, and the columns that `kubectl get sshare` prints.
-import { object } from '../schema/build.ts';
+import { object } from '../../schema/build.ts';
 import { statusFields } from '../status-fields.ts';
 import { sharedColumns, suspendedColumn, type PrintColumn } from '../print-columns.ts';
 

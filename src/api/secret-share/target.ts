@@ -1,9 +1,9 @@
 // The field `target`: what the copies look like, and which Secrets are never copied.
-import { labelValue, metadataMapOf } from '../common-fields.ts';
-import { group, managedByLabel } from '../names.ts';
-import { boolean, list, object, text, withDefault } from '../schema/build.ts';
-import type { SchemaRule } from '../schema/schema.ts';
-import { subdomainPattern } from '../kubernetes-names.ts';
+import { labelValue, metadataMapOf } from '../../schema/common-fields.ts';
+import { group, managedByLabel } from '../../schema/names.ts';
+import { boolean, list, object, text, withDefault } from '../../schema/build.ts';
+import type { SchemaRule } from '../../schema/schema.ts';
+import { subdomainPattern } from '../../schema/kubernetes-names.ts';
 import { keysOfType } from './typed-keys.ts';
 
 /** A copy of one of these would grant an identity, or would look like the state of a Helm release. */

@@ -1,5 +1,5 @@
 // The keys that the API server requires in Secrets of the types that Kubernetes defines.
-import type { SchemaRule } from '../schema/schema.ts';
+import type { SchemaRule } from '../../schema/schema.ts';
 
 interface TypedKeys {
   readonly type: string;

@@ -2,7 +2,7 @@
 import { ownMember } from '../../base/json.ts';
 import { KubeError } from '../../base/kube-error.ts';
 import type { KubeObject } from '../../base/metadata.ts';
-import { partOfLabel, partOfReeve } from '../../api/names.ts';
+import { partOfLabel, partOfReeve } from '../../schema/names.ts';
 import { encodeState, parseState, type AuthorityState } from './authority-state.ts';
 import type { FoundState } from './authority-steps.ts';
 import type { ObjectStore } from '../ports.ts';

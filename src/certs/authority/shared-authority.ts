@@ -6,7 +6,7 @@ import { bundleOf, type AuthorityState } from './authority-state.ts';
 import type { ServingPair } from '../files/serving-pair.ts';
 import { Backoff } from '../../base/backoff.ts';
 import { SingleFlight } from '../../base/single-flight.ts';
-import { configurationName } from '../../api/names.ts';
+import { configurationName } from '../../schema/names.ts';
 import { authorityIssuer, type IssuerSettings } from './authority-issuer.ts';
 import { AuthorityReplica } from './authority-replica.ts';
 import type { ReplicaSettings } from './authority-replica.ts';

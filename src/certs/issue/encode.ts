@@ -8,7 +8,7 @@ import type { asn1, pki } from 'node-forge';
 import { randomBytes, type KeyObject, createPrivateKey, generateKeyPair, sign } from 'node:crypto';
 import { promisify } from 'node:util';
 import { isIP } from 'node:net';
-import { isNamespaceName as isDnsLabel } from '../../api/kubernetes-names.ts';
+import { isNamespaceName as isDnsLabel } from '../../schema/kubernetes-names.ts';
 
 declare module 'node-forge' {
   namespace pki {

@@ -1,16 +1,15 @@
 // The command `reeve adopt`: shows existing objects that a policy or share wants, asks, and marks them for adoption.
-import { adoptLabel, cliApiVersion, cliFieldManager } from '../../api/names.ts';
+import { adoptLabel, cliApiVersion, cliFieldManager } from '../../schema/names.ts';
 import type { ClusterConnection } from '../../app/cluster-connection.ts';
 import type { Clock } from '../../base/clock.ts';
 import { KubeError } from '../../base/kube-error.ts';
 import type { KubeObject, ObjectRef } from '../../base/metadata.ts';
-import { clipped } from '../../base/text.ts';
+import { clipped, counted } from '../../base/text.ts';
 import { planAdoption } from '../../inspect/actions/adoption.ts';
 import type { AdoptionOutput } from '../../inspect/output-schemas/adoption.ts';
 import { namespaceLines } from '../../inspect/plan/plan-text.ts';
 import type { ApiServerChoice } from '../../kube/auth/find-api-server.ts';
 import type { ObjectWriter } from '../../kube/object-writer.ts';
-import { counted } from '../../policy/terms/wording.ts';
 import { exitCodes } from '../exit-codes.ts';
 import type { AdoptFlags } from '../flags/adopt-settings.ts';
 import { namedProviders } from '../flags/state-settings.ts';

@@ -1,5 +1,5 @@
 // The command `reeve confirm`: lists the deletions that wait for a confirmation, asks, and sets the annotation.
-import { confirmDeletionsAnnotation, cliFieldManager } from '../../api/names.ts';
+import { confirmDeletionsAnnotation, cliFieldManager } from '../../schema/names.ts';
 import type { ClusterConnection } from '../../app/cluster-connection.ts';
 import type { Clock } from '../../base/clock.ts';
 import { planConfirmation, storedProvider } from '../../inspect/actions/confirmation.ts';

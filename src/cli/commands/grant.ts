@@ -1,7 +1,7 @@
 // The command `reeve grant use`: prints the role and the binding that let users steer, and creates them with --apply.
 import { createHash } from 'node:crypto';
 import { kindDefinitions } from '../../api/crd.ts';
-import { cliFieldManager } from '../../api/names.ts';
+import { cliFieldManager } from '../../schema/names.ts';
 import type { ClusterConnection } from '../../app/cluster-connection.ts';
 import { KubeError } from '../../base/kube-error.ts';
 import { type KubeObject, nameOf } from '../../base/metadata.ts';

@@ -1,6 +1,6 @@
 // The command `reeve import`: prints the setup of an older tool as objects of Reeve. Writes nothing to a cluster.
 import { writeFile } from 'node:fs/promises';
-import { cliApiVersion } from '../../api/names.ts';
+import { cliApiVersion } from '../../schema/names.ts';
 import { errorCode } from '../../base/kube-error.ts';
 import { nameOf } from '../../base/metadata.ts';
 import { stringifyYaml } from '../../base/yaml.ts';

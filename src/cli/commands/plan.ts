@@ -20,7 +20,7 @@ import {
 import { deletedRefs, planScopeOf } from '../../inspect/plan/plan-scope.ts';
 import { textOfPlan } from '../../inspect/plan/plan-text.ts';
 import type { ApiServerChoice } from '../../kube/auth/find-api-server.ts';
-import { counted } from '../../policy/terms/wording.ts';
+import { counted } from '../../base/text.ts';
 import { loadDefinitions } from '../../state/definitions.ts';
 import { renderFileProblem, UnreadablePathError } from '../../state/file-problem.ts';
 import { inOrder } from '../../state/located.ts';

@@ -1,7 +1,7 @@
 // The scenes of the demo: what a person does, what Reeve should do about it, and the check that it did.
 import * as requests from './session.ts';
 import { isJsonObject, ownMember } from '../../base/json.ts';
-import { namespaceNameLabel, readyCondition } from '../../api/names.ts';
+import { namespaceNameLabel, readyCondition } from '../../schema/names.ts';
 import type { DemoSession } from './session.ts';
 import type { FeedEvent } from '../feed.ts';
 

@@ -4,7 +4,7 @@ import type { JsonObject } from '../../base/json.ts';
 import type { KubeClient, KubeRequest } from '../../kube/http/client.ts';
 import type { RunningUp } from '../../app/up.ts';
 import type { FeedEvent } from '../feed.ts';
-import { apiVersion } from '../../api/names.ts';
+import { apiVersion } from '../../schema/names.ts';
 
 /** The people of the demo. */
 export const people = {

@@ -1,5 +1,5 @@
 // Defines the flags of `reeve grant`.
-import { isNamespaceName, isSubdomain } from '../../api/kubernetes-names.ts';
+import { isNamespaceName, isSubdomain } from '../../schema/kubernetes-names.ts';
 import { providerNamed } from '../../inspect/input/object-names.ts';
 import { namespaceOfProvider } from '../../policy/terms/provider-id.ts';
 import { outputSetting } from './common-settings.ts';

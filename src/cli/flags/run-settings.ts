@@ -1,5 +1,5 @@
 // Defines the flags of `reeve run`.
-import { isSubdomain } from '../../api/kubernetes-names.ts';
+import { isSubdomain } from '../../schema/kubernetes-names.ts';
 import {
   checkedTls,
   durationPlaceholder,

@@ -1,5 +1,5 @@
 // Settings of commands that look at a cluster or at files: where the cluster is, and what its install allows.
-import { isNamespaceName, isSubdomain } from '../../api/kubernetes-names.ts';
+import { isNamespaceName, isSubdomain } from '../../schema/kubernetes-names.ts';
 import { describeValue } from '../../base/text.ts';
 import { providerNamed, providerWords, type ReadProviderName } from '../../inspect/input/object-names.ts';
 import { isBinding, kindOfProvider, type ProviderId } from '../../policy/terms/provider-id.ts';

@@ -1,5 +1,5 @@
 // Reads the state of a cluster: one list for each kind that a command needs.
-import { apiVersion, managedByLabel, managedByReeve } from '../../api/names.ts';
+import { apiVersion, managedByLabel, managedByReeve } from '../../schema/names.ts';
 import type { ClusterConnection } from '../../app/cluster-connection.ts';
 import type { KubeObject } from '../../base/metadata.ts';
 import { ownMember } from '../../base/json.ts';

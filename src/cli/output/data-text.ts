@@ -1,5 +1,5 @@
 // Writes an output for programs, as JSON or YAML with its version first.
-import type { cliApiVersion } from '../../api/names.ts';
+import type { cliApiVersion } from '../../schema/names.ts';
 import { escapedInQuotes } from '../../base/text.ts';
 import { stringifyYaml } from '../../base/yaml.ts';
 

@@ -1,6 +1,6 @@
 // Imports generate rules of Kyverno whose trigger is a Namespace, and the rules that kyverno-rules.ts reads.
 // https://github.com/kyverno/kyverno/blob/main/api/kyverno/v1/common_types.go
-import { systemNamespaces } from '../../api/names.ts';
+import { systemNamespaces } from '../../schema/names.ts';
 import { renderPath } from '../../base/problem.ts';
 import { provideCopy, provideObject } from '../contents.ts';
 import type { ImportRun, Importer } from '../import-run.ts';

@@ -1,7 +1,7 @@
 // Imports intents and bindings of Nimbus. docs/intents.md compares both in "Moving from Nimbus".
 // https://github.com/5GSEC/nimbus/tree/main/api/v1alpha1
 import { knownIntents, isIntentId, paramFields } from '../../api/intents/intent-ids.ts';
-import { systemNamespaces } from '../../api/names.ts';
+import { systemNamespaces } from '../../schema/names.ts';
 import { ownMember } from '../../base/json.ts';
 import type { StringMap } from '../../base/metadata.ts';
 import { importedName, type ImportRun, type Importer } from '../import-run.ts';

@@ -1,6 +1,6 @@
 // Imports RBACDefinitions of rbac-manager: RoleBindings, and the ServiceAccounts that it creates for them.
 // https://github.com/FairwindsOps/rbac-manager/blob/master/pkg/apis/rbacmanager/v1beta1/rbacdefinition_types.go
-import { systemNamespaces } from '../../api/names.ts';
+import { systemNamespaces } from '../../schema/names.ts';
 import { roleBindings, boundSubjects, type Binding } from '../contents.ts';
 import type { ImportRun, Importer } from '../import-run.ts';
 import type { ToolObject } from '../tool-object.ts';

@@ -1,5 +1,5 @@
 // Finds existing objects that a provider wants and may not take over yet, and what it would do with them once offered.
-import { adoptLabel, cliApiVersion, group, managedByLabel } from '../../api/names.ts';
+import { adoptLabel, cliApiVersion, group, managedByLabel } from '../../schema/names.ts';
 import { ownMember } from '../../base/json.ts';
 import { type KubeObject, type ObjectRef, withMetadata } from '../../base/metadata.ts';
 import { clipped } from '../../base/text.ts';

@@ -1,6 +1,5 @@
 // Writes for people what a confirmation would let Reeve delete.
-import { clipped } from '../../base/text.ts';
-import { counted } from '../../policy/terms/wording.ts';
+import { clipped, counted } from '../../base/text.ts';
 import type { ConfirmationOutput, ConfirmedRemoval } from '../output-schemas/confirmation.ts';
 
 const shownObjects = 20;

@@ -1,5 +1,5 @@
 // Finds which objects of a provider wait for a confirmation of their deletion, and the annotation that confirms it.
-import { cliApiVersion, confirmDeletionsAnnotation } from '../../api/names.ts';
+import { cliApiVersion, confirmDeletionsAnnotation } from '../../schema/names.ts';
 import { type KubeObject, annotationsOf } from '../../base/metadata.ts';
 import { versionsOf, writeContexts } from '../../policy/authors/binding-versions.ts';
 import { impactOf, totalOf } from '../../policy/authors/impact.ts';

@@ -5,7 +5,7 @@ import type { Claim } from '../../policy/desired/provider.ts';
 import { nameOf } from '../../base/metadata.ts';
 import { differingFields } from '../../policy/plan/same-object.ts';
 import { shownProvider } from '../../policy/terms/provider-id.ts';
-import { counted, listed } from '../../policy/terms/wording.ts';
+import { counted, listed } from '../../base/text.ts';
 import type { LocatedDefinition } from '../../state/definitions.ts';
 import { contentPathOf, type LocatedFinding } from './content-path.ts';
 

@@ -4,7 +4,7 @@ import type { ClusterSnapshot } from '../../policy/compile/snapshot.ts';
 import { desired, isManaged } from '../../policy/desired/desired.ts';
 import type { Claim } from '../../policy/desired/provider.ts';
 import { desiredObject, refusalOf } from '../../policy/plan/desired-object.ts';
-import { counted, listed } from '../../policy/terms/wording.ts';
+import { counted, listed } from '../../base/text.ts';
 import type { LocatedDefinition } from '../../state/definitions.ts';
 import { contentPathOf, type LocatedFinding } from './content-path.ts';
 

@@ -1,7 +1,7 @@
 // Judges the Namespaces, Secrets, Roles and RoleBindings of files as the webhooks would when they are applied.
 import { judgedResources, type JudgedResource } from '../../admission/decode/decode-target.ts';
 import { decodeReview } from '../../admission/decode/decode-review.ts';
-import { mastersGroup } from '../../api/names.ts';
+import { mastersGroup } from '../../schema/names.ts';
 import { type KubeObject, nameOf } from '../../base/metadata.ts';
 import { readPath, type Problem } from '../../base/problem.ts';
 import type { ClusterSnapshot } from '../../policy/compile/snapshot.ts';

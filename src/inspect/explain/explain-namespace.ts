@@ -1,6 +1,6 @@
 // Explains a namespace: each policy, share and binding, what it provides there, and what each rule says.
 import { judgedResources } from '../../admission/decode/decode-target.ts';
-import { cliApiVersion, mastersGroup, readyCondition } from '../../api/names.ts';
+import { cliApiVersion, mastersGroup, readyCondition } from '../../schema/names.ts';
 import { type KubeObject, nameOf } from '../../base/metadata.ts';
 import { nearestWord } from '../../base/nearest.ts';
 import { conditionOf, type Condition } from '../../policy/status/condition.ts';

@@ -1,5 +1,5 @@
 // Explains one object of a namespace: who provides it and why, or why no provider does.
-import { cliApiVersion } from '../../api/names.ts';
+import { cliApiVersion } from '../../schema/names.ts';
 import type { KubeObject } from '../../base/metadata.ts';
 import { clipped } from '../../base/text.ts';
 import { rfc3339 } from '../../base/time.ts';
@@ -9,7 +9,7 @@ import { roleBindingType } from '../../policy/terms/object-key.ts';
 import { grantText } from '../input/grant-text.ts';
 import { unlimitedBudget } from '../../policy/terms/budget.ts';
 import { ownershipOf } from '../../policy/plan/ownership.ts';
-import { compileGlob } from '../../policy/terms/patterns.ts';
+import { compileGlob } from '../../cel/patterns.ts';
 import { kindOfProvider, type ProviderId } from '../../policy/terms/provider-id.ts';
 import type { LoadedProvider } from '../../state/stored-provider.ts';
 import { shownProblems } from '../input/loaded-state.ts';

@@ -1,5 +1,5 @@
 // Explains a policy, share or binding: its namespaces and objects, the rights it needs, and what of it has no effect.
-import { cliApiVersion } from '../../api/names.ts';
+import { cliApiVersion } from '../../schema/names.ts';
 import { nameOf } from '../../base/metadata.ts';
 import { nearestWord } from '../../base/nearest.ts';
 import { partsWithoutEffect, uncountedNamespaces, unreachedIntents } from '../../policy/authors/no-effect.ts';
@@ -16,7 +16,7 @@ import {
   providerRef,
   type ProviderId,
 } from '../../policy/terms/provider-id.ts';
-import { counted } from '../../policy/terms/wording.ts';
+import { counted } from '../../base/text.ts';
 import { problemsText } from '../../state/stored-provider.ts';
 import { namespaceType } from '../input/loaded-state.ts';
 import type { ExplainedObject, ExplainedRule, ExplainOutput } from '../output-schemas/explanation.ts';

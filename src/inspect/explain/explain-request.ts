@@ -1,11 +1,11 @@
 // Explains an admission request: what each rule of each policy compared, the rights that were asked, and the answer.
-import { cliApiVersion, emergencyGroup } from '../../api/names.ts';
-import type { RuleId } from '../../api/namespace-policy/rule-ids.ts';
+import { cliApiVersion, emergencyGroup } from '../../schema/names.ts';
+import type { RuleId } from '../../rules/rules.ts';
 import { isJsonObject, ownMember, type JsonObject } from '../../base/json.ts';
 import type { KubeObject } from '../../base/metadata.ts';
 import { clipped } from '../../base/text.ts';
 import type { RuleOutcome } from '../../policy/terms/trace.ts';
-import type { Operation } from '../../policy/terms/review.ts';
+import type { Comparison, Operation } from '../../rules/rule.ts';
 import type { Right } from '../../policy/terms/verdict.ts';
 import type { LoadedProvider } from '../../state/stored-provider.ts';
 import { judgeWrite } from '../input/judged-write.ts';
@@ -15,7 +15,6 @@ import type {
   ExplainedRule,
   ExplainOutput,
 } from '../output-schemas/explanation.ts';
-import { comparedValues } from './compared-values.ts';
 import { sortedProviders, type LookedAt } from './looked-at.ts';
 import { excludedText, explainMatch, isAbout } from './matches.ts';
 import { exceptedBy, exceptionOf, saidBy, type PolicyDefinition } from './namespace-rules.ts';
@@ -211,17 +210,14 @@ function whyUnasked(operation: Operation): string {
 }
 
 function comparedOf(
-  rule: RuleId,
-  { compiled, object: { spec } }: PolicyDefinition,
-  { object, oldObject, operation, username }: JudgedRequest,
-): NonNullable<ExplainedRule['compared']> {
-  const review = {
-    operation,
-    requester: { username, groups: [] },
-    ...(object !== undefined && { object }),
-    ...(oldObject !== undefined && { oldObject }),
-  };
-  return comparedValues(rule, { policy: compiled, spec, review });
+  id: RuleId,
+  { compiled }: PolicyDefinition,
+  request: JudgedRequest,
+): readonly Comparison[] {
+  const rule = Object.values(compiled.rules)
+    .flat()
+    .find((each) => each.id === id);
+  return rule?.compared(request.object ?? request.oldObject ?? { metadata: {} }, request) ?? [];
 }
 
 function definitionOf(name: string, { cluster }: LookedAt): PolicyDefinition | undefined {

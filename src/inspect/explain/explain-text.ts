@@ -1,6 +1,5 @@
 // Writes an explanation as lines for people: the answer first, then each provider with its objects and rules.
-import { clipped } from '../../base/text.ts';
-import { listed } from '../../policy/terms/wording.ts';
+import { clipped, listed } from '../../base/text.ts';
 import type {
   ExplainedObject,
   ExplainedPermission,

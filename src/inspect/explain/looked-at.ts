@@ -1,6 +1,6 @@
 // What every explanation is made of: a state that is fed to the planning parts of the reconciler, and who may do what.
 import type { InstallRole, RightsPurpose } from '../../policy/authors/own-rights.ts';
-import type { Requester } from '../../policy/terms/review.ts';
+import type { Requester } from '../../rules/rule.ts';
 import type { AccessAnswer, Right } from '../../policy/terms/verdict.ts';
 import type { ObjectType } from '../../policy/terms/object-key.ts';
 import { compareProviders, providerKinds } from '../../policy/terms/provider-id.ts';

@@ -1,6 +1,6 @@
 // Says of a provider and a namespace whether the match holds, or which term of it fails.
 import { type KubeObject, isTerminating, nameOf } from '../../base/metadata.ts';
-import { quoted } from '../../policy/terms/wording.ts';
+import { quoted } from '../../base/text.ts';
 import { matchOf } from '../../policy/authors/no-effect.ts';
 import type { ProviderDefinition } from '../../policy/compile/load-provider.ts';
 import { desiredByProvider } from '../../policy/desired/desired.ts';

@@ -1,24 +1,25 @@
 // Says what each rule of a policy says of an existing namespace today, by the audit of the reconciler.
-import type { PolicyException, QuotaSpec } from '../../api/namespace-policy/namespace-policy.ts';
-import type { RuleId } from '../../api/namespace-policy/rule-ids.ts';
+import type { PolicyException } from '../../api/namespace-policy/namespace-policy.ts';
+import {
+  exceededBy,
+  quotaExcess,
+  usersByValue,
+  type QuotaMember,
+  type QuotaSpec,
+} from '../../rules/namespace-quota.ts';
+import type { Rule, RuleTraits } from '../../rules/rule.ts';
+import type { RuleId } from '../../rules/rules.ts';
 import { type KubeObject, labelsOf, nameOf, valueOf } from '../../base/metadata.ts';
 import { clipped } from '../../base/text.ts';
 import { quotaIn, quotaMembers } from '../../policy/authors/provider-write.ts';
 import type { CompiledPolicy } from '../../policy/compile/compile-policy.ts';
 import type { ProviderDefinition } from '../../policy/compile/load-provider.ts';
 import { auditNamespace, auditObject } from '../../policy/decide/audit.ts';
-import {
-  exceededBy,
-  quotaExcess,
-  usersByValue,
-  type QuotaMember,
-} from '../../policy/rules/namespace-quota.ts';
-import type { Rule } from '../../policy/rules/rule.ts';
 import { unlimitedBudget } from '../../policy/terms/budget.ts';
 import { compileException, isExcepted } from '../../policy/terms/exceptions.ts';
 import { roleBindingType, roleType, type ObjectType } from '../../policy/terms/object-key.ts';
 import type { RuleOutcome, TracedViolation } from '../../policy/terms/trace.ts';
-import { listed } from '../../policy/terms/wording.ts';
+import { listed } from '../../base/text.ts';
 import type { ExplainedRule } from '../output-schemas/explanation.ts';
 import type { LookedAt } from './looked-at.ts';
 
@@ -51,8 +52,8 @@ export function explainedPolicy(definition: PolicyDefinition, at: LookedAt): Pol
     quota,
     users: usersByValue(members),
     objects: {
-      roles: objectsOf(roleType, policy.roleRules),
-      rolebindings: objectsOf(roleBindingType, policy.roleBindingRules),
+      roles: objectsOf(roleType, policy.rules.roles),
+      rolebindings: objectsOf(roleBindingType, policy.rules.rolebindings),
     },
   };
   return {
@@ -87,25 +88,25 @@ function explainedRules(
   const traced = tracedBy((trace) =>
     auditNamespace(policy, namespaceObject, { now: at.now, budget: unlimitedBudget, trace }),
   );
-  const onNamespace = (rule: RuleId): Said => {
+  const onNamespace = (rule: RuleId, { judgedWhen = 'the namespace is written' }: RuleTraits): Said => {
     if (rule === 'namespaces.quota' && quota !== undefined) {
       const value = valueOf(labelsOf(namespaceObject), quota.label);
       return value === undefined ? uncounted(quota) : quotaSays(quota, value, users.get(value)?.length ?? 0);
     }
     const [outcome] = traced.get(rule) ?? [];
-    return outcome === undefined ? notChecked(whenJudged(rule)) : saidBy(outcome.fresh);
+    return outcome === undefined ? notChecked(`judged when ${judgedWhen}`) : saidBy(outcome.fresh);
   };
   const onObjects = (rule: RuleId, resource: 'roles' | 'rolebindings'): Said =>
     objectsSay(rule, resource, objects[resource].get(name) ?? [], policy, namespaceObject, at);
   return [
     // Contents are explained object by object.
-    ...policy.namespaceRules
+    ...policy.rules.namespaces
       .filter(({ id }) => id !== 'contents')
-      .map(({ id }) => row(id, () => onNamespace(id))),
+      .map(({ id, traits }) => row(id, () => onNamespace(id, traits))),
     // A command never reads all Secrets.
-    ...policy.secretRules.map(({ id }) => row(id, () => notChecked('judged when a Secret is written'))),
-    ...policy.roleRules.map(({ id }) => row(id, () => onObjects(id, 'roles'))),
-    ...policy.roleBindingRules.map(({ id }) => row(id, () => onObjects(id, 'rolebindings'))),
+    ...policy.rules.secrets.map(({ id }) => row(id, () => notChecked('judged when a Secret is written'))),
+    ...policy.rules.roles.map(({ id }) => row(id, () => onObjects(id, 'roles'))),
+    ...policy.rules.rolebindings.map(({ id }) => row(id, () => onObjects(id, 'rolebindings'))),
   ];
 }
 
@@ -177,17 +178,6 @@ export function saidBy(violations: readonly TracedViolation[]): Said {
 
 function violationText({ path, found, accepted, message }: TracedViolation): string {
   return message ?? `${path}: found ${found}; accepted: ${accepted}`;
-}
-
-function whenJudged(rule: RuleId): string {
-  switch (rule) {
-    case 'namespaces.requesters':
-      return 'judged when a namespace is created';
-    case 'namespaces.deletion':
-      return 'judged when the namespace is deleted, or gets an owner';
-    default:
-      return 'judged when the namespace is written';
-  }
 }
 
 function uncounted({ label }: QuotaSpec): Said {

@@ -1,10 +1,10 @@
 // Says what a user may do with a namespace, an object or a provider, and what Reeve would refuse.
 import { judgedResources } from '../../admission/decode/decode-target.ts';
-import { emergencyGroup } from '../../api/names.ts';
+import { emergencyGroup } from '../../schema/names.ts';
 import { guessedPlural } from '../../base/plural.ts';
 import { groupOf, type ObjectType } from '../../policy/terms/object-key.ts';
 import { parseProviderId, useOf } from '../../policy/terms/provider-id.ts';
-import type { Requester } from '../../policy/terms/review.ts';
+import type { Requester } from '../../rules/rule.ts';
 import { judgeWrite, writtenRequest, type WriteSides } from '../input/judged-write.ts';
 import { namespaceType } from '../input/loaded-state.ts';
 import type {

@@ -1,7 +1,7 @@
 // Reads what is to be explained, as people name objects for kubectl: `namespace/x`, `policy/p`, `secret/regcred`.
-import { isNamespaceName } from '../../api/kubernetes-names.ts';
+import { isNamespaceName } from '../../schema/kubernetes-names.ts';
 import { nearestWord } from '../../base/nearest.ts';
-import { clipped } from '../../base/text.ts';
+import { clipped, quoted } from '../../base/text.ts';
 import {
   roleBindingType,
   roleType,
@@ -10,7 +10,6 @@ import {
   type ObjectType,
 } from '../../policy/terms/object-key.ts';
 import type { ProviderId } from '../../policy/terms/provider-id.ts';
-import { quoted } from '../../policy/terms/wording.ts';
 import { namespaceType } from '../input/loaded-state.ts';
 import { intentWords, providerNamed, providerWords } from '../input/object-names.ts';
 

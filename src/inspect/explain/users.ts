@@ -1,5 +1,5 @@
 // Says who may use a provider: decide which namespaces it matches, and what they get from it.
-import { mastersGroup } from '../../api/names.ts';
+import { mastersGroup } from '../../schema/names.ts';
 import type { ProviderDefinition } from '../../policy/compile/load-provider.ts';
 import { useOf } from '../../policy/terms/provider-id.ts';
 import { clipped } from '../../base/text.ts';

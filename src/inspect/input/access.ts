@@ -2,7 +2,7 @@
 import type { JsonObject } from '../../base/json.ts';
 import { type KubeObject, nameOf } from '../../base/metadata.ts';
 import { roleRefOf, ruleAllows, rulesIn, subjectsOf, type ResourceAction } from '../../base/rbac-rules.ts';
-import { mastersGroup } from '../../api/names.ts';
+import { mastersGroup } from '../../schema/names.ts';
 import { roleBindingType, roleType, type ObjectType } from '../../policy/terms/object-key.ts';
 import type { AccessAnswer } from '../../policy/terms/verdict.ts';
 import type { ClusterState } from './cluster-state.ts';

@@ -1,10 +1,10 @@
 // Makes a state of the objects of files: with the metadata that an API server would have given them.
-import { openObject, text } from '../../api/schema/build.ts';
-import type { ObjectSchema } from '../../api/schema/schema.ts';
+import { openObject, text } from '../../schema/build.ts';
+import type { ObjectSchema } from '../../schema/schema.ts';
 import { kindDefinitions } from '../../api/crd.ts';
-import { group } from '../../api/names.ts';
+import { group } from '../../schema/names.ts';
 import { namespacedMetadata } from '../../api/provider-fields.ts';
-import { validate } from '../../api/schema/validate.ts';
+import { validate } from '../../schema/validate.ts';
 import { isJsonObject, ownMember, withSortedMembers } from '../../base/json.ts';
 import { type KubeObject, nameOf } from '../../base/metadata.ts';
 import { nearest } from '../../base/nearest.ts';

@@ -1,6 +1,6 @@
 // Feeds a state to the caches of the reconciler, so that the engine sees it as it sees a cluster.
 import { isDeepStrictEqual } from 'node:util';
-import { apiVersion, systemNamespaces } from '../../api/names.ts';
+import { apiVersion, systemNamespaces } from '../../schema/names.ts';
 import { type KubeObject, annotationsOf, isTerminating, labelsOf, nameOf } from '../../base/metadata.ts';
 import type { Problem } from '../../base/problem.ts';
 import { clipped } from '../../base/text.ts';

@@ -1,6 +1,6 @@
 // Defines the JSON of `reeve adopt`: existing objects that a provider wants, and which of them were marked.
-import { boolean, object } from '../../api/schema/build.ts';
-import type { Infer } from '../../api/schema/schema.ts';
+import { boolean, object } from '../../schema/build.ts';
+import type { Infer } from '../../schema/schema.ts';
 import { numberOf, header, namedObject, rows, unreadKinds, words } from './parts.ts';
 import { namespaceOfPlan } from './plan-output.ts';
 

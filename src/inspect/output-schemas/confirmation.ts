@@ -1,6 +1,6 @@
 // Defines the JSON of `reeve confirm`: the objects that a confirmation lets Reeve delete, and the annotation.
-import { boolean, choice, object } from '../../api/schema/build.ts';
-import type { Infer } from '../../api/schema/schema.ts';
+import { boolean, choice, object } from '../../schema/build.ts';
+import type { Infer } from '../../schema/schema.ts';
 import { numberOf, header, namedObject, rows, words } from './parts.ts';
 
 const removal = object({

@@ -1,5 +1,5 @@
 // Lists the schemas of all outputs, for the generator of /schemas.
-import type { ObjectSchema } from '../../api/schema/schema.ts';
+import type { ObjectSchema } from '../../schema/schema.ts';
 import { adoption, adoptionList } from './adoption.ts';
 import { checkResults } from './check-results.ts';
 import { confirmation } from './confirmation.ts';

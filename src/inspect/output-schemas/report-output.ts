@@ -1,6 +1,6 @@
 // Defines the JSON of `reeve report`: everything that is not as policies want it, and everything that ends.
-import { boolean, choice, map, object } from '../../api/schema/build.ts';
-import type { Infer } from '../../api/schema/schema.ts';
+import { boolean, choice, map, object } from '../../schema/build.ts';
+import type { Infer } from '../../schema/schema.ts';
 import { comparison, header, namedObject, numberOf, rows, unreadKinds, words } from './parts.ts';
 
 /** In the order of a report, which is also how bad they are. */

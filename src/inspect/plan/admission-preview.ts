@@ -1,6 +1,6 @@
 // Asks the webhook's functions about what would be applied: what the API server would warn, and what it would refuse.
 import { isDeepStrictEqual } from 'node:util';
-import { apiVersion } from '../../api/names.ts';
+import { apiVersion } from '../../schema/names.ts';
 import { securityIntentKind } from '../../api/intents/security-intent.ts';
 import { type KubeObject, isTerminating, nameOf } from '../../base/metadata.ts';
 import { decideProvider, reviewSubject } from '../../policy/authors/decide-provider.ts';
@@ -15,11 +15,11 @@ import { patchedBy } from '../../policy/terms/patch.ts';
 import { providerKinds, providerResources } from '../../policy/terms/provider-id.ts';
 import {
   intentResource,
-  type Operation,
   type ProviderResource,
   type ProviderReview,
   type Review,
 } from '../../policy/terms/review.ts';
+import type { Operation } from '../../rules/rule.ts';
 import { rightKey, type Decision, type Verdict } from '../../policy/terms/verdict.ts';
 import { installOf, type InstallFacts } from '../input/cluster-state.ts';
 import type { AppliedObject } from '../input/loaded-state.ts';

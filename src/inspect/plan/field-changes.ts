@@ -1,6 +1,6 @@
 // Compares two forms of an object, field by field. Of a Secret only the names of keys are compared.
 import { isDeepStrictEqual } from 'node:util';
-import { appliedAnnotation } from '../../api/names.ts';
+import { appliedAnnotation } from '../../schema/names.ts';
 import { isJsonObject, ownMember, type JsonObject } from '../../base/json.ts';
 import type { KubeObject } from '../../base/metadata.ts';
 import { renderPath, type Path } from '../../base/problem.ts';

@@ -1,6 +1,6 @@
 // Finds a name of --only or --delete that neither the state nor the files have. Otherwise, a misspelled name would look like a
 // plan without changes.
-import { apiVersion } from '../../api/names.ts';
+import { apiVersion } from '../../schema/names.ts';
 import { type KubeObject, type ObjectRef, nameOf } from '../../base/metadata.ts';
 import { nearestWord } from '../../base/nearest.ts';
 import type { ObjectType } from '../../policy/terms/object-key.ts';

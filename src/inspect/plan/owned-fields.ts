@@ -1,5 +1,5 @@
 // Reads managedFields: which fields of an object are Reeve's, and whether all that it wrote is still its own.
-import { fieldManager } from '../../api/names.ts';
+import { fieldManager } from '../../schema/names.ts';
 import { isJsonObject, ownMember } from '../../base/json.ts';
 import type { KubeObject } from '../../base/metadata.ts';
 

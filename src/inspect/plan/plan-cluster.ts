@@ -1,5 +1,5 @@
 // Plans a state after files are applied, and compares it with the plan of today: the reconciler's own parts say what they would write.
-import { cliApiVersion } from '../../api/names.ts';
+import { cliApiVersion } from '../../schema/names.ts';
 import { type KubeObject, nameOf } from '../../base/metadata.ts';
 import { rfc3339 } from '../../base/time.ts';
 import { isManaged } from '../../policy/desired/desired.ts';

@@ -1,6 +1,6 @@
 // Reads the names of --only and --delete: namespaces, providers and intents.
-import { isNamespaceName, isSubdomain } from '../../api/kubernetes-names.ts';
-import { apiVersion } from '../../api/names.ts';
+import { isNamespaceName, isSubdomain } from '../../schema/kubernetes-names.ts';
+import { apiVersion } from '../../schema/names.ts';
 import { securityIntentKind } from '../../api/intents/security-intent.ts';
 import type { ObjectRef } from '../../base/metadata.ts';
 import { providerRef } from '../../policy/terms/provider-id.ts';

@@ -2,7 +2,7 @@
 import type { Desired } from '../../policy/desired/desired.ts';
 import { heldText } from '../../policy/plan/fuse.ts';
 import type { ObjectResult } from '../../policy/plan/object-result.ts';
-import { confirmDeletionsAnnotation } from '../../api/names.ts';
+import { confirmDeletionsAnnotation } from '../../schema/names.ts';
 import { nameOf } from '../../base/metadata.ts';
 import { kindOfKey, nameOfKey, roleBindingType, type ObjectKey } from '../../policy/terms/object-key.ts';
 import type { NamespacePlan } from '../../reconcile/namespace/namespace-planner.ts';

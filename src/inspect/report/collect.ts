@@ -1,6 +1,6 @@
 // Collects everything that is not as policies want it, and everything that ends, with the functions of the reconciler.
 import type { NamespacePolicySpec } from '../../api/namespace-policy/namespace-policy.ts';
-import { cliApiVersion } from '../../api/names.ts';
+import { cliApiVersion } from '../../schema/names.ts';
 import { type KubeObject, nameOf } from '../../base/metadata.ts';
 import { rfc3339 } from '../../base/time.ts';
 import type { CompiledPolicy } from '../../policy/compile/compile-policy.ts';

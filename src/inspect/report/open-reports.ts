@@ -1,6 +1,6 @@
 // Makes the Reports of a report: one for each namespace. https://github.com/openreports/reports-api/blob/main/docs/api-docs.md
 import { createHash } from 'node:crypto';
-import { group } from '../../api/names.ts';
+import { group } from '../../schema/names.ts';
 import { isJsonObject, type JsonObject } from '../../base/json.ts';
 import { clipped } from '../../base/text.ts';
 import type { KubeObject } from '../../base/metadata.ts';

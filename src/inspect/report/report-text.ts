@@ -1,5 +1,5 @@
 // Writes a report for people: one table for each section, namespace or team, with one row for each cause.
-import { listed } from '../../policy/terms/wording.ts';
+import { listed } from '../../base/text.ts';
 import type { ReportEntry, ReportOutput } from '../output-schemas/report-output.ts';
 import { untilText } from './ends.ts';
 import { groupedBy, joinedEntries, type JoinedEntry } from './causes.ts';

@@ -2,24 +2,13 @@
 import type { CompiledPolicy } from '../../policy/compile/compile-policy.ts';
 import type { ProviderDefinition } from '../../policy/compile/load-provider.ts';
 import type { RuleOutcome, Trace } from '../../policy/terms/trace.ts';
-import type { Operation } from '../../policy/terms/review.ts';
+import { everyOperation, type Operation, type RuleTraits } from '../../rules/rule.ts';
 import type { CoverageGap } from '../output-schemas/test-results.ts';
 
 interface Reached {
+  readonly traits: RuleTraits;
   isRefused: boolean;
   isAllowed: boolean;
-}
-
-/** Other writes never violate these rules, so they show nothing. */
-const judgedOperations: Readonly<Record<string, Operation>> = {
-  'namespaces.immutable': 'UPDATE',
-  'namespaces.requesters': 'CREATE',
-  'namespaces.deletion': 'DELETE',
-};
-
-/** Reeve fulfills these by itself, so a refusal is rare. */
-function isSeldomRefused(rule: string): boolean {
-  return rule === 'contents' || rule.endsWith('.defaults');
 }
 
 export class Coverage {
@@ -30,21 +19,20 @@ export class Coverage {
   }
 
   /** Adds the rules of a policy, and none of them is reached. */
-  add({ name, namespaceRules, secretRules, roleRules, roleBindingRules }: CompiledPolicy): void {
-    const rules = this.#policies.get(name) ?? new Map<string, Reached>();
-    this.#policies.set(name, rules);
-    for (const { id } of [...namespaceRules, ...secretRules, ...roleRules, ...roleBindingRules])
-      if (!rules.has(id)) rules.set(id, { isRefused: false, isAllowed: false });
+  add(policy: CompiledPolicy): void {
+    const rules = this.#policies.get(policy.name) ?? new Map<string, Reached>();
+    this.#policies.set(policy.name, rules);
+    for (const { id, traits } of Object.values(policy.rules).flat())
+      if (!rules.has(id)) rules.set(id, { traits, isRefused: false, isAllowed: false });
   }
 
   /** `operation`: undefined for an audit. */
   trace(operation: Operation | undefined): Trace {
     return ({ policy, rule, kind, fresh, old }: RuleOutcome) => {
       const reached = this.#policies.get(policy)?.get(rule);
-      const only = judgedOperations[rule];
       if (reached === undefined || kind !== 'judged') return;
       if (fresh.length > 0) reached.isRefused = true;
-      else if (old.length === 0 && (only === undefined || only === operation)) reached.isAllowed = true;
+      else if (old.length === 0 && isShown(reached.traits, operation)) reached.isAllowed = true;
     };
   }
 
@@ -53,15 +41,21 @@ export class Coverage {
     const policies = [...this.#policies].toSorted(([a], [b]) => (a < b ? -1 : 1));
     return policies.flatMap(([policy, rules]) =>
       [...rules].flatMap(([rule, reached]) => {
-        const gap = gapOf(rule, reached);
+        const gap = gapOf(reached);
         return gap === undefined ? [] : [{ policy, rule, gap }];
       }),
     );
   }
 }
 
-function gapOf(rule: string, { isRefused, isAllowed }: Reached): CoverageGap['gap'] | undefined {
-  if (isAllowed && (isRefused || isSeldomRefused(rule))) return undefined;
+/** Other writes never violate the rule, so they show nothing. */
+function isShown({ operations }: RuleTraits, operation: Operation | undefined): boolean {
+  return operation === undefined ? operations === everyOperation : operations.includes(operation);
+}
+
+function gapOf({ traits, isRefused, isAllowed }: Reached): CoverageGap['gap'] | undefined {
+  // Reeve fulfills some rules by itself, so a refusal is rare.
+  if (isAllowed && (isRefused || traits.isFulfilled === true)) return undefined;
   if (isRefused) return 'never allowed';
   return isAllowed ? 'never refused' : 'never evaluated';
 }

@@ -1,5 +1,5 @@
 // Finds Namespaces that a policy or share matches and that satisfy what the policies require of them, as far as that is easy.
-import { isLabelKey, isLabelValue, isNamespaceName } from '../../api/kubernetes-names.ts';
+import { isLabelKey, isLabelValue, isNamespaceName } from '../../schema/kubernetes-names.ts';
 import type { MatchSpec } from '../../api/namespace-policy/namespace-policy.ts';
 import {
   type KubeObject,
@@ -9,7 +9,7 @@ import {
   type MetadataField,
 } from '../../base/metadata.ts';
 import type { ProviderDefinition } from '../../policy/compile/load-provider.ts';
-import type { Requirement } from '../../policy/rules/namespace-required.ts';
+import type { Requirement } from '../../rules/rule.ts';
 import { matchNamespace } from '../../policy/terms/match.ts';
 import { textMatching } from './pattern-example.ts';
 

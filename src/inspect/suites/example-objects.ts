@@ -1,7 +1,20 @@
 // Writes requests for Secrets, Roles and RoleBindings that the rules of one policy may allow or refuse.
-import type { RbacRules, SecretRules } from '../../api/namespace-policy/namespace-policy.ts';
+import { isJsonObject, type JsonObject } from '../../base/json.ts';
 import { missingKeys } from '../../api/secret-share/typed-keys.ts';
 import type { ProviderDefinition } from '../../policy/compile/load-provider.ts';
+import {
+  roleBindingType,
+  roleType,
+  secretObjectType,
+  type ObjectType,
+} from '../../policy/terms/object-key.ts';
+import { roleRefExample } from '../../rules/role-refs.ts';
+import type { ExampleObject } from '../../rules/rule.ts';
+import { stringField } from '../../rules/fields.ts';
+import { rules, valueIn, type ListedRule } from '../../rules/rules.ts';
+import { typeExample } from '../../rules/secret-types.ts';
+import { subjectExample } from '../../rules/subjects.ts';
+import { roleExample } from '../../rules/wildcard-rules.ts';
 import type { ExamplePolicy } from './example-namespaces.ts';
 import type { SuiteRequest } from './suite.ts';
 
@@ -13,60 +26,61 @@ export interface Example {
   readonly isFirst?: true;
 }
 
-const rbacGroup = 'rbac.authorization.k8s.io';
+/** The types of the objects, and an object that few rules refuse. */
+const usual: Readonly<
+  Record<'secrets' | 'roles' | 'rolebindings', ExampleObject & { readonly type: ObjectType }>
+> = {
+  secrets: { type: secretObjectType, ...typeExample('Opaque') },
+  roles: { type: roleType, ...roleExample('that reads pods', 'get') },
+  rolebindings: {
+    type: roleBindingType,
+    fields: { ...roleRefExample('ClusterRole/view').fields, ...subjectExample('Group/example').fields },
+  },
+};
 
-export function objectExamples({ object, compiled }: ExamplePolicy, namespace: string): readonly Example[] {
-  const { secretRules, roleRules, roleBindingRules } = compiled;
-  return [
-    ...(secretRules.length === 0 ? [] : secretExamples(object.spec.secrets ?? {}, namespace)),
-    ...(roleRules.length === 0
-      ? []
-      : [roleExample('that reads pods', 'get', namespace), roleExample('with a wildcard', '*', namespace)]),
-    ...(roleBindingRules.length === 0 ? [] : bindingExamples(object.spec.rbac, namespace)),
-  ];
+/** First what few rules refuse and what these allow, then what these refuse. */
+export function objectExamples(
+  { object: { spec } }: Pick<ExamplePolicy, 'object'>,
+  namespace: string,
+  listed: readonly ListedRule[] = rules,
+): readonly Example[] {
+  return (['secrets', 'roles', 'rolebindings'] as const).flatMap((resource) => {
+    const examples = listed.flatMap((rule) => {
+      const value = valueIn(spec, rule);
+      return rule.judges !== resource || value === undefined ? [] : [rule.examples(value)];
+    });
+    const { type, ...start } = usual[resource];
+    const allowed = examples.flatMap((each) => each.allowed ?? []);
+    const refused = examples.flatMap((each) => each.refused ?? []);
+    const all = examples.length === 0 ? [] : [start, ...allowed, ...refused];
+    // Examples without a title are parts of one object, which has of the others what is allowed.
+    const parts = [start, ...allowed].filter(({ title }) => title === undefined);
+    const whole = Object.fromEntries(parts.flatMap(({ fields }) => Object.entries(fields)));
+    return all.map(({ title, fields }) => {
+      const object = title === undefined ? { ...whole, ...fields } : fields;
+      return creationOf({ ...type, metadata: { name: 'example', namespace }, ...object }, title);
+    });
+  });
 }
 
-/** A larger Secret would make the suite unreadable. */
-const maxSize = 4096;
+function creationOf(create: Required<SuiteRequest>['create'], title: string | undefined): Example {
+  const { kind, metadata } = create;
+  const words = title ?? bindingTitle(create);
+  return {
+    title: `creating a ${kind} ${words} in Namespace ${metadata.namespace ?? ''}`,
+    request: { create },
+  };
+}
 
-function secretExamples(rules: SecretRules, namespace: string): readonly Example[] {
-  const { forbiddenTypes = [], allowedTypes = [], maxBytes = Infinity, dockerConfig, tls } = rules;
-  const types = new Set([...allowedTypes, 'Opaque', ...forbiddenTypes, 'example.com/another']);
-  const [registry = 'registry.example.com'] = dockerConfig?.allowedRegistries ?? [];
-  const registries = [registry.replaceAll('*', 'example'), 'another-registry.example.net'];
-  const secret = (title: string, type: string, stringData: Readonly<Record<string, string>>): Example => ({
-    title: `creating a Secret ${title} in Namespace ${namespace}`,
-    request: {
-      create: {
-        apiVersion: 'v1',
-        kind: 'Secret',
-        metadata: { name: 'example', namespace },
-        type,
-        stringData,
-      },
-    },
-  });
-  return [
-    ...[...types].map((type) => secret(`of type ${type}`, type, { example: 'example' })),
-    ...(maxBytes < maxSize
-      ? [secret(`of ${maxBytes + 1} bytes`, 'Opaque', { example: 'x'.repeat(maxBytes + 1) })]
-      : []),
-    ...(dockerConfig === undefined
-      ? []
-      : registries.map((host) =>
-          secret(`for registry ${host}`, 'kubernetes.io/dockerconfigjson', {
-            '.dockerconfigjson': JSON.stringify({ auths: { [host]: {} } }),
-          }),
-        )),
-    ...(tls === undefined
-      ? []
-      : [
-          secret('without a certificate', 'kubernetes.io/tls', {
-            'tls.crt': 'example',
-            'tls.key': 'example',
-          }),
-        ]),
-  ];
+/** `of ClusterRole view to ServiceAccount argocd/controller` */
+function bindingTitle({ roleRef, subjects }: JsonObject): string {
+  const subject: unknown = Array.isArray(subjects) ? subjects[0] : undefined;
+  const names = ['namespace', 'name'].map((field) => word(subject, field)).filter((name) => name !== '');
+  return `of ${word(roleRef, 'kind')} ${word(roleRef, 'name')} to ${word(subject, 'kind')} ${names.join('/')}`;
+}
+
+function word(object: unknown, field: string): string {
+  return isJsonObject(object) ? stringField(object, field) : '';
 }
 
 /** Returns a Secret with all keys that copies of the share need. */
@@ -84,52 +98,3 @@ export function sourceOf({ compiled }: ShareDefinition): Required<SuiteRequest>[
 }
 
 type ShareDefinition = Extract<ProviderDefinition, { readonly kind: 'SecretShare' }>;
-
-function roleExample(title: string, verb: string, namespace: string): Example {
-  return {
-    title: `creating a Role ${title} in Namespace ${namespace}`,
-    request: {
-      create: {
-        apiVersion: `${rbacGroup}/v1`,
-        kind: 'Role',
-        metadata: { name: 'example', namespace },
-        rules: [{ apiGroups: [''], resources: ['pods'], verbs: [verb] }],
-      },
-    },
-  };
-}
-
-function bindingExamples(rules: RbacRules | undefined, namespace: string): readonly Example[] {
-  const { allowedRoleRefs = ['ClusterRole/view'], forbiddenSubjects = [] } = rules ?? {};
-  const [allowed = ''] = allowedRoleRefs;
-  const [forbidden] = forbiddenSubjects;
-  return [
-    bindingExample(allowed, 'Group/example', namespace),
-    bindingExample('ClusterRole/another-role', 'Group/example', namespace),
-    ...(forbidden === undefined ? [] : [bindingExample(allowed, forbidden, namespace)]),
-  ];
-}
-
-/** Both are written as in a policy: `ClusterRole/view`, `ServiceAccount/argocd/controller`. */
-function bindingExample(roleRef: string, subject: string, namespace: string): Example {
-  const [roleKind = '', roleName = ''] = roleRef.replaceAll('*', 'example').split('/', 2);
-  const [kind = '', ...names] = subject.replaceAll('*', 'example').split('/');
-  const isAccount = kind === 'ServiceAccount';
-  const [accountNamespace = '', account = ''] = names;
-  return {
-    title: `creating a RoleBinding of ${roleKind} ${roleName} to ${kind} ${names.join('/')} in Namespace ${namespace}`,
-    request: {
-      create: {
-        apiVersion: `${rbacGroup}/v1`,
-        kind: 'RoleBinding',
-        metadata: { name: 'example', namespace },
-        roleRef: { apiGroup: rbacGroup, kind: roleKind, name: roleName },
-        subjects: [
-          isAccount
-            ? { kind, namespace: accountNamespace, name: account }
-            : { apiGroup: rbacGroup, kind, name: names.join('/') },
-        ],
-      },
-    },
-  };
-}

@@ -1,7 +1,7 @@
 // Writes requests that the rules of one policy may allow or refuse. The engine says which of them do.
 import type { MetadataField } from '../../base/metadata.ts';
 import { metadataMap, nameOf } from '../../base/metadata.ts';
-import { allowDeletionAnnotation, useVerb } from '../../api/names.ts';
+import { allowDeletionAnnotation, useVerb } from '../../schema/names.ts';
 import type { ProviderDefinition } from '../../policy/compile/load-provider.ts';
 import { kindOfProvider, providerResources } from '../../policy/terms/provider-id.ts';
 import {

@@ -1,5 +1,5 @@
 // Finds the suites below files and folders.
-import { cliApiVersion } from '../../api/names.ts';
+import { cliApiVersion } from '../../schema/names.ts';
 import { ownMember } from '../../base/json.ts';
 import type { Problem } from '../../base/problem.ts';
 import { describeValue } from '../../base/text.ts';

@@ -1,5 +1,5 @@
 // Writes a first suite for policies that exist: requests that each rule allows and refuses, with the answers of today.
-import { cliApiVersion } from '../../api/names.ts';
+import { cliApiVersion } from '../../schema/names.ts';
 import { isDeepStrictEqual } from 'node:util';
 import { nameOf, type KubeObject } from '../../base/metadata.ts';
 import { clipped } from '../../base/text.ts';
@@ -125,8 +125,8 @@ function givenFor(chosen: readonly Chosen[], { state }: LoadedSuite): NonNullabl
       const isThere = state.find(secretObjectType, source.namespace, source.name) !== undefined;
       return isThere ? [] : [sourceOf(provider)];
     }
-    const { secretRules, roleRules, roleBindingRules } = provider.compiled;
-    const hasObjects = [secretRules, roleRules, roleBindingRules].some((rules) => rules.length > 0);
+    const { secrets, roles, rolebindings } = provider.compiled.rules;
+    const hasObjects = [secrets, roles, rolebindings].some((rules) => rules.length > 0);
     const fillers = quotaFillers(provider, namespace)?.namespaces ?? [];
     return [...(hasObjects ? [{ ...namespace, ...stored }] : []), ...fillers];
   });

@@ -1,6 +1,6 @@
 // Loads a suite with the files that it names: its policies, its objects and its requests.
 import { dirname, isAbsolute, join } from 'node:path';
-import { validate } from '../../api/schema/validate.ts';
+import { validate } from '../../schema/validate.ts';
 import type { KubeObject } from '../../base/metadata.ts';
 import type { Path, Problem } from '../../base/problem.ts';
 import type { ProviderDefinition } from '../../policy/compile/load-provider.ts';

@@ -1,5 +1,5 @@
 // Writes the short form of a request out as the API server would send it to the webhooks.
-import { mastersGroup } from '../../api/names.ts';
+import { mastersGroup } from '../../schema/names.ts';
 import { judgedResources, type JudgedResource } from '../../admission/decode/decode-target.ts';
 import { isJsonObject, ownMember, withMergePatch, type JsonObject } from '../../base/json.ts';
 import { type KubeObject, nameOf } from '../../base/metadata.ts';
@@ -7,7 +7,7 @@ import { nearest } from '../../base/nearest.ts';
 import type { Path } from '../../base/problem.ts';
 import { clipped } from '../../base/text.ts';
 import type { ObjectType } from '../../policy/terms/object-key.ts';
-import type { Operation, Requester } from '../../policy/terms/review.ts';
+import type { Operation, Requester } from '../../rules/rule.ts';
 import type { ClusterState } from '../input/cluster-state.ts';
 import { askedUser, writtenRequest, type WriteSides } from '../input/judged-write.ts';
 import { providerWords } from '../input/object-names.ts';

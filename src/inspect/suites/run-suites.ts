@@ -1,5 +1,5 @@
 // Runs suites, one test after the other, and collects the results.
-import { cliApiVersion } from '../../api/names.ts';
+import { cliApiVersion } from '../../schema/names.ts';
 import { clipped } from '../../base/text.ts';
 import { renderPath } from '../../base/problem.ts';
 import type { FileProblem } from '../../state/file-problem.ts';

@@ -1,7 +1,7 @@
 // Defines the suites of `reeve test`: a document of YAML beside policies, with requests and what Reeve must answer.
-import { cliApiVersion } from '../../api/names.ts';
-import { boolean, choice, integer, list, object, openObject, text } from '../../api/schema/build.ts';
-import type { Infer, TextSchema } from '../../api/schema/schema.ts';
+import { cliApiVersion } from '../../schema/names.ts';
+import { boolean, choice, integer, list, object, openObject, text } from '../../schema/build.ts';
+import type { Infer, TextSchema } from '../../schema/schema.ts';
 import { rows } from '../output-schemas/parts.ts';
 
 export const suiteKind = 'Suite';

@@ -1,7 +1,7 @@
 // Builds an Event in the form that the API server accepts.
 // https://kubernetes.io/docs/reference/kubernetes-api/cluster-resources/event-v1/
-import { subdomainPattern } from '../../api/kubernetes-names.ts';
-import { group } from '../../api/names.ts';
+import { subdomainPattern } from '../../schema/kubernetes-names.ts';
+import { group } from '../../schema/names.ts';
 import type { JsonObject } from '../../base/json.ts';
 import { microTime } from '../../base/time.ts';
 

@@ -1,5 +1,5 @@
 // Writes Events about what happened to an object. Callers never wait for an Event, and a lost Event does no harm.
-import { fieldManager } from '../../api/names.ts';
+import { fieldManager } from '../../schema/names.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { KubeError } from '../../base/kube-error.ts';
 import { pause } from '../../base/abort.ts';

@@ -1,5 +1,5 @@
 // Reads and writes one Lease. A write succeeds only if the Lease has not changed since it was read.
-import { fieldManager } from '../../api/names.ts';
+import { fieldManager } from '../../schema/names.ts';
 import { KubeError } from '../../base/kube-error.ts';
 import type { KubeClient } from '../http/client.ts';
 import { isJsonObject, ownMember, type JsonObject } from '../../base/json.ts';

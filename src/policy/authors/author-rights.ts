@@ -1,12 +1,11 @@
 // Lists the rights an author needs for a policy or share, so that it does nothing its author could not do.
 import { isDeepStrictEqual } from 'node:util';
 import type { NamespacePolicySpec } from '../../api/namespace-policy/namespace-policy.ts';
-import { clipped } from '../../base/text.ts';
+import { clipped, listed } from '../../base/text.ts';
 import { renderPath, type Path } from '../../base/problem.ts';
 import type { Install } from '../compile/install.ts';
 import { factsOf, type ProviderDefinition } from '../compile/load-provider.ts';
 import { possibleLabels, presentAdapters } from '../intents/intent-context.ts';
-import { listed } from '../terms/wording.ts';
 import { matchOf } from './no-effect.ts';
 import { neededRights, rightsOfAdapters } from './needed-rights.ts';
 import type { CompiledMatch } from '../terms/match.ts';

@@ -1,9 +1,9 @@
 // Refuses writes of providers that delete too much or leave objects behind, or whose match conditions have an error.
-import { cleanupFinalizer, confirmDeletionsAnnotation, group } from '../../api/names.ts';
+import { cleanupFinalizer, confirmDeletionsAnnotation, group } from '../../schema/names.ts';
 import { ownMember } from '../../base/json.ts';
 import { allowsDeletions, earlierText, parseConfirmation } from '../plan/fuse.ts';
 import { annotationsOf, isTerminating, valueOf } from '../../base/metadata.ts';
-import { clipped } from '../../base/text.ts';
+import { clipped, counted, listed } from '../../base/text.ts';
 import { countedWithNext } from '../terms/deletion-record.ts';
 import { isBinding, kubectlName, shortName, type ProviderId } from '../terms/provider-id.ts';
 import type { ProviderReview } from '../terms/review.ts';
@@ -17,7 +17,6 @@ import {
   type ProviderWrite,
 } from './provider-write.ts';
 import { totalOf, type Impact } from './impact.ts';
-import { counted, listed } from '../terms/wording.ts';
 
 /**
  * Refuses a write that deletes more objects than spec.maxDeletions, together with the deletions of the last ten minutes, unless

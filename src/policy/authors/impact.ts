@@ -1,6 +1,6 @@
 // Compares two versions of a provider over all namespaces: which they match, which objects they drop or change.
 import { isDeepStrictEqual } from 'node:util';
-import type { QuotaSpec } from '../../api/namespace-policy/namespace-policy.ts';
+import { type QuotaSpec, exceededBy, type OverQuota } from '../../rules/namespace-quota.ts';
 import { type KubeObject, labelsOf, nameOf, valueOf } from '../../base/metadata.ts';
 import { CountingBudget, type Steps } from '../terms/budget.ts';
 import { isManaged } from '../desired/desired.ts';
@@ -22,7 +22,6 @@ import type { CompiledPolicy } from '../compile/compile-policy.ts';
 import { auditNamespace, hasAuditableRules, type AuditedResource } from '../decide/audit.ts';
 import { clipped } from '../../base/text.ts';
 import { missingDefaults } from '../plan/repair.ts';
-import { exceededBy, type OverQuota } from '../rules/namespace-quota.ts';
 import { costIn, dearer, type NamespaceCost } from '../decide/cost.ts';
 import { contentChanges, type ContentChange } from './content-changes.ts';
 import { HandOvers } from './hand-overs.ts';

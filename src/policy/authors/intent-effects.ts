@@ -11,7 +11,7 @@ import {
   type JudgedViolation,
   type Right,
 } from '../terms/verdict.ts';
-import { counted, listed } from '../terms/wording.ts';
+import { counted, listed } from '../../base/text.ts';
 import { rightsOfAdapters } from './needed-rights.ts';
 
 export interface BindingEffect {

@@ -1,9 +1,8 @@
 // Words the warnings about the intents of a binding: which are missing, which nothing keeps, and which objects come later.
 import { isDeepStrictEqual } from 'node:util';
-import { clipped } from '../../base/text.ts';
+import { clipped, listed } from '../../base/text.ts';
 import { factsOf } from '../compile/load-provider.ts';
 import type { BindingFacts, RenderedPart, UnsupportedIntent } from '../intents/compile-binding.ts';
-import { listed } from '../terms/wording.ts';
 import { kindsNotAllowed, type Install } from '../compile/install.ts';
 import type { ObjectType } from '../terms/object-key.ts';
 import type { ProviderWrite } from './provider-write.ts';

@@ -1,9 +1,6 @@
 // Lists the RBAC rights that a provider's objects require, both of its author and of Reeve's own account.
-import type {
-  DefaultsSpec,
-  NamespacePolicy,
-  NamespacePolicySpec,
-} from '../../api/namespace-policy/namespace-policy.ts';
+import type { NamespacePolicy, NamespacePolicySpec } from '../../api/namespace-policy/namespace-policy.ts';
+import type { DefaultsSpec } from '../../rules/default-keys.ts';
 import { renderPath, type Path } from '../../base/problem.ts';
 import type { SecretShare } from '../../api/secret-share/secret-share.ts';
 import { isProvided, mayMakeSecret, type Install } from '../compile/install.ts';

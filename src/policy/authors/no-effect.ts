@@ -2,7 +2,7 @@
 import type { MatchSpec } from '../../api/namespace-policy/namespace-policy.ts';
 import type { KubeObject } from '../../base/metadata.ts';
 import type { Path } from '../../base/problem.ts';
-import { clipped } from '../../base/text.ts';
+import { clipped, listed } from '../../base/text.ts';
 import type { CompiledPolicy } from '../compile/compile-policy.ts';
 import type { ProviderDefinition } from '../compile/load-provider.ts';
 import type { ClusterSnapshot } from '../compile/snapshot.ts';
@@ -11,7 +11,6 @@ import { isManaged } from '../desired/desired.ts';
 import type { UnsupportedIntent } from '../intents/compile-binding.ts';
 import { matchNamespace } from '../terms/match.ts';
 import { namespaceOfProvider } from '../terms/provider-id.ts';
-import { listed } from '../terms/wording.ts';
 import { neededLabels, unknownWord } from './unknown-words.ts';
 
 /** The numbers of namespaces that a provider matches, and for which its match has an error. */

@@ -1,6 +1,6 @@
 // Words the warnings to the author of a provider: which namespaces it reaches and what it deletes.
 import { isDeepStrictEqual } from 'node:util';
-import { cleanupFinalizer, confirmDeletionsAnnotation } from '../../api/names.ts';
+import { cleanupFinalizer, confirmDeletionsAnnotation } from '../../schema/names.ts';
 import { isBinding, type ProviderId } from '../terms/provider-id.ts';
 import {
   fateOf,
@@ -18,8 +18,8 @@ import type { ContentChange } from './content-changes.ts';
 import type { HandOver } from './hand-overs.ts';
 import { intentNotices } from './intent-notices.ts';
 import type { UnrenderedContent } from './unrendered.ts';
-import { overQuotaText } from '../rules/namespace-quota.ts';
-import { counted, listed, plural } from '../terms/wording.ts';
+import { overQuotaText } from '../../rules/namespace-quota.ts';
+import { counted, listed, plural } from '../../base/text.ts';
 
 export function noticesOf(write: ProviderWrite, impact: Impact, install: Install): readonly string[] {
   const { id } = write;

@@ -1,6 +1,6 @@
 // Describes a write of a policy or share as two versions, and the fate of objects it no longer wants.
-import { cleanupFinalizer } from '../../api/names.ts';
-import type { QuotaSpec } from '../../api/namespace-policy/namespace-policy.ts';
+import { cleanupFinalizer } from '../../schema/names.ts';
+import type { QuotaMember, QuotaSpec } from '../../rules/namespace-quota.ts';
 import { ownMember } from '../../base/json.ts';
 import { type KubeObject, labelsOf, nameOf, valueOf } from '../../base/metadata.ts';
 import type { AuditedResource } from '../decide/audit.ts';
@@ -14,7 +14,6 @@ import type { CompiledContent, Rendered, RenderedContent } from '../compile/comp
 import type { CompiledPolicy } from '../compile/compile-policy.ts';
 import { isSameObjectType, roleBindingType } from '../terms/object-key.ts';
 import type { ProviderDefinition } from '../compile/load-provider.ts';
-import type { QuotaMember } from '../rules/namespace-quota.ts';
 import { matchNamespace } from '../terms/match.ts';
 
 export interface ProviderCircumstances extends Circumstances {

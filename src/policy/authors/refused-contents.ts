@@ -3,12 +3,13 @@ import { isDeepStrictEqual } from 'node:util';
 import { type KubeObject, nameOf } from '../../base/metadata.ts';
 import type { CompiledContent } from '../compile/compile-contents.ts';
 import type { CompiledPolicy } from '../compile/compile-policy.ts';
+import type { CompiledRule } from '../compile/compile-rules.ts';
 import type { CompiledShare } from '../compile/compile-share.ts';
 import { roleBindingType, secretObjectType } from '../terms/object-key.ts';
 import type { ClusterSnapshot } from '../compile/snapshot.ts';
 import { auditObject } from '../decide/audit.ts';
 import type { Circumstances } from '../terms/budget.ts';
-import type { ReviewedResource } from '../terms/review.ts';
+import type { ReviewedResource } from '../../rules/rule.ts';
 import { matchNamespace } from '../terms/match.ts';
 import type { ProviderId } from '../terms/provider-id.ts';
 import { policyIn, roleBindingsIn, roleBindingsOf, type ProviderWrite } from './provider-write.ts';
@@ -30,8 +31,6 @@ interface UnreadCopies {
 /** A warning must not use up the time of the review. The numbers are minimums beyond that. */
 const maxLooks = 5000;
 
-const typeRules: readonly string[] = ['secrets.allowedTypes', 'secrets.forbiddenTypes'];
-
 export class RefusedContents {
   readonly unread: UnreadCopies = { shares: new Set(), namespaces: new Set() };
   /** False if there was no time to look at all namespaces. */
@@ -47,7 +46,7 @@ export class RefusedContents {
   readonly #bindings: readonly CompiledContent[];
   readonly #share: CompiledShare | undefined;
   /** The rules on Secrets. Defaults are set on a copy before it is judged. */
-  readonly #secretRules: readonly string[];
+  readonly #secretRules: readonly CompiledRule[];
   readonly #snapshot: ClusterSnapshot;
   readonly #circumstances: Circumstances;
   #looks = 0;
@@ -62,9 +61,7 @@ export class RefusedContents {
     this.#providesSame = isSame(write, providedIn);
     this.#bindings = roleBindingsIn(after);
     this.#share = after?.kind === 'SecretShare' && !after.compiled.isSuspended ? after.compiled : undefined;
-    this.#secretRules = (policy?.secretRules ?? [])
-      .map(({ id }) => id)
-      .filter((id) => id !== 'secrets.defaults');
+    this.#secretRules = (policy?.rules.secrets ?? []).filter(({ traits }) => traits.isFulfilled !== true);
     this.#snapshot = snapshot;
     this.#circumstances = circumstances;
   }
@@ -84,7 +81,7 @@ export class RefusedContents {
     const policy = this.#policy;
     if (policy === undefined) return;
     const judgesAll = !this.#hasSameRules || isGained;
-    if (policy.roleBindingRules.length > 0) {
+    if (policy.rules.rolebindings.length > 0) {
       const own = judgesAll || !this.#hasSameBindings ? [policy] : [];
       const others = judgesAll ? this.#others(policy, namespaceObject) : [];
       this.#addBindings(policy, [...own, ...others], namespaceObject);
@@ -179,7 +176,7 @@ export class RefusedContents {
       const provider = share.id;
       if (this.#refusesType(policy, share, namespaceObject))
         this.#add(policy, 'Secret', name, provider, namespaceObject);
-      else if (type === '' || this.#secretRules.some((id) => !typeRules.includes(id))) {
+      else if (type === '' || this.#secretRules.some((rule) => !readsOnlyType(rule))) {
         this.unread.shares.add(provider);
         this.unread.namespaces.add(nameOf(namespaceObject));
       }
@@ -192,7 +189,8 @@ export class RefusedContents {
     if (type === '') return false;
     const secret = { ...secretObjectType, type, metadata: { name, namespace: nameOf(namespaceObject) } };
     const violations = auditObject(policy, 'secrets', secret, namespaceObject, this.#circumstances);
-    return violations.some(({ rule }) => typeRules.includes(rule));
+    const typeRules = policy.rules.secrets.filter(readsOnlyType);
+    return violations.some(({ rule }) => typeRules.some(({ id }) => id === rule));
   }
 
   #looksAt({ match }: Pick<CompiledPolicy, 'match'>, namespaceObject: KubeObject): boolean {
@@ -219,6 +217,10 @@ export class RefusedContents {
     refused.names.add(name);
     refused.namespaces.add(nameOf(namespaceObject));
   }
+}
+
+function readsOnlyType({ traits }: CompiledRule): boolean {
+  return traits.readsOnlyType === true;
 }
 
 function isSame(

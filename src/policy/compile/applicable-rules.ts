@@ -1,28 +1,17 @@
 // Selects what applies to a review: rules, the Namespace they need, and the policy that owns a default.
 import type { Review } from '../terms/review.ts';
-import type { Rule, OwnsDefault } from '../rules/rule.ts';
-import { helmReleaseType } from '../rules/secret-types.ts';
-import { secretType } from '../rules/secret-values.ts';
+import type { OwnsDefault } from '../../rules/rule.ts';
+import { helmReleaseType } from '../../rules/secret-types.ts';
+import { secretType } from '../../rules/secret-values.ts';
 import type { CompiledPolicy } from './compile-policy.ts';
+import type { CompiledRule } from './compile-rules.ts';
 import type { PolicySet } from './snapshot.ts';
 import { isExcepted } from '../terms/exceptions.ts';
-import type { DefaultKey } from '../rules/default-keys.ts';
 
-export function rulesFor(policy: CompiledPolicy, { resource, object }: Review): readonly Rule[] {
-  switch (resource) {
-    case 'secrets': {
-      const isHelmRelease = object !== undefined && secretType(object) === helmReleaseType;
-      return isHelmRelease && !policy.judgesHelmReleases ? [] : policy.secretRules;
-    }
-    case 'roles':
-      return policy.roleRules;
-    case 'rolebindings':
-      return policy.roleBindingRules;
-    case 'namespaces':
-      return policy.namespaceRules;
-    default:
-      return resource satisfies never;
-  }
+export function rulesFor(policy: CompiledPolicy, { resource, object }: Review): readonly CompiledRule[] {
+  const isHelmRelease =
+    resource === 'secrets' && object !== undefined && secretType(object) === helmReleaseType;
+  return isHelmRelease && !policy.judgesHelmReleases ? [] : policy.rules[resource];
 }
 
 /** Returns the Namespace that must be known to decide. Excluded namespaces and objects without rules need no lookup. */
@@ -56,24 +45,12 @@ export function judgedKinds(policies: PolicySet): JudgedKinds {
 /** Returns the parts of the spec that need a webhook which this install leaves out. They apply only to our own writes. */
 export function partsWithoutHook(policy: CompiledPolicy, mode: HookMode): readonly ('secrets' | 'rbac')[] {
   if (mode !== 'Off') return [];
-  const { secretRules, secretDefaults, roleRules, roleBindingRules } = policy;
+  const { secrets, roles, rolebindings } = policy.rules;
   return [
-    ...(secretRules.length + secretDefaults.length > 0 ? (['secrets'] as const) : []),
-    ...(roleRules.length + roleBindingRules.length > 0 ? (['rbac'] as const) : []),
+    ...(secrets.length > 0 ? (['secrets'] as const) : []),
+    ...(roles.length + rolebindings.length > 0 ? (['rbac'] as const) : []),
   ];
 }
-
-interface Defaulting {
-  /** The rule that exceptions name. */
-  readonly rule: 'namespaces.defaults' | 'secrets.defaults';
-  readonly keysOf: (policy: CompiledPolicy) => readonly DefaultKey[];
-}
-
-const onNamespaces: Defaulting = {
-  rule: 'namespaces.defaults',
-  keysOf: (policy) => policy.namespaceDefaults,
-};
-const onSecrets: Defaulting = { rule: 'secrets.defaults', keysOf: (policy) => policy.secretDefaults };
 
 /** Returns which policy sets each default. `matching` is sorted by name, and the first policy wins. */
 export function defaultOwners(
@@ -82,11 +59,10 @@ export function defaultOwners(
   namespace: string,
   now: Date,
 ): (policy: CompiledPolicy) => OwnsDefault {
-  const { rule, keysOf } = kind === 'namespaces' ? onNamespaces : onSecrets;
   const owners = new Map<string, CompiledPolicy>();
   for (const policy of matching) {
-    const keys = keysOf(policy);
-    if (keys.length === 0 || isExcepted(policy.exceptions, rule, namespace, now)) continue;
+    const keys = kind === 'namespaces' ? policy.namespaceDefaults : policy.secretDefaults;
+    if (keys.length === 0 || isExcepted(policy.exceptions, `${kind}.defaults`, namespace, now)) continue;
     for (const { field, key } of keys) {
       const id = `${field} ${key}`;
       if (!owners.has(id)) owners.set(id, policy);

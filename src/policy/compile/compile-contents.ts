@@ -12,11 +12,10 @@ import type {
   RoleBindingContent,
   ServiceAccountContent,
 } from '../../api/namespace-policy/namespace-policy.ts';
-import type { Path } from '../../base/problem.ts';
+import { type Path, allOf, mapped, refused, type CompileResult } from '../../base/problem.ts';
 import { clipped } from '../../base/text.ts';
 import { parseDuration } from '../../base/time.ts';
-import type { Budget } from '../terms/budget.ts';
-import { allOf, mapped, refused, type CompileResult } from '../terms/compile-result.ts';
+import type { RuleBudget } from '../../rules/rule.ts';
 import { compileValue, isTemplated, shownText, type TextProblem } from './content-template.ts';
 import { accountChecks, resourceChecks, roleBindingChecks, type TextChecks } from './text-checks.ts';
 
@@ -70,7 +69,7 @@ export interface CompiledContent {
   readonly isTemplated: boolean;
   /** True for fields of an object that Reeve does not own. */
   readonly isFields: boolean;
-  render(namespaceObject: KubeObject, budget: Budget): Rendered<RenderedContent>;
+  render(namespaceObject: KubeObject, budget: RuleBudget): Rendered<RenderedContent>;
 }
 
 export function compileContents(

@@ -2,26 +2,18 @@
 import type {
   NamespacePolicy,
   NamespacePolicySpec,
-  RequestersSpec,
   ValidationAction,
 } from '../../api/namespace-policy/namespace-policy.ts';
-import type { Problem } from '../../base/problem.ts';
+import { type Problem, compiled, refused, type CompileResult } from '../../base/problem.ts';
 import { clipped } from '../../base/text.ts';
-import { compileDefaults, type DefaultKey } from '../rules/default-keys.ts';
-import { compileRequirements, type Requirement } from '../rules/namespace-required.ts';
-import type { Rule } from '../rules/rule.ts';
-import { helmReleaseType } from '../rules/secret-types.ts';
-import { compiled, mapped, refused, type CompileResult } from '../terms/compile-result.ts';
+import type { RequestersSpec } from '../../rules/requesters.ts';
+import type { DefaultKey, Requirement, ReviewedResource } from '../../rules/rule.ts';
+import { helmReleaseType } from '../../rules/secret-types.ts';
 import { compileException, type CompiledException } from '../terms/exceptions.ts';
 import { compileMatch, type CompiledMatch } from '../terms/match.ts';
 import { providerId, shortName, type ProviderId } from '../terms/provider-id.ts';
 import { compileContents, type CompiledContent } from './compile-contents.ts';
-import {
-  compileNamespaceRules,
-  compileRoleBindingRules,
-  compileRoleRules,
-  compileSecretRules,
-} from './compile-rules.ts';
+import { compileRules, type CompiledRule } from './compile-rules.ts';
 import { contentsRules } from './contents-rule.ts';
 
 export interface CompiledPolicy {
@@ -31,10 +23,7 @@ export interface CompiledPolicy {
   readonly contact: string | undefined;
   readonly actions: readonly ValidationAction[];
   readonly match: CompiledMatch;
-  readonly namespaceRules: readonly Rule[];
-  readonly secretRules: readonly Rule[];
-  readonly roleRules: readonly Rule[];
-  readonly roleBindingRules: readonly Rule[];
+  readonly rules: Readonly<Record<ReviewedResource, readonly CompiledRule[]>>;
   /** True when the rules on Secrets name Helm's own type. They leave it alone otherwise. */
   readonly judgesHelmReleases: boolean;
   readonly requirements: readonly Requirement[];
@@ -56,29 +45,30 @@ export function compilePolicy(
   { metadata, spec }: NamespacePolicy,
   id = providerId('NamespacePolicy', metadata.name),
 ): CompileResult<CompiledPolicy> {
+  // All problems, so that an author can fix them in one edit. What compiles may still contradict other fields.
   const problems: Problem[] = [];
-  const { take, takeEach } = collectorOf(problems);
-  const requirements = takeEach(compileRequirements(spec.namespaces?.required ?? {}));
-  const namespaceDefaults = takeEach(compileDefaults(spec.namespaces?.defaults, 'namespaces'));
-  const secretDefaults = takeEach(compileDefaults(spec.secrets?.defaults, 'secrets'));
+  const take = <T>(part: CompileResult<T>, otherwise: T): T => {
+    if (part.ok) return part.value;
+    problems.push(...part.problems);
+    return otherwise;
+  };
+  const listed = compileRules(spec);
+  const namespaceDefaults = listed.on.namespaces.flatMap((rule) => rule.defaults ?? []);
+  const secretDefaults = listed.on.secrets.flatMap((rule) => rule.defaults ?? []);
   const defaults = [...namespaceDefaults, ...secretDefaults];
+  problems.push(...listed.problems(true));
   const match = take(compileMatch(spec.match), nothingMatches);
   const contents = take(compileContents(spec.contents), []);
+  problems.push(...listed.problems(false));
   const policy: CompiledPolicy = {
     id,
     name: shortName(id),
     contact: spec.contact,
     actions: spec.validationActions,
     match,
-    namespaceRules: [
-      ...take(compileNamespaceRules(spec, requirements, namespaceDefaults), []),
-      ...contentsRules(contents),
-    ],
-    secretRules: compileSecretRules(spec.secrets, secretDefaults),
-    roleRules: compileRoleRules(spec.rbac),
-    roleBindingRules: compileRoleBindingRules(spec.rbac),
+    rules: { ...listed.on, namespaces: [...listed.on.namespaces, ...contentsRules(contents)] },
     judgesHelmReleases: namesHelmReleases(spec),
-    requirements,
+    requirements: listed.on.namespaces.flatMap((rule) => rule.requirements ?? []),
     namespaceDefaults,
     secretDefaults,
     requesters: spec.namespaces?.requesters,
@@ -92,24 +82,6 @@ export function compilePolicy(
   };
   problems.push(...contradictions(spec, policy));
   return problems.length > 0 ? refused(problems) : compiled(policy);
-}
-
-/** Collects all problems, so that an author can fix them in one edit. */
-function collectorOf(problems: Problem[]) {
-  const take = <T>(part: CompileResult<T>, otherwise: T): T => {
-    if (part.ok) return part.value;
-    problems.push(...part.problems);
-    return otherwise;
-  };
-  // Keeps the parts that compile even when others do not: they may still contradict each other.
-  const takeEach = <T>(parts: readonly CompileResult<T>[]): readonly T[] =>
-    parts.flatMap((part) =>
-      take<readonly T[]>(
-        mapped(part, (value) => [value]),
-        [],
-      ),
-    );
-  return { take, takeEach };
 }
 
 const nothingMatches = { selector: undefined, names: [], excludeNames: [], conditions: [] };

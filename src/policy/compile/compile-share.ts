@@ -1,6 +1,6 @@
 // Compiles a share: the namespaces that get a copy, the source Secret, and the form of the copy.
 import type { SecretShare } from '../../api/secret-share/secret-share.ts';
-import { mapped, type CompileResult } from '../terms/compile-result.ts';
+import { mapped, type CompileResult } from '../../base/problem.ts';
 import { compileMatch, type CompiledMatch } from '../terms/match.ts';
 import { providerId, type ProviderId } from '../terms/provider-id.ts';
 

@@ -1,13 +1,12 @@
 // Compiles a value whose texts may be templates over the Namespace, and renders it.
 import { isJsonObject } from '../../base/json.ts';
 import type { KubeObject } from '../../base/metadata.ts';
-import { renderPath, type Path, type Problem } from '../../base/problem.ts';
-import { clipped } from '../../base/text.ts';
-import type { Budget } from '../terms/budget.ts';
+import { allOf, compiled, mapped, refused, renderPath } from '../../base/problem.ts';
+import type { CompileResult, Path, Problem } from '../../base/problem.ts';
+import { clipped, quoted } from '../../base/text.ts';
+import type { RuleBudget } from '../../rules/rule.ts';
 import type { ExpressionScope, MetadataKey } from '../../cel/expression.ts';
-import { allOf, compiled, mapped, refused, type CompileResult } from '../terms/compile-result.ts';
-import { compileTemplate, goTemplateProblem, type Template } from '../terms/template.ts';
-import { quoted } from '../terms/wording.ts';
+import { compileTemplate, goTemplateProblem, type Template } from '../../cel/template.ts';
 import type { TextCheck, TextChecks } from './text-checks.ts';
 
 /** A text that cannot be rendered, or that Kubernetes would refuse. */
@@ -27,7 +26,7 @@ type RenderedValue<T = unknown> =
   | { readonly kind: 'missing'; readonly message: string }
   | { readonly kind: 'error'; readonly problem: TextProblem };
 
-type Renderer = (namespaceObject: KubeObject, budget: Budget) => RenderedValue;
+type Renderer = (namespaceObject: KubeObject, budget: RuleBudget) => RenderedValue;
 
 const scope: ExpressionScope = { variables: ['namespaceObject'] };
 const maxSourceLength = 200;
@@ -166,7 +165,7 @@ function constant(value: unknown): Renderer {
 function collect(
   renderers: readonly Renderer[],
   namespaceObject: KubeObject,
-  budget: Budget,
+  budget: RuleBudget,
 ): RenderedValue<readonly unknown[]> {
   const parts = renderers.map((render) => render(namespaceObject, budget));
   const values: unknown[] = [];

@@ -10,20 +10,23 @@ import {
   type KubeObject,
 } from '../../base/metadata.ts';
 import type { MetadataKey } from '../../cel/expression.ts';
-import type { Rule, RuleViolation } from '../rules/rule.ts';
-import { quoted } from '../terms/wording.ts';
-import { clipped } from '../../base/text.ts';
+import { everyOperation, type RuleViolation } from '../../rules/rule.ts';
+import type { CompiledRule } from './compile-rules.ts';
+import { quoted, clipped } from '../../base/text.ts';
 import type { CompiledContent, Rendered, RenderedContent } from './compile-contents.ts';
 import { objectKey, type ObjectKey } from '../terms/object-key.ts';
 
 /** Contents without a template need no rule: no namespace can make them fail. */
-export function contentsRules(contents: readonly CompiledContent[]): readonly Rule[] {
+export function contentsRules(contents: readonly CompiledContent[]): readonly CompiledRule[] {
   if (!contents.some(({ isTemplated }) => isTemplated)) return [];
   return [
     {
       shape: 'state',
       id: 'contents',
       graced: true,
+      traits: { operations: everyOperation, isFulfilled: true },
+      // What the namespace contains is explained by its objects.
+      compared: () => [],
       judge(namespaceObject, { budget }) {
         if (!getsContents(namespaceObject)) return [];
         const rendered = contents.map((content) => content.render(namespaceObject, budget));

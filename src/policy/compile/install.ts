@@ -2,10 +2,9 @@
 import { ownMember } from '../../base/json.ts';
 import type { KubeObject } from '../../base/metadata.ts';
 import type { Problem } from '../../base/problem.ts';
-import { alternatives } from '../../base/text.ts';
+import { alternatives, quoted } from '../../base/text.ts';
 import { isSameObjectType, type ObjectType } from '../terms/object-key.ts';
 import type { ProviderKind } from '../terms/provider-id.ts';
-import { quoted } from '../terms/wording.ts';
 import type { ProviderDefinition } from './load-provider.ts';
 
 export interface Install {

@@ -11,7 +11,7 @@ import {
   type IntentBinding,
 } from '../../api/intents/intent-binding.ts';
 import { parseSecurityIntent, securityIntentKind } from '../../api/intents/security-intent.ts';
-import { apiVersion } from '../../api/names.ts';
+import { apiVersion } from '../../schema/names.ts';
 import {
   namespacePolicyKind,
   parseNamespacePolicy,
@@ -20,7 +20,7 @@ import {
 import type { Intent } from '../intents/adapter.ts';
 import { compileBinding, type BindingFacts } from '../intents/compile-binding.ts';
 import { noIntents, type IntentContext } from '../intents/intent-context.ts';
-import { compiled, mapped, refused, type CompileResult } from '../terms/compile-result.ts';
+import { compiled, mapped, refused, type CompileResult } from '../../base/problem.ts';
 import { compileMatch } from '../terms/match.ts';
 import { providerId, shortName, type ProviderKind } from '../terms/provider-id.ts';
 import type { CompiledContent } from './compile-contents.ts';

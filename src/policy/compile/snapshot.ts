@@ -10,7 +10,7 @@ import {
   type ProviderState,
 } from '../terms/provider-id.ts';
 import { ProviderIndex } from './provider-index.ts';
-import type { ReviewedResource } from '../terms/review.ts';
+import type { ReviewedResource } from '../../rules/rule.ts';
 import type { CompiledPolicy } from './compile-policy.ts';
 import type { CompiledShare } from './compile-share.ts';
 
@@ -56,19 +56,15 @@ export class PolicySet {
   constructor(policies: readonly CompiledPolicy[], options: PolicySetOptions) {
     this.policies = inOrder(policies);
     this.#excluded = new Set(options.excludedNamespaces);
-    const rulesOn = {
-      namespaces: this.policies,
-      secrets: this.policies.filter(({ secretRules }) => secretRules.length > 0),
-      roles: this.policies.filter(({ roleRules }) => roleRules.length > 0),
-      rolebindings: this.policies.filter(({ roleBindingRules }) => roleBindingRules.length > 0),
-    };
+    const judging = (resource: ReviewedResource) =>
+      this.policies.filter(({ rules }) => rules[resource].length > 0);
     const resources = ['namespaces', 'secrets', 'roles', 'rolebindings'] as const;
-    this.#judged = new Set(resources.filter((resource) => rulesOn[resource].length > 0));
+    this.#judged = new Set(resources.filter((resource) => judging(resource).length > 0));
     this.#indexes = {
-      namespaces: new ProviderIndex(rulesOn.namespaces),
-      secrets: new ProviderIndex(rulesOn.secrets),
-      roles: new ProviderIndex(rulesOn.roles),
-      rolebindings: new ProviderIndex(rulesOn.rolebindings),
+      namespaces: new ProviderIndex(this.policies),
+      secrets: new ProviderIndex(judging('secrets')),
+      roles: new ProviderIndex(judging('roles')),
+      rolebindings: new ProviderIndex(judging('rolebindings')),
     };
   }
 

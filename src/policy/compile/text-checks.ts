@@ -1,8 +1,8 @@
 // Says which names, subjects and labels of provided objects Kubernetes accepts.
 import { isReservedSubject } from '../../api/namespace-policy/contents.ts';
-import { isLabelValue, isNamespaceName, isSubdomain } from '../../api/kubernetes-names.ts';
+import { isLabelValue, isNamespaceName, isSubdomain } from '../../schema/kubernetes-names.ts';
 import type { RoleBindingContent } from '../../api/namespace-policy/namespace-policy.ts';
-import { reservedPrefix } from '../../api/names.ts';
+import { reservedPrefix } from '../../schema/names.ts';
 import type { Path } from '../../base/problem.ts';
 
 export interface TextCheck {

@@ -5,8 +5,9 @@ import { rulesFor } from '../compile/applicable-rules.ts';
 import type { CompiledPolicy } from '../compile/compile-policy.ts';
 import { judge, withoutConsequences } from './judge.ts';
 import { matchNamespace, type MatchError } from '../terms/match.ts';
-import type { Review, ReviewedResource } from '../terms/review.ts';
-import type { Rule } from '../rules/rule.ts';
+import type { Review } from '../terms/review.ts';
+import type { ReviewedResource } from '../../rules/rule.ts';
+import type { CompiledRule } from '../compile/compile-rules.ts';
 import { causesFirst, type JudgedViolation, type Violation } from '../terms/verdict.ts';
 
 /** The result for one policy and one existing Namespace. */
@@ -50,9 +51,7 @@ export function auditObject(
 
 /** Returns whether an existing object can violate a rule of the policy. */
 export function hasAuditableRules(policy: CompiledPolicy, resource: AuditedResource): boolean {
-  const { secretRules, roleRules, roleBindingRules } = policy;
-  const rules = { secrets: secretRules, roles: roleRules, rolebindings: roleBindingRules }[resource];
-  return rules.some(isAuditable);
+  return policy.rules[resource].some(isAuditable);
 }
 
 function violationsOf(
@@ -83,7 +82,7 @@ function violationsOf(
  * Leaves out rules about who may change what. Quotas concern all namespaces together, so they are counted elsewhere.
  * A content that fails is a failure in the status, not a violation.
  */
-function isAuditable(rule: Rule): boolean {
+function isAuditable(rule: CompiledRule): boolean {
   if (rule.id === 'contents') return false;
   return rule.shape === 'state' ? rule.graced : rule.id === 'namespaces.defaults';
 }

@@ -9,7 +9,7 @@ import {
   unlimitedBudget,
   type Circumstances,
 } from '../terms/budget.ts';
-import { unitsText } from '../terms/wording.ts';
+import { unitsText } from '../../base/text.ts';
 
 export interface NamespaceCost {
   readonly name: string;
@@ -60,10 +60,10 @@ export function dearTextIn(
   return dearText(costs.reduce<NamespaceCost | undefined>(dearer, undefined));
 }
 
-function hasExpressions({ match, contents, namespaceRules }: CompiledPolicy): boolean {
+function hasExpressions({ match, contents, rules }: CompiledPolicy): boolean {
   return (
     match.conditions.length > 0 ||
     contents.some(({ isTemplated }) => isTemplated) ||
-    namespaceRules.some(({ id }) => id.startsWith('validations/'))
+    rules.namespaces.some(({ id }) => id.startsWith('validations/'))
   );
 }

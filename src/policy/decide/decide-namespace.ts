@@ -7,7 +7,7 @@ import { byEffect, withReports } from './reporting-policies.ts';
 import { steeringSides } from './steering-effect.ts';
 import { SteeringReview, type MatchesAfter, type PolicyMatch, type Steering } from './steering-rights.ts';
 import { defaultOwners } from '../compile/applicable-rules.ts';
-import { judge, matchErrorViolation, withoutConsequences } from './judge.ts';
+import { judge, matchErrorViolation, withoutConsequences, type JudgeContext } from './judge.ts';
 import { matchNamespace, type MatchResult } from '../terms/match.ts';
 import {
   annotationsOf,
@@ -19,7 +19,6 @@ import {
   type KubeObject,
 } from '../../base/metadata.ts';
 import type { Review } from '../terms/review.ts';
-import type { StepContext } from '../rules/rule.ts';
 import type { ClusterSnapshot } from '../compile/snapshot.ts';
 import { asStored } from './stored-namespace.ts';
 import { nothingToDecide, type Decision, type JudgedViolation } from '../terms/verdict.ts';
@@ -160,7 +159,7 @@ function contextOf(
   review: Review,
   snapshot: ClusterSnapshot,
   { now, budget, trace }: Circumstances,
-): Omit<StepContext, 'ownsDefault'> | undefined {
+): Omit<JudgeContext, 'ownsDefault'> | undefined {
   const namespaceObject = review.object ?? review.oldObject;
   if (namespaceObject === undefined || (before.kind === 'no' && after.kind === 'no')) return undefined;
   return {
@@ -190,7 +189,7 @@ function contextOf(
 /** Adds to `violations`. Returns false when the budget ran out. */
 function judgeOne(
   { policy, before, after }: PolicyMatch,
-  context: StepContext,
+  context: JudgeContext,
   violations: JudgedViolation[],
 ): boolean {
   if (after.kind === 'error') {
@@ -198,13 +197,13 @@ function judgeOne(
     return true;
   }
   if (before.kind !== 'error' || after.kind === 'yes') {
-    return judge(policy, policy.namespaceRules, context, violations);
+    return judge(policy, policy.rules.namespaces, context, violations);
   }
   // An error hides whether the policy matched the old namespace. That matters only if a match would lead to a violation.
   const ifMatched: JudgedViolation[] = [];
   const isComplete = judge(
     policy,
-    policy.namespaceRules,
+    policy.rules.namespaces,
     { ...context, matchedOld: true, trace: undefined },
     ifMatched,
   );

@@ -4,11 +4,11 @@ import type { Path } from '../../base/problem.ts';
 import type { CompiledPolicy } from '../compile/compile-policy.ts';
 import type { ClusterSnapshot } from '../compile/snapshot.ts';
 import { isManaged } from '../desired/desired.ts';
-import type { DefaultKey } from '../rules/default-keys.ts';
+import type { DefaultKey } from '../../rules/rule.ts';
 import type { Budget } from '../terms/budget.ts';
 import { canBothMatch, matchNamespace, mayMatch } from '../terms/match.ts';
 import { compareProviders, type ProviderId } from '../terms/provider-id.ts';
-import { counted, listed, quoted } from '../terms/wording.ts';
+import { counted, listed, quoted } from '../../base/text.ts';
 
 interface DifferingDefault {
   readonly path: Path;

@@ -1,11 +1,13 @@
 // Runs the rules of one policy on one write: exceptions, grace for old violations, the evaluation budget.
-import type { RuleId } from '../../api/namespace-policy/rule-ids.ts';
 import type { ValidationAction } from '../../api/namespace-policy/namespace-policy.ts';
 import type { CompiledPolicy } from '../compile/compile-policy.ts';
 import { isExcepted } from '../terms/exceptions.ts';
 import type { MatchResult } from '../terms/match.ts';
-import type { RuleViolation, Rule, StateRule, StepContext } from '../rules/rule.ts';
-import type { RuleOutcome } from '../terms/trace.ts';
+import type { RuleViolation, StateRule, StepContext } from '../../rules/rule.ts';
+import type { CompiledRule } from '../compile/compile-rules.ts';
+import type { Budget } from '../terms/budget.ts';
+import type { RuleOutcome, Trace } from '../terms/trace.ts';
+import type { Review } from '../terms/review.ts';
 import type { JudgedViolation } from '../terms/verdict.ts';
 
 /** One object can violate one rule in tens of thousands of places, more than a person reads. */
@@ -13,11 +15,17 @@ const maxViolations = 100;
 /** For a rule, besides its expressions and what it reads of a long object. */
 const ruleUnits = 2;
 
+export interface JudgeContext extends StepContext {
+  readonly review: Review;
+  readonly budget: Budget;
+  readonly trace: Trace | undefined;
+}
+
 /** Adds what the write violates to `violations`. Returns false when the budget ran out before the last rule. */
 export function judge(
   policy: CompiledPolicy,
-  rules: readonly Rule[],
-  context: StepContext,
+  rules: readonly CompiledRule[],
+  context: JudgeContext,
   violations: JudgedViolation[],
 ): boolean {
   context.budget.charge?.(policy.name);
@@ -32,30 +40,21 @@ export function judge(
     }
     const found = violationsOf(rule, context, policy.actions);
     context.trace?.(outcomeOf(policy, rule, isAsked(rule, context) ? 'judged' : 'unasked', found));
-    for (const violation of bounded(found.fresh))
-      reasons.push({ rule: rule.id, violation, actions: policy.actions });
+    for (const violation of bounded(found.fresh)) reasons.push({ rule, violation, actions: policy.actions });
     for (const violation of reports.length === 0 ? [] : bounded(found.old))
-      reasons.push({ rule: rule.id, violation, actions: reports });
+      reasons.push({ rule, violation, actions: reports });
     return true;
   });
   for (const { rule, violation, actions } of onePerKey(reasons))
-    violations.push(judgedViolation(policy, rule, violation, actions));
+    violations.push(judgedViolation(policy, rule.id, violation, actions));
   return isComplete;
 }
 
 interface Reason {
-  readonly rule: RuleId;
+  readonly rule: CompiledRule;
   readonly violation: RuleViolation;
   readonly actions: readonly ValidationAction[];
 }
-
-/** Rules about one label or annotation, the most specific first. */
-const keyRules: readonly RuleId[] = [
-  'namespaces.immutable',
-  'namespaces.required',
-  'namespaces.defaults',
-  'namespaces.quota',
-];
 
 /** A label with a wrong value is one fault, so only the most specific rule about it gives a reason. */
 function onePerKey(reasons: readonly Reason[]): readonly Reason[] {
@@ -98,11 +97,13 @@ function placeOf({ violation, actions }: Reason): string {
   return `${actions.length} ${violation.path}`;
 }
 
+/** More than the precedence of any rule. */
+const exactFirst = 1000;
+
 /** Reasons that leave one value come first. Other rules have one rank: each of their violations is a fault of its own. */
 function rankOf({ rule, violation }: Reason): number {
-  const rank = keyRules.indexOf(rule);
-  if (rank === -1) return Infinity;
-  return violation.isExact === true ? rank - keyRules.length : rank;
+  const { precedence = Infinity } = rule.traits;
+  return violation.isExact === true ? precedence - exactFirst : precedence;
 }
 
 /** The violation for a policy whose match condition has an error: without an answer, the write is not safe. */
@@ -137,20 +138,24 @@ const noViolations: Violations = { fresh: [], old: [] };
 const isReport = (action: ValidationAction): boolean => action !== 'Deny';
 
 /** A rule about the state of an object applies only if the policy matches the new object. */
-function isAsked(rule: Rule, { review, matchesNew }: StepContext): boolean {
+function isAsked(rule: CompiledRule, { review, matchesNew }: StepContext): boolean {
   return rule.shape === 'step' || (review.object !== undefined && matchesNew);
 }
 
 function outcomeOf(
   { name, actions }: CompiledPolicy,
-  { id }: Rule,
+  { id }: CompiledRule,
   kind: RuleOutcome['kind'],
   { fresh, old }: Violations,
 ): RuleOutcome {
   return { policy: name, rule: id, kind, fresh, old, actions };
 }
 
-function violationsOf(rule: Rule, context: StepContext, actions: readonly ValidationAction[]): Violations {
+function violationsOf(
+  rule: CompiledRule,
+  context: StepContext,
+  actions: readonly ValidationAction[],
+): Violations {
   if (rule.shape === 'step') return { fresh: rule.judge(context), old: [] };
   const { object } = context.review;
   const violations = object === undefined || !context.matchesNew ? [] : rule.judge(object, context);

@@ -2,13 +2,14 @@
 import { unlimitedBudget, type Budget, type Circumstances } from '../terms/budget.ts';
 import { isExcepted } from '../terms/exceptions.ts';
 import { matchNamespace } from '../terms/match.ts';
-import { shownName } from '../terms/wording.ts';
-import { keyText, metadataMap, valueOf, withMetadata, type KubeObject } from '../../base/metadata.ts';
 import { clipped } from '../../base/text.ts';
+import { shownName } from '../terms/provider-id.ts';
+import { keyText, metadataMap, valueOf, withMetadata, type KubeObject } from '../../base/metadata.ts';
 import { patchOf, type JsonPatchOperation } from '../terms/patch.ts';
 import type { Review } from '../terms/review.ts';
 import { rulesFor } from '../compile/applicable-rules.ts';
-import { renderDefault, type DefaultKey } from '../rules/default-keys.ts';
+import { renderDefault } from '../../rules/default-keys.ts';
+import type { DefaultKey } from '../../rules/rule.ts';
 import type { ClusterSnapshot } from '../compile/snapshot.ts';
 import { creationOf } from './audit.ts';
 import { asStored } from './stored-namespace.ts';

@@ -2,7 +2,7 @@
 import type { CompiledPolicy } from '../compile/compile-policy.ts';
 import type { Budget } from '../terms/budget.ts';
 import type { Decision, JudgedViolation, Right } from '../terms/verdict.ts';
-import { listed } from '../terms/wording.ts';
+import { listed } from '../../base/text.ts';
 
 interface PoliciesByEffect {
   /** They can refuse a write, or decide what it needs. */

@@ -1,6 +1,6 @@
 // Turns a decision into a verdict, once the API server has answered which rights the user has.
-import { group } from '../../api/names.ts';
-import { quoted } from '../terms/wording.ts';
+import { group } from '../../schema/names.ts';
+import { quoted } from '../../base/text.ts';
 import { isProviderReview, type AnyReview } from '../terms/review.ts';
 import {
   causesFirst,

@@ -1,7 +1,7 @@
 // Compares a Namespace before and after a write, as far as it matters to one policy or share.
 import { isDeepStrictEqual } from 'node:util';
-import type { RequestersSpec } from '../../api/namespace-policy/namespace-policy.ts';
-import { namespaceNameLabel, placeholderName } from '../../api/names.ts';
+import { type RequestersSpec, isRequester } from '../../rules/requesters.ts';
+import { namespaceNameLabel, placeholderName } from '../../schema/names.ts';
 import type { Budget } from '../terms/budget.ts';
 import { policyProvider, shareProvider, type Provider } from '../desired/provider.ts';
 import { matchNamespace, type CompiledMatch } from '../terms/match.ts';
@@ -18,9 +18,8 @@ import {
 import { clipped } from '../../base/text.ts';
 import { shownProvider, useOf } from '../terms/provider-id.ts';
 import type { Review } from '../terms/review.ts';
-import type { OwnsDefault } from '../rules/rule.ts';
-import { renderDefault } from '../rules/default-keys.ts';
-import { isRequester } from '../rules/requesters.ts';
+import type { OwnsDefault } from '../../rules/rule.ts';
+import { renderDefault } from '../../rules/default-keys.ts';
 import { bareNamespace } from './stored-namespace.ts';
 import type { Right } from '../terms/verdict.ts';
 import type { CompiledPolicy } from '../compile/compile-policy.ts';

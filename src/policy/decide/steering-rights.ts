@@ -3,7 +3,7 @@ import type { Budget } from '../terms/budget.ts';
 import { matchNamespace, type MatchResult } from '../terms/match.ts';
 import type { KubeObject } from '../../base/metadata.ts';
 import type { Review } from '../terms/review.ts';
-import type { OwnsDefault } from '../rules/rule.ts';
+import type { OwnsDefault } from '../../rules/rule.ts';
 import { namespaceOfProvider, shortName } from '../terms/provider-id.ts';
 import type { ClusterSnapshot } from '../compile/snapshot.ts';
 import {

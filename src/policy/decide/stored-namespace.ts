@@ -1,5 +1,5 @@
 // A Namespace as the API server stores it: with the name label that the API server sets.
-import { namespaceNameLabel } from '../../api/names.ts';
+import { namespaceNameLabel } from '../../schema/names.ts';
 import { labelsOf, nameOf, valueOf, withMetadata, type KubeObject } from '../../base/metadata.ts';
 
 /** Returns the object with the true name label, because a request can forge that label or leave it out. */

@@ -3,12 +3,11 @@ import type { ClusterIntentBindingSpec } from '../../api/intents/cluster-intent-
 import { knownIntents } from '../../api/intents/intent-ids.ts';
 import { workloadSelector } from '../../api/intents/workloads.ts';
 import type { NamespacePolicySpec, ValidationAction } from '../../api/namespace-policy/namespace-policy.ts';
-import type { Path, Problem } from '../../base/problem.ts';
+import { type Path, type Problem, mapped, refused, type CompileResult } from '../../base/problem.ts';
 import { literalTexts } from './literal-texts.ts';
 import type { AdapterSettings, Intent, Rendering, Target } from './adapter.ts';
 import type { IntentContext } from './intent-context.ts';
 import { mergeRenderings, type IntentRendering, type MergedRenderings } from './merged-renderings.ts';
-import { mapped, refused, type CompileResult } from '../terms/compile-result.ts';
 import { isSameObjectType } from '../terms/object-key.ts';
 
 /** A binding of either kind. */

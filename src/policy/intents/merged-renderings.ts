@@ -1,15 +1,11 @@
 // Merges what the adapters render for the intents of one binding, or names the two intents that contradict each other.
 import { isDeepStrictEqual } from 'node:util';
-import type {
-  ContentsSpec,
-  DefaultsSpec,
-  RequiredKey,
-  RequiredSpec,
-} from '../../api/namespace-policy/namespace-policy.ts';
-import type { Problem } from '../../base/problem.ts';
+import type { ContentsSpec } from '../../api/namespace-policy/namespace-policy.ts';
+import type { RequiredKey, RequiredSpec } from '../../rules/namespace-required.ts';
+import type { DefaultsSpec } from '../../rules/default-keys.ts';
+import { type Problem, compiled, refused, type CompileResult } from '../../base/problem.ts';
 import { clipped } from '../../base/text.ts';
 import { objectKey } from '../terms/object-key.ts';
-import { compiled, refused, type CompileResult } from '../terms/compile-result.ts';
 import type { Rendering } from './adapter.ts';
 
 /** What one adapter renders for one intent. */

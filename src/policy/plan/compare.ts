@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isJsonObject, ownMember, type JsonObject } from '../../base/json.ts';
 import { type KubeObject, labelsOf, annotationsOf, valueOf } from '../../base/metadata.ts';
-import { appliedAnnotation, expiresAtAnnotation } from '../../api/names.ts';
+import { appliedAnnotation, expiresAtAnnotation } from '../../schema/names.ts';
 import type { CopyPayload } from './copy.ts';
 import type { Observed } from './observed.ts';
 

@@ -3,7 +3,7 @@ import { isJsonObject, ownMember, type JsonObject } from '../../base/json.ts';
 import { type KubeObject, annotationsOf, labelsOf, valueOf } from '../../base/metadata.ts';
 import type { CompiledShare } from '../compile/compile-share.ts';
 import { parseProviderId } from '../terms/provider-id.ts';
-import { managedByLabel, managedByReeve, ownerAnnotation } from '../../api/names.ts';
+import { managedByLabel, managedByReeve, ownerAnnotation } from '../../schema/names.ts';
 import { secretFacts, type SecretFacts } from './observed.ts';
 import { uncopiedTypes } from '../../api/secret-share/target.ts';
 import { missingKeys } from '../../api/secret-share/typed-keys.ts';

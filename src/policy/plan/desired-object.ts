@@ -14,12 +14,13 @@ import {
   managedByReeve,
   ownerAnnotation,
   providerLabels,
-} from '../../api/names.ts';
+} from '../../schema/names.ts';
 import { createHash } from 'node:crypto';
 import { unlimitedBudget } from '../terms/budget.ts';
 import { decide } from '../decide/decide.ts';
 import { withSecretDefaults } from '../decide/mutate.ts';
-import type { ReviewedResource, Review } from '../terms/review.ts';
+import type { Review } from '../terms/review.ts';
+import type { ReviewedResource } from '../../rules/rule.ts';
 import type { ClusterSnapshot } from '../compile/snapshot.ts';
 import { violationLine } from '../terms/message.ts';
 import { rfc3339 } from '../../base/time.ts';

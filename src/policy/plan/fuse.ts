@@ -1,7 +1,7 @@
 // The fuse: decides whether Reeve may delete so many objects of one provider at once, or waits for a person.
-import { orphanedFromKey } from '../../api/names.ts';
+import { orphanedFromKey } from '../../schema/names.ts';
 import { kindOfProvider, nameOfProvider, type ProviderId, type ProviderState } from '../terms/provider-id.ts';
-import { counted } from '../terms/wording.ts';
+import { counted } from '../../base/text.ts';
 
 export type FuseVerdict =
   | { readonly kind: 'delete' }

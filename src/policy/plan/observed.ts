@@ -9,7 +9,7 @@ import {
   nameOf,
   valueOf,
 } from '../../base/metadata.ts';
-import { appliedAnnotation, expiresAtAnnotation } from '../../api/names.ts';
+import { appliedAnnotation, expiresAtAnnotation } from '../../schema/names.ts';
 import { ownershipOf, type Ownership } from './ownership.ts';
 import {
   isSameObjectType,

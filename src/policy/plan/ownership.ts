@@ -10,7 +10,7 @@ import {
   orphanedFromKey,
   ownerAnnotation,
   withoutMarks,
-} from '../../api/names.ts';
+} from '../../schema/names.ts';
 import type { ObjectType } from '../terms/object-key.ts';
 import { nameOfProvider, parseProviderId, type ProviderId } from '../terms/provider-id.ts';
 

@@ -1,7 +1,7 @@
 // Plans the fields of one ServiceAccount that Reeve does not own: what providers add, and what Reeve takes back.
 import { isDeepStrictEqual } from 'node:util';
 import type { JsonObject } from '../../base/json.ts';
-import { keptFieldManager } from '../../api/names.ts';
+import { keptFieldManager } from '../../schema/names.ts';
 import type { FieldsClaim } from '../desired/provider.ts';
 import { compareProviders, type ProviderId } from '../terms/provider-id.ts';
 import { automountItem, fieldsOf, managerOf, markOf, maxMarks, type ObservedAccount } from './account.ts';

@@ -14,7 +14,7 @@ import {
   appliedAnnotation,
   expiresAtAnnotation,
   orphanedFromKey,
-} from '../../api/names.ts';
+} from '../../schema/names.ts';
 import {
   compareCopy,
   compareResource,

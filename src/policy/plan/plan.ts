@@ -1,5 +1,5 @@
 // Plans one namespace: the steps that bring its objects in sync, and results for objects that need no step.
-import { managedByLabel, managedByReeve, ownerAnnotation } from '../../api/names.ts';
+import { managedByLabel, managedByReeve, ownerAnnotation } from '../../schema/names.ts';
 import { kindOfProvider, type ProviderId } from '../terms/provider-id.ts';
 import { heldHereText } from './fuse.ts';
 import { grantsAccess, type Observed } from './observed.ts';
@@ -16,7 +16,7 @@ import { planClaim, type ClaimStep } from './plan-claim.ts';
 import type { PlanInput } from './plan-input.ts';
 import { byPrecedence, isFrozen, keepsFrozen } from './precedence.ts';
 import type { Claim } from '../desired/provider.ts';
-import { quoted } from '../terms/wording.ts';
+import { quoted } from '../../base/text.ts';
 
 export type PlanStep =
   | ClaimStep

@@ -1,9 +1,8 @@
 // Says what an adopted object was and loses, and what stays when Reeve gives it back: the fields that Kubernetes does not let go.
 import { isJsonObject, ownMember, type JsonObject } from '../../base/json.ts';
 import type { KubeObject, StringMap } from '../../base/metadata.ts';
-import { adoptLabel, fieldManager, group, managedByLabel } from '../../api/names.ts';
-import { clipped } from '../../base/text.ts';
-import { listed } from '../terms/wording.ts';
+import { adoptLabel, fieldManager, group, managedByLabel } from '../../schema/names.ts';
+import { clipped, listed } from '../../base/text.ts';
 import type { Observed } from './observed.ts';
 import type { WriteStep } from './plan-claim.ts';
 

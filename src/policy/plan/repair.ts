@@ -3,7 +3,8 @@ import { type KubeObject, metadataMap, nameOf, valueOf } from '../../base/metada
 import { isExcepted } from '../terms/exceptions.ts';
 import type { Budget, Circumstances } from '../terms/budget.ts';
 import { matchNamespace } from '../terms/match.ts';
-import { renderDefault, type DefaultKey } from '../rules/default-keys.ts';
+import { renderDefault } from '../../rules/default-keys.ts';
+import type { DefaultKey } from '../../rules/rule.ts';
 import type { ProviderId } from '../terms/provider-id.ts';
 import type { Review } from '../terms/review.ts';
 import type { CompiledPolicy } from '../compile/compile-policy.ts';

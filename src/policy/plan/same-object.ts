@@ -1,6 +1,6 @@
 // Compares what two providers want of one object, apart from the marks of its owner.
 import { isDeepStrictEqual } from 'node:util';
-import { appliedAnnotation, ownerAnnotation } from '../../api/names.ts';
+import { appliedAnnotation, ownerAnnotation } from '../../schema/names.ts';
 import type { JsonObject } from '../../base/json.ts';
 import { annotationsOf, labelsOf, nameOf } from '../../base/metadata.ts';
 import type { Claim } from '../desired/provider.ts';

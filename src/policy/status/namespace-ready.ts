@@ -1,5 +1,5 @@
 // Derives the condition reeve.dev/Ready of a Namespace: whether every policy and share has there what it wants.
-import { managedByLabel, managedByReeve, ownerAnnotation, readyCondition } from '../../api/names.ts';
+import { managedByLabel, managedByReeve, ownerAnnotation, readyCondition } from '../../schema/names.ts';
 import { clipped } from '../../base/text.ts';
 import type { Desired } from '../desired/desired.ts';
 import { kindOfKey, nameOfKey, type ObjectKey } from '../terms/object-key.ts';

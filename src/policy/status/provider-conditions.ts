@@ -4,7 +4,7 @@ import type { CopyState } from '../plan/copy.ts';
 import { heldText, unusedConfirmation, type HeldDeletions } from '../plan/fuse.ts';
 import { isConflict } from '../plan/object-result.ts';
 import type { MissingRights } from '../authors/own-rights.ts';
-import { confirmDeletionsAnnotation, group } from '../../api/names.ts';
+import { confirmDeletionsAnnotation, group } from '../../schema/names.ts';
 import { clipped } from '../../base/text.ts';
 import { isBinding, kindOfProvider, kubectlName, type ProviderState } from '../terms/provider-id.ts';
 import type { Condition } from './condition.ts';

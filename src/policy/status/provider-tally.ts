@@ -1,7 +1,6 @@
 // Adds up the reports of all namespaces on one provider; each namespace can replace its report.
-import type { QuotaSpec } from '../../api/namespace-policy/namespace-policy.ts';
+import { type QuotaSpec, exceededBy, quotaExcess } from '../../rules/namespace-quota.ts';
 import type { Violation } from '../terms/verdict.ts';
-import { exceededBy, quotaExcess } from '../rules/namespace-quota.ts';
 import { dearer, isDear, type NamespaceCost } from '../decide/cost.ts';
 import type { ProviderReport, SkippedObject, UnsyncedObject } from './provider-report.ts';
 

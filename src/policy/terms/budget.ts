@@ -1,6 +1,6 @@
 // Limits the work of one review. The engine checks the budget between rules, so no policy can block the server.
 
-import type { Work } from '../../cel/expression.ts';
+import type { RuleBudget } from '../../rules/rule.ts';
 import type { Trace } from './trace.ts';
 
 /** The inputs of a decision besides the request and the cluster. */
@@ -14,9 +14,7 @@ export interface Circumstances {
  * Counts work in units of CEL, so that a request gets the same answer on every machine, however fast: one unit is an access to a
  * field, a call, or 16 characters. Work outside of expressions counts as many units as take the same time.
  */
-export interface Budget extends Work {
-  /** True once the review has used up its budget, or its answer is due. */
-  isSpent(): boolean;
+export interface Budget extends RuleBudget {
   /** True if the answer was due before the budget was used up. That says nothing about a policy. */
   readonly isLate: boolean;
   /** Says which policy spends from now on. Absent where no message needs it. */

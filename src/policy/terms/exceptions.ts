@@ -1,7 +1,7 @@
 // Exceptions: namespaces to which some rules of a policy do not apply, optionally until a time.
 import type { PolicyException } from '../../api/namespace-policy/namespace-policy.ts';
-import type { RuleId } from '../../api/namespace-policy/rule-ids.ts';
-import { compileGlob, type Glob } from './patterns.ts';
+import type { RuleId } from '../../rules/rules.ts';
+import { compileGlob, type Glob } from '../../cel/patterns.ts';
 
 export interface CompiledException {
   readonly namespaces: readonly Glob[];

@@ -4,10 +4,9 @@ import { compileSelector } from '../../api/selector.ts';
 import { type KubeObject, labelsOf, nameOf, valueOf } from '../../base/metadata.ts';
 import { nearestWord } from '../../base/nearest.ts';
 import { renderPath, type Path } from '../../base/problem.ts';
-import { alternatives, clipped } from '../../base/text.ts';
+import { alternatives, clipped, quoted } from '../../base/text.ts';
 import type { CompiledMatch } from './match.ts';
-import { compileGlob } from './patterns.ts';
-import { quoted } from './wording.ts';
+import { compileGlob } from '../../cel/patterns.ts';
 
 /** The match as it is written, with its path: `spec.match`. */
 interface WrittenTerms {

@@ -4,8 +4,8 @@ import { canBothSelect, compileSelector, type Selector } from '../../api/selecto
 import { type KubeObject, labelsOf, nameOf } from '../../base/metadata.ts';
 import { compileExpression, type Expression } from '../../cel/expression.ts';
 import { unlimitedBudget, type Budget } from './budget.ts';
-import { allOf, compiled, mapped, refused, type CompileResult } from './compile-result.ts';
-import { compileGlob, type Glob } from './patterns.ts';
+import { allOf, compiled, mapped, refused, type CompileResult } from '../../base/problem.ts';
+import { compileGlob, type Glob } from '../../cel/patterns.ts';
 
 export interface CompiledMatch {
   readonly selector: Selector | undefined;

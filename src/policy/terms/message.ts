@@ -1,8 +1,8 @@
 // Words a verdict: the refusal that a person reads, warnings, audit annotations and the causes of a Status.
-import { clipped } from '../../base/text.ts';
+import { clipped, unitsText } from '../../base/text.ts';
+import { shownName } from './provider-id.ts';
 import type { AnyReview } from './review.ts';
 import type { Verdict, Violation } from './verdict.ts';
-import { shownName, unitsText } from './wording.ts';
 
 const maxReasons = 3;
 const maxContacts = 3;

@@ -1,7 +1,7 @@
 // Identifies providers (policies, shares and bindings of intents), and lists what the reconciler needs to know of each.
 import type { ObjectRef } from '../../base/metadata.ts';
-import { isLabelValue, isNamespaceName } from '../../api/kubernetes-names.ts';
-import { apiVersion, group, useVerb } from '../../api/names.ts';
+import { isLabelValue, isNamespaceName } from '../../schema/kubernetes-names.ts';
+import { apiVersion, group, useVerb } from '../../schema/names.ts';
 import type { DeletionRecord } from './deletion-record.ts';
 
 /** Ordered by precedence: where two providers want one object, or default one key, the first kind wins. */
@@ -89,6 +89,11 @@ export function kubectlName(resource: string, id: ProviderId): string {
 /** The name in metrics and violations: that of a policy or share, and the id of a binding, so that no two are the same. */
 export function shortName(id: ProviderId): string {
   return isBinding(id) ? id : nameOfProvider(id);
+}
+
+/** A binding is known by its id, `SecurityIntentBinding/shop/no-egress`, which names the kind. */
+export function shownName(policy: string, kind = 'policy'): string {
+  return policy.includes('/') ? policy.replace('/', ' ') : `${kind} ${policy}`;
 }
 
 /** Orders providers by kind, then by name, so that no tenant's binding comes before a provider of the cluster. */

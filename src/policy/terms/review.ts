@@ -1,42 +1,22 @@
 // Describes the input of the engine: one admission request, decoded and checked, as plain data.
-import type { KubeObject } from '../../base/metadata.ts';
+import type { RuledWrite, ReviewedResource } from '../../rules/rule.ts';
 import { providerResources, type ProviderKind } from './provider-id.ts';
 
-/** The resources that policies have rules for. */
-export type ReviewedResource = 'namespaces' | 'secrets' | 'roles' | 'rolebindings';
 /** An intent is no provider itself. A write of one is judged as a write of each binding that names it. */
 export const intentResource = 'securityintents';
 /** Our own kinds. Their writes decide about objects in namespaces. */
 export type ProviderResource = (typeof providerResources)[ProviderKind] | typeof intentResource;
 const ownResources: readonly ProviderResource[] = [...Object.values(providerResources), intentResource];
-export type Operation = 'CREATE' | 'UPDATE' | 'DELETE';
 export type Subresource = '' | 'status' | 'finalize';
 
-export interface Requester {
-  readonly username: string;
-  readonly groups: readonly string[];
-  readonly uid?: string;
-  readonly extra?: Readonly<Record<string, readonly string[]>>;
-}
-
-interface AdmissionRequest {
+interface AdmissionRequest extends RuledWrite {
   readonly uid: string;
   readonly subresource: Subresource;
-  readonly operation: Operation;
   /** Empty before the API server has named an object that was sent with `generateName`. */
   readonly name: string;
   /** For a Namespace: its own name. Empty for all other cluster-scoped kinds. */
   readonly namespace: string;
-  readonly requester: Requester;
   readonly dryRun: boolean;
-  /** Set for an object that Reeve itself will write. Defaults have no request to read then. */
-  readonly isOwnWrite?: true;
-  /** Absent on DELETE. */
-  readonly object?: KubeObject;
-  /** Absent on CREATE. */
-  readonly oldObject?: KubeObject;
-  /** The fields of `request` that expressions may read. */
-  readonly attributes: Readonly<Record<string, unknown>>;
 }
 
 export interface Review extends AdmissionRequest {

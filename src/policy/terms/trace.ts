@@ -1,6 +1,6 @@
 // What each rule says of a write, for commands that explain a request or count which rules a test reached.
 import type { ValidationAction } from '../../api/namespace-policy/namespace-policy.ts';
-import type { RuleId } from '../../api/namespace-policy/rule-ids.ts';
+import type { RuleId } from '../../rules/rules.ts';
 import type { Violation } from './verdict.ts';
 
 /** A violation before the policy and the rule are added. */

@@ -3,7 +3,7 @@ import { type KubeObject, keyText } from '../../base/metadata.ts';
 import type { Clock } from '../../base/clock.ts';
 import { objectKey, type ObjectKey } from '../../policy/terms/object-key.ts';
 import type { MissingKey } from '../../policy/plan/repair.ts';
-import { listed } from '../../policy/terms/wording.ts';
+import { listed } from '../../base/text.ts';
 import { failedResult, type ObjectResult } from '../../policy/plan/object-result.ts';
 import type { Audits } from './audits.ts';
 import type { EventAnnouncer } from '../events.ts';

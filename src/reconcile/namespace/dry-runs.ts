@@ -1,7 +1,7 @@
 // Remembers the objects that read differently but need no write, because a dry run has shown it.
 import { isJsonObject } from '../../base/json.ts';
 import { type KubeObject, annotationsOf, valueOf } from '../../base/metadata.ts';
-import { appliedAnnotation, ownerAnnotation } from '../../api/names.ts';
+import { appliedAnnotation, ownerAnnotation } from '../../schema/names.ts';
 import { createHash } from 'node:crypto';
 
 /** Beyond this number all entries are dropped, and dry runs find them out again. */

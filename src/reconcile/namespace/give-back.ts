@@ -8,7 +8,7 @@ import {
   managedByReeve,
   ownerAnnotation,
   withoutMarks,
-} from '../../api/names.ts';
+} from '../../schema/names.ts';
 import type { ObjectType } from '../../policy/terms/object-key.ts';
 import { managedBefore } from '../../policy/plan/ownership.ts';
 import type { Observed } from '../../policy/plan/observed.ts';

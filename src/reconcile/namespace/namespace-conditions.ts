@@ -1,7 +1,7 @@
 // Writes the condition reeve.dev/Ready of every Namespace. Objects are written first.
 import { KubeError } from '../../base/kube-error.ts';
 import type { KubeObject } from '../../base/metadata.ts';
-import { readyCondition } from '../../api/names.ts';
+import { readyCondition } from '../../schema/names.ts';
 import { conditionOf, isSameCondition, stamped, type Condition } from '../../policy/status/condition.ts';
 import type { StampedCondition } from '../../policy/status/condition.ts';
 import type { Clock } from '../../base/clock.ts';

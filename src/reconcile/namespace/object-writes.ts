@@ -8,7 +8,7 @@ import {
   managedByLabel,
   managedByReeve,
   ownerAnnotation,
-} from '../../api/names.ts';
+} from '../../schema/names.ts';
 import { grantsAccess, observeObject, observeSecret, type Observed } from '../../policy/plan/observed.ts';
 import type { Surplus, WriteStep } from '../../policy/plan/plan-claim.ts';
 import { isDeepStrictEqual } from 'node:util';

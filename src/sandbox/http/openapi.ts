@@ -1,7 +1,7 @@
 // Describes the served kinds as OpenAPI v3, one document per group and version, for `kubectl explain`.
 // https://kubernetes.io/docs/concepts/overview/kubernetes-api/#openapi-v3
 import { createHash } from 'node:crypto';
-import { toOpenApi, type OpenApi } from '../../api/schema/openapi.ts';
+import { toOpenApi, type OpenApi } from '../../schema/openapi.ts';
 import { isJsonObject, ownMember, type JsonObject } from '../../base/json.ts';
 import { apiVersionOf, memoized, type Kinds, type Resource } from '../resource.ts';
 import type { Reply } from './reply.ts';

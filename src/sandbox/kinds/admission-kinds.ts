@@ -1,8 +1,8 @@
 // Defines webhook configurations, ValidatingAdmissionPolicies and their bindings.
 // https://kubernetes.io/docs/reference/access-authn-authz/extensible-admission-controllers/
 import { labelSelector, matchCondition } from '../../api/namespace-policy/match.ts';
-import { withDefault } from '../../api/schema/build.ts';
-import type { Fields } from '../../api/schema/schema.ts';
+import { withDefault } from '../../schema/build.ts';
+import type { Fields } from '../../schema/schema.ts';
 import type { Resource } from '../resource.ts';
 import { age, column, keysAt, sizeColumn } from './column.ts';
 import { define } from './define.ts';

@@ -1,8 +1,8 @@
 // Defines the kinds of Reeve. The API serves them while their CustomResourceDefinitions are stored.
 // https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/
 import { kindDefinitions, type KindDefinition } from '../../api/crd.ts';
-import { category, group, version } from '../../api/names.ts';
-import { valueAt } from '../../api/schema/report.ts';
+import { category, group, version } from '../../schema/names.ts';
+import { valueAt } from '../../schema/report.ts';
 import { notServedError } from '../api-error.ts';
 import type { Resource } from '../resource.ts';
 import { timestamp } from '../write/context.ts';

@@ -1,8 +1,8 @@
 // Defines a served kind from one schema: its fields, defaults, merge keys and validation.
 import { isDeepStrictEqual } from 'node:util';
 import type { KubeObject } from '../../base/metadata.ts';
-import type { Fields, SchemaRule, Schema, TextSchema } from '../../api/schema/schema.ts';
-import { validate } from '../../api/schema/validate.ts';
+import type { Fields, SchemaRule, Schema, TextSchema } from '../../schema/schema.ts';
+import { validate } from '../../schema/validate.ts';
 import type { Resource } from '../resource.ts';
 import { cause, causeOf, withoutUnknownFields } from './causes.ts';
 import { column } from './column.ts';

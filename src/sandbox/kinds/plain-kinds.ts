@@ -1,9 +1,9 @@
 // Defines Namespaces, and the namespaced kinds that the sandbox only stores.
-import { namespaceName } from '../../api/common-fields.ts';
-import { namespaceNameLabel } from '../../api/names.ts';
+import { namespaceName } from '../../schema/common-fields.ts';
+import { namespaceNameLabel } from '../../schema/names.ts';
 import { labelSelector } from '../../api/namespace-policy/match.ts';
-import { withDefault, text } from '../../api/schema/build.ts';
-import { valueAt } from '../../api/schema/report.ts';
+import { withDefault, text } from '../../schema/build.ts';
+import { valueAt } from '../../schema/report.ts';
 import type { KubeObject } from '../../base/metadata.ts';
 import { type Column, type Resource, apiVersionOf } from '../resource.ts';
 import { age, column, itemsAt, keysAt, textAt, sizeColumn } from './column.ts';
@@ -25,7 +25,7 @@ import {
 } from './shape.ts';
 import { isJsonObject } from '../../base/json.ts';
 import type { Path } from '../../base/problem.ts';
-import type { MapSchema, SchemaRule, TextSchema } from '../../api/schema/schema.ts';
+import type { MapSchema, SchemaRule, TextSchema } from '../../schema/schema.ts';
 import { isDeepStrictEqual } from 'node:util';
 import type { SandboxStore } from '../store.ts';
 

@@ -1,11 +1,11 @@
 // Offers short functions for the schemas of the kinds of Kubernetes.
-import { boolean, choice, integer, list, map, text } from '../../api/schema/build.ts';
-import type { Fields, Infer, ObjectSchema, SchemaRule, Schema, TextSchema } from '../../api/schema/schema.ts';
+import { boolean, choice, integer, list, map, text } from '../../schema/build.ts';
+import type { Fields, Infer, ObjectSchema, SchemaRule, Schema, TextSchema } from '../../schema/schema.ts';
 import { isDeepStrictEqual } from 'node:util';
-import { labelValue, metadataKey } from '../../api/common-fields.ts';
+import { labelValue, metadataKey } from '../../schema/common-fields.ts';
 import type { KubeObject } from '../../base/metadata.ts';
-import { subdomainPattern } from '../../api/kubernetes-names.ts';
-import { valueAt } from '../../api/schema/report.ts';
+import { subdomainPattern } from '../../schema/kubernetes-names.ts';
+import { valueAt } from '../../schema/report.ts';
 import type { StatusCause } from '../api-error.ts';
 import { cause } from './causes.ts';
 import { itemsAt } from './column.ts';

@@ -1,6 +1,6 @@
 // Measures one tenant with many bindings: `node test/bench/scale/tenant.ts 250`. The API server is in memory, in the same process.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { apiVersion } from '../../../src/api/names.ts';
+import { apiVersion } from '../../../src/schema/names.ts';
 import { systemClock } from '../../../src/base/clock.ts';
 import type { KubeObject } from '../../../src/base/metadata.ts';
 import { isJsonObject } from '../../../src/base/json.ts';

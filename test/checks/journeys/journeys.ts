@@ -1,6 +1,6 @@
 // Makes the three journeys of docs/architecture.md, and returns the files of src that each of them passes.
 import { applyPatch, type Operation } from 'rfc6902';
-import { readyCondition } from '../../../src/api/names.ts';
+import { readyCondition } from '../../../src/schema/names.ts';
 import { HttpsClient } from '../../support/https-client.ts';
 import { namespaceObject, responseOf, reviewJson } from '../../support/reviews.ts';
 import { JourneyCluster, type Stored } from './journey-cluster.ts';

@@ -1,5 +1,5 @@
 // Writes the reference page of a kind from its schema: each field with its value, limits, default and meaning.
-import { ruleMessage } from '../../../src/api/schema/report.ts';
+import { ruleMessage } from '../../../src/schema/report.ts';
 import type { PrintColumn } from '../../../src/api/print-columns.ts';
 import type {
   IntegerSchema,
@@ -8,7 +8,7 @@ import type {
   ObjectSchema,
   Schema,
   TextSchema,
-} from '../../../src/api/schema/schema.ts';
+} from '../../../src/schema/schema.ts';
 import { anchor, code, page, prose, table } from './markdown.ts';
 
 interface Kind {

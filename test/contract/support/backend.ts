@@ -10,7 +10,7 @@ import type { ApiObject } from './answers.ts';
 import { Api, type Connection, type Reply } from './api.ts';
 import type { Difference } from './differences.ts';
 import { at } from './objects.ts';
-import { apiVersion } from '../../../src/api/names.ts';
+import { apiVersion } from '../../../src/schema/names.ts';
 import { kindDefinitions } from '../../../src/api/crd.ts';
 
 export interface Access {

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { parseClusterIntentBinding } from '../../../src/api/intents/cluster-intent-binding.ts';
 import { parseSecurityIntent } from '../../../src/api/intents/security-intent.ts';
-import { apiVersion } from '../../../src/api/names.ts';
+import { apiVersion } from '../../../src/schema/names.ts';
 import { parseNamespacePolicy } from '../../../src/api/namespace-policy/namespace-policy.ts';
 import { parseSecretShare } from '../../../src/api/secret-share/secret-share.ts';
 import { renderProblem, type Problem } from '../../../src/base/problem.ts';

@@ -1,6 +1,6 @@
 // Checks how values of users look in our messages.
-import { describe, expect, it } from 'vitest';
-import { alternatives, clipped, describeValue } from '../../../src/base/text.ts';
+import { describe, expect, it, test } from 'vitest';
+import { alternatives, clipped, counted, describeValue, listed, quoted } from '../../../src/base/text.ts';
 
 describe('clipped', () => {
   it.each([
@@ -49,4 +49,28 @@ describe('describeValue', () => {
   ])('%o is described as %s', (value, words) => {
     expect(describeValue(value)).toBe(words);
   });
+});
+
+test('a quote is short and cannot steer a terminal', () => {
+  expect(quoted('a\u001b[31m\n\u202Eb')).toBe('"a\uFFFD[31m\uFFFD\uFFFDb"');
+  expect(quoted('😀'.repeat(1000))).toBe(`"${'😀'.repeat(79)}…"`);
+});
+
+test.for([
+  [[], ''],
+  [['b', 'a'], 'a, b'],
+  [['e', 'd', 'c', 'b', 'a'], 'a, b, c, d, e'],
+  [['f', 'e', 'd', 'c', 'b', 'a'], 'a, b, c, d, e and 1 more'],
+  [['x'.repeat(200), 'y'], `${'x'.repeat(200)} and 1 more`],
+  [['a'.repeat(63), 'b'.repeat(63), 'c'.repeat(63)], `${'a'.repeat(63)}, ${'b'.repeat(63)} and 1 more`],
+] as const)('%j', ([names, text]) => {
+  expect(listed(names)).toBe(text);
+});
+
+test.for([
+  [0, '0 objects'],
+  [1, '1 object'],
+  [2, '2 objects'],
+] as const)('%d: %s', ([count, text]) => {
+  expect(counted(count, 'object')).toBe(text);
 });

@@ -7,7 +7,7 @@ import { objectTypeOf } from '../../../src/policy/terms/object-key.ts';
 import { guessedPlural } from '../../../src/base/plural.ts';
 import { intentAdapters } from '../../../src/policy/intents/adapters.ts';
 import type { ObjectType } from '../../../src/policy/terms/object-key.ts';
-import { providerLabels } from '../../../src/api/names.ts';
+import { providerLabels } from '../../../src/schema/names.ts';
 import { manifestObjects } from '../../support/manifest-files.ts';
 import type { ManifestObject } from '../../support/manifest-files.ts';
 

@@ -1,7 +1,7 @@
 // What the shipped webhook configurations promise, as far as the files alone can say it.
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { systemNamespaces } from '../../../src/api/names.ts';
+import { systemNamespaces } from '../../../src/schema/names.ts';
 import { manifestObject, manifestObjects } from '../../support/manifest-files.ts';
 
 interface Webhook {

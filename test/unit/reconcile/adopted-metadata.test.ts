@@ -1,6 +1,6 @@
 // Labels and annotations of an adopted object: what it keeps when it is replaced, and what it gets back.
 import { expect, test } from 'vitest';
-import { adoptLabel } from '../../../src/api/names.ts';
+import { adoptLabel } from '../../../src/schema/names.ts';
 import {
   bindingPolicy,
   ours,

@@ -1,6 +1,6 @@
 // Bindings of intents in the reconciler: their objects follow intents, engines that come and go, and their namespace.
 import { describe, expect, test } from 'vitest';
-import { apiVersion } from '../../../src/api/names.ts';
+import { apiVersion } from '../../../src/schema/names.ts';
 import type { KubeObject } from '../../../src/base/metadata.ts';
 import type { IntentAdapter } from '../../../src/policy/intents/adapter.ts';
 import type { Harness } from '../../support/reconcile-harness.ts';

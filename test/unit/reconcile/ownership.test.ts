@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { KubeObject } from '../../../src/base/metadata.ts';
-import { adoptLabel } from '../../../src/api/names.ts';
+import { adoptLabel } from '../../../src/schema/names.ts';
 import { failure } from '../../support/memory-objects.ts';
 import {
   bindingPolicy,

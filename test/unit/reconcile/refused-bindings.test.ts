@@ -1,6 +1,6 @@
 // What Reeve changes of a RoleBinding that the rules of another policy refuse.
 import { expect, test } from 'vitest';
-import { adoptLabel } from '../../../src/api/names.ts';
+import { adoptLabel } from '../../../src/schema/names.ts';
 import { bindingPolicy, settledWith, team, teams } from '../../support/provided.ts';
 import type { Harness } from '../../support/reconcile-harness.ts';
 import { useHarness } from '../../support/use-harness.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { adoptLabel } from '../../../src/api/names.ts';
+import { adoptLabel } from '../../../src/schema/names.ts';
 import { shareOf, team } from '../../support/provided.ts';
 import { failure } from '../../support/memory-objects.ts';
 import { refTo, type Harness } from '../../support/reconcile-harness.ts';

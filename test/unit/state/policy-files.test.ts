@@ -3,7 +3,7 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ruleIds } from '../../../src/api/namespace-policy/rule-ids.ts';
+import { ruleIds } from '../../../src/rules/rules.ts';
 import { renderFileProblem, UnreadablePathError } from '../../../src/state/file-problem.ts';
 import { loadPolicyFiles } from '../../../src/state/policy-files.ts';
 

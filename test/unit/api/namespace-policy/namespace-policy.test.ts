@@ -2,12 +2,12 @@
 import { describe, expect, expectTypeOf, it } from 'vitest';
 import {
   parseNamespacePolicy,
-  type DefaultsSpec,
   type NamespacePolicySpec,
   type PolicyException,
   type ValidationAction,
 } from '../../../../src/api/namespace-policy/namespace-policy.ts';
-import { ruleIds } from '../../../../src/api/namespace-policy/rule-ids.ts';
+import type { DefaultsSpec } from '../../../../src/rules/default-keys.ts';
+import { ruleIds } from '../../../../src/rules/rules.ts';
 import { renderProblem } from '../../../../src/base/problem.ts';
 
 function policyWith(spec: unknown, more: object = {}): unknown {

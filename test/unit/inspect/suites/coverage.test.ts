@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { Coverage } from '../../../../src/inspect/suites/coverage.ts';
 import type { RuleOutcome } from '../../../../src/policy/terms/trace.ts';
-import type { Operation } from '../../../../src/policy/terms/review.ts';
+import type { Operation } from '../../../../src/rules/rule.ts';
 import { aPolicy } from '../../../support/engine.ts';
 
 const policy = aPolicy('p', {

@@ -3,7 +3,12 @@ import { aPolicy, problemsOf } from '../../../support/engine.ts';
 
 test('a policy with nothing in it is a policy for every namespace', () => {
   expect(problemsOf('p', {})).toEqual([]);
-  expect(aPolicy('p', {})).toMatchObject({ name: 'p', actions: ['Deny'], contents: [], namespaceRules: [] });
+  expect(aPolicy('p', {})).toMatchObject({
+    name: 'p',
+    actions: ['Deny'],
+    contents: [],
+    rules: { namespaces: [] },
+  });
 });
 
 describe('a contradictory policy is refused with every reason', () => {

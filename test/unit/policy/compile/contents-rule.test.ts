@@ -36,6 +36,6 @@ test('a content that fails in an existing Namespace is no violation, because the
 
 test('contents without a template add no rule', () => {
   const fixed = { name: 'viewers', roleRef, subjects: [{ kind: 'Group', name: 'viewers' }] };
-  expect(aPolicy('p', { contents: { roleBindings: [fixed] } }).namespaceRules).toEqual([]);
-  expect(policy.namespaceRules).toHaveLength(1);
+  expect(aPolicy('p', { contents: { roleBindings: [fixed] } }).rules.namespaces).toEqual([]);
+  expect(policy.rules.namespaces).toHaveLength(1);
 });

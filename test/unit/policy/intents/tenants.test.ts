@@ -1,7 +1,7 @@
 // A tenant's binding holds in its own namespace alone, and takes nothing from policies and bindings of the cluster.
 import * as fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
-import { managedByLabel, ownerAnnotation, systemNamespaces } from '../../../../src/api/names.ts';
+import { managedByLabel, ownerAnnotation, systemNamespaces } from '../../../../src/schema/names.ts';
 import type { KubeObject } from '../../../../src/base/metadata.ts';
 import type { ClusterSnapshot } from '../../../../src/policy/compile/snapshot.ts';
 import { decide } from '../../../../src/policy/decide/decide.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { appliedAnnotation, managedByLabel, ownerAnnotation } from '../../../../src/api/names.ts';
+import { appliedAnnotation, managedByLabel, ownerAnnotation } from '../../../../src/schema/names.ts';
 import {
   compareCopy,
   compareResource,

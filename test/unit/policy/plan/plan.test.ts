@@ -9,7 +9,7 @@ import {
   orphanedFromKey,
   ownerAnnotation,
   providerLabels,
-} from '../../../../src/api/names.ts';
+} from '../../../../src/schema/names.ts';
 import type { CopyState } from '../../../../src/policy/plan/copy.ts';
 import { unavailable } from '../../../../src/policy/plan/copy.ts';
 import { desired } from '../../../../src/policy/desired/desired.ts';

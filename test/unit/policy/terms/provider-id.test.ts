@@ -11,6 +11,7 @@ import {
   providerKinds,
   providerRef,
   shortName,
+  shownName,
   shownProvider,
   useOf,
   type ProviderId,
@@ -144,4 +145,10 @@ it('policies come first, then shares, bindings of the cluster and bindings of a 
     'SecurityIntentBinding/b/a',
   ]);
   expect(compareProviders(policy, policy)).toBe(0);
+});
+
+test('a policy is named after its kind, and a binding by its id', () => {
+  expect(shownName('apps')).toBe('policy apps');
+  expect(shownName('registry', 'share')).toBe('share registry');
+  expect(shownName('SecurityIntentBinding/shop/web')).toBe('SecurityIntentBinding shop/web');
 });

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { KubeObject, ObjectMeta } from '../../../../src/base/metadata.ts';
-import { managedByLabel, ownerAnnotation } from '../../../../src/api/names.ts';
+import { managedByLabel, ownerAnnotation } from '../../../../src/schema/names.ts';
 import type { WatchSink } from '../../../../src/base/watch-sink.ts';
 import { observeSecret, observeSecretMetadata } from '../../../../src/policy/plan/observed.ts';
 import { ObservedObjects, type ObservedChange } from '../../../../src/reconcile/live/observed-objects.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { apiVersion } from '../../../../src/api/names.ts';
+import { apiVersion } from '../../../../src/schema/names.ts';
 import type { WatchSink } from '../../../../src/base/watch-sink.ts';
 import { MemoryCluster } from '../../../support/memory-cluster.ts';
 import type { MemoryWatch } from '../../../support/memory-objects.ts';

@@ -1,7 +1,7 @@
 // A provider being deleted keeps its finalizer while the API server has objects of it that no watch has reported.
 import { expect, test } from 'vitest';
 import type { KubeObject } from '../../../../src/base/metadata.ts';
-import { cleanupFinalizer } from '../../../../src/api/names.ts';
+import { cleanupFinalizer } from '../../../../src/schema/names.ts';
 import { failure } from '../../../support/memory-objects.ts';
 import { bindingPolicy, shareOf, team, teams } from '../../../support/provided.ts';
 import { refTo, type Harness } from '../../../support/reconcile-harness.ts';

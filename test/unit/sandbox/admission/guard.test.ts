@@ -1,6 +1,6 @@
 // Evaluates the shipped guard in the sandbox, with the cases of the guard on a real API server.
 import { beforeEach, describe, expect, test } from 'vitest';
-import { providerLabels } from '../../../../src/api/names.ts';
+import { providerLabels } from '../../../../src/schema/names.ts';
 import type { KubeObject } from '../../../../src/base/metadata.ts';
 import { whyNotEvaluated } from '../../../../src/sandbox/admission/expressions.ts';
 import { manifestObjects } from '../../../support/manifest-files.ts';

@@ -1,0 +1,215 @@
+// namespaces.defaults and secrets.defaults: labels and annotations that are added when missing.
+import type { Evaluation, ExpressionScope, Work } from '../cel/expression.ts';
+import { compiled, partly, refused, type CompileResult } from '../base/problem.ts';
+import { isLabelValue } from '../schema/kubernetes-names.ts';
+import { keyPath, metadataMap, valueOf, type MetadataField, type KubeObject } from '../base/metadata.ts';
+import { quoted } from '../base/text.ts';
+import { compileTemplate, goTemplateProblem } from '../cel/template.ts';
+import { object as objectSchema } from '../schema/build.ts';
+import { annotationTemplate, labelTemplate, metadataMapOf, writtenKey } from '../schema/common-fields.ts';
+import { managedByLabel, managedByReeve, namespaceNameLabel, group } from '../schema/names.ts';
+import type { Infer, SchemaRule } from '../schema/schema.ts';
+import { everyOperation, ruleForm } from './rule.ts';
+import type { DefaultKey, Rule, RuledWrite, RuleViolation, StepContext } from './rule.ts';
+import { comparedKey } from './fields.ts';
+import { judgeKeptKey } from './immutable-keys.ts';
+
+/** A policy must not set these keys: they control Reeve itself, or the API server sets them. */
+const notOurs: SchemaRule<Readonly<Record<string, string>>> = {
+  accepted: 'another key',
+  mustNot: `set ${namespaceNameLabel} or keys of ${group}/`,
+  cel: `self.all(key, !key.startsWith('${group}/') && key != '${namespaceNameLabel}')`,
+  offender: (values) => {
+    const key = Object.keys(values).find(
+      (name) => name.startsWith(`${group}/`) || name === namespaceNameLabel,
+    );
+    return key === undefined ? undefined : [key];
+  },
+};
+
+/** The label marks the objects of Reeve. */
+const notManaged: SchemaRule<Readonly<Record<string, string>>> = {
+  accepted: `a fixed value other than ${managedByReeve}`,
+  mustNot: `set ${managedByLabel} to ${managedByReeve} or to a template`,
+  cel: `!('${managedByLabel}' in self) || (self['${managedByLabel}'] != '${managedByReeve}' && !self['${managedByLabel}'].contains('\${'))`,
+  offender: (values) => {
+    const value = Object.hasOwn(values, managedByLabel) ? values[managedByLabel] : undefined;
+    return value === managedByReeve || value?.includes('${') === true ? [managedByLabel] : undefined;
+  },
+};
+
+function defaults(description: string, sees: string) {
+  return objectSchema({
+    description,
+    fields: {
+      labels: metadataMapOf(
+        `Labels to set where the key is missing, and their values. ${sees} A template must return a valid label value.`,
+        labelTemplate('The value of the label: text, or a template with CEL in ${ }; $${ is a literal ${.'),
+        [notOurs, notManaged],
+        writtenKey('A label key.'),
+      ),
+      annotations: metadataMapOf(
+        `Annotations to set where the key is missing, and their values. ${sees}`,
+        annotationTemplate(
+          'The value of the annotation: text, or a template with CEL in ${ }; $${ is a literal ${.',
+        ),
+        [notOurs],
+        writtenKey('An annotation key.'),
+      ),
+    },
+  });
+}
+
+export type DefaultsSpec = Infer<ReturnType<typeof defaults>>;
+
+export const namespaceDefaults = ruleForm({
+  id: 'namespaces.defaults',
+  judges: 'namespaces',
+  field: defaults(
+    'Labels and annotations to set where they are missing. On creation, and when an update removes one, the key must be present afterwards. Its value is free unless a rule says otherwise.',
+    'CEL in ${ } sees namespaceObject, the Namespace itself, and on creation the userInfo, name, operation and dryRun of request. Example: "${request.userInfo.username}".',
+  ),
+  operations: everyOperation,
+  precedence: 3,
+  isFulfilled: true,
+  compile: (spec) => compileDefaults('namespaces', spec, quoted),
+});
+
+export const secretDefaults = ruleForm({
+  id: 'secrets.defaults',
+  judges: 'secrets',
+  field: defaults(
+    'Labels and annotations to set on a Secret where they are missing; never its data.',
+    'CEL in ${ } sees namespaceObject, the Namespace of the Secret, and on creation the userInfo, name, operation and dryRun of request; never the Secret. Example: "${namespaceObject.metadata.labels[\'team\']}".',
+  ),
+  operations: everyOperation,
+  precedence: 3,
+  isFulfilled: true,
+  // Values on Secrets are not shown, not even of annotations: kubectl apply stores the data there.
+  // https://kubernetes.io/docs/reference/labels-annotations-taints/#kubectl-kubernetes-io-last-applied-configuration
+  compile: (spec) => compileDefaults('secrets', spec, () => 'another value'),
+  examples: () => ({}),
+});
+
+const scope: ExpressionScope = {
+  variables: ['namespaceObject', 'request'],
+  requestFields: ['userInfo', 'name', 'operation', 'dryRun'],
+};
+
+function compileDefaults(
+  block: string,
+  spec: DefaultsSpec,
+  reveal: (value: string) => string,
+): readonly CompileResult<Rule>[] {
+  const parts = (['labels', 'annotations'] as const).flatMap((field) =>
+    Object.entries(spec[field] ?? {}).map(([key, source]) => compileDefault(block, field, key, source)),
+  );
+  return partly(parts, (keys) => defaultsRule(keys, reveal));
+}
+
+export function renderDefault(
+  { field, template }: DefaultKey,
+  namespaceObject: KubeObject,
+  review: Pick<RuledWrite, 'attributes'>,
+  budget: Work,
+): Evaluation<string> {
+  const rendered = template.render({ namespaceObject, request: review.attributes }, budget);
+  if (rendered.ok && field === 'labels' && !isLabelValue(rendered.value)) {
+    return { ok: false, reason: 'failed', message: 'the result is not a label value' };
+  }
+  return rendered;
+}
+
+function defaultsRule(keys: readonly DefaultKey[], reveal: (value: string) => string): Rule {
+  return {
+    shape: 'step',
+    defaults: keys,
+    judge: (context) => keys.flatMap((key) => judgeKey(key, context, reveal)),
+    compared: (object) =>
+      keys.map(({ field, key }) => {
+        const compared = comparedKey(object, field, key, 'a value');
+        const isShown = reveal === quoted || compared.found === 'nothing';
+        return isShown ? compared : { ...compared, found: 'a value' };
+      }),
+  };
+}
+
+function judgeKey(
+  key: DefaultKey,
+  context: StepContext,
+  reveal: (value: string) => string,
+): readonly RuleViolation[] {
+  const { object, oldObject } = context.review;
+  if (object === undefined || (key.readsRequest && context.review.isOwnWrite === true)) return [];
+  const before = valueOf(metadataMap(oldObject, key.field), key.key);
+  const after = valueOf(metadataMap(object, key.field), key.key);
+  if (key.readsRequest && before !== undefined && oldObject !== undefined) {
+    return judgeKeptKey(key.field, key.key, oldObject, object).map((violation) => ({
+      ...violation,
+      found: after === undefined ? 'nothing' : reveal(after),
+      accepted: reveal === quoted ? violation.accepted : 'the value it was set to',
+    }));
+  }
+  if (!context.matchesNew) return [];
+  if (after === undefined) return isDemanded(key, before, context) ? [missing(key, context)] : [];
+  return judgeValue(key, after, context, reveal);
+}
+
+/** Demands missing keys only for a policy with Deny. For others they are set, but not demanded. */
+function isDemanded(key: DefaultKey, before: string | undefined, context: StepContext): boolean {
+  if (!context.actions.includes('Deny')) return false;
+  if (context.review.operation === 'CREATE' || before !== undefined) return true;
+  return !context.matchedOld && !key.readsRequest;
+}
+
+function missing(key: DefaultKey, { namespaceObject, review, budget }: StepContext): RuleViolation {
+  const rendered = renderDefault(key, namespaceObject, review, budget);
+  const accepted = rendered.ok
+    ? `${quoted(rendered.value)}, the default${key.readsRequest ? '' : ', or another value'}`
+    : `a value; its default cannot be computed: ${rendered.message}`;
+  const violation = { path: keyPath(key.field, key.key), found: 'nothing', accepted, identity: undefined };
+  if (rendered.ok) return { ...violation, isSetByReeve: true };
+  if (rendered.reason !== 'missing') return { ...violation, isConsequence: true };
+  const lacking = key.template.lookups.filter(
+    (lookup) => valueOf(metadataMap(namespaceObject, lookup.field), lookup.key) === undefined,
+  );
+  return { ...violation, dueTo: lacking.map((lookup) => keyPath(lookup.field, lookup.key)) };
+}
+
+/** A value is demanded only when the default reads the request, and only by the policy that sets it. */
+function judgeValue(
+  key: DefaultKey,
+  value: string,
+  context: StepContext,
+  reveal: (value: string) => string,
+): readonly RuleViolation[] {
+  if (context.review.operation !== 'CREATE' || !key.readsRequest) return [];
+  if (!context.ownsDefault(key.field, key.key)) return [];
+  const rendered = renderDefault(key, context.namespaceObject, context.review, context.budget);
+  if (rendered.ok && rendered.value === value) return [];
+  const accepted = rendered.ok
+    ? quoted(rendered.value)
+    : `its default, which cannot be computed: ${rendered.message}`;
+  const path = keyPath(key.field, key.key);
+  return [{ path, found: reveal(value), accepted, identity: undefined, isExact: true }];
+}
+
+function compileDefault(
+  block: string,
+  field: MetadataField,
+  key: string,
+  source: string,
+): CompileResult<DefaultKey> {
+  const result = compileTemplate(source, scope);
+  const path = ['spec', block, 'defaults', field, key];
+  if (!result.ok) {
+    const { message: found, offset } = result.problem;
+    const accepted =
+      'text with CEL in ${ }, over namespaceObject and the userInfo, name, operation and dryRun of request';
+    return refused([{ path, found, accepted, offset }]);
+  }
+  const { template } = result;
+  const problems = goTemplateProblem(template, path);
+  if (problems.length > 0) return refused(problems);
+  return compiled({ field, key, template, readsRequest: template.reads.has('request') });
+}

@@ -1,0 +1,187 @@
+// Defines the form of a rule: its field, which writes it judges, and its judgement of a state or of a step between two states.
+import type { KubeObject, MetadataField } from '../base/metadata.ts';
+import type { CompileResult } from '../base/problem.ts';
+import type { Work } from '../cel/expression.ts';
+import type { Template } from '../cel/template.ts';
+import type { Infer, Schema } from '../schema/schema.ts';
+
+/** The resources that policies have rules for. */
+export type ReviewedResource = 'namespaces' | 'secrets' | 'roles' | 'rolebindings';
+export type Operation = 'CREATE' | 'UPDATE' | 'DELETE';
+export const everyOperation: readonly Operation[] = ['CREATE', 'UPDATE', 'DELETE'];
+
+export interface Requester {
+  readonly username: string;
+  readonly groups: readonly string[];
+  readonly uid?: string;
+  readonly extra?: Readonly<Record<string, readonly string[]>>;
+}
+
+/** What rules read of an admission request. */
+export interface RuledWrite {
+  readonly operation: Operation;
+  readonly requester: Requester;
+  /** Set for an object that Reeve itself will write. Defaults have no request to read then. */
+  readonly isOwnWrite?: true;
+  /** Absent on DELETE. */
+  readonly object?: KubeObject;
+  /** Absent on CREATE. */
+  readonly oldObject?: KubeObject;
+  /** The fields of `request` that expressions may read. */
+  readonly attributes: Readonly<Record<string, unknown>>;
+}
+
+/** What readers know of a rule besides its judgement. */
+export interface RuleTraits {
+  /** Other writes, and an audit unless all are listed, never violate the rule. */
+  readonly operations: readonly Operation[];
+  /** Completes "judged when " where `operations` does not say it. */
+  readonly judgedWhen?: string;
+  /** Orders the rules about one label or annotation: only the first that is violated gives a reason. */
+  readonly precedence?: number;
+  /** Set if Reeve fulfills the rule by itself, so that a refusal is rare. */
+  readonly isFulfilled?: true;
+  /** Set for a rule that reads nothing but the type of a Secret, so that it can judge a copy without its data. */
+  readonly readsOnlyType?: true;
+}
+
+/** One rule of the catalogue, in one file. The other rooms derive from it what they need of the rule. */
+export type RuleForm<I extends string = string, S extends Schema = Schema> = FormOf<I, S> &
+  ({ readonly judges: 'namespaces' } | ObjectForm<S>);
+
+interface FormOf<I extends string, S extends Schema> extends RuleTraits {
+  /** The path of the field in the spec. Exceptions and messages name the rule by it. */
+  readonly id: I;
+  readonly field: S;
+  /** An empty list for a value that asks for nothing. */
+  compile(value: Infer<S>): Rule | readonly CompileResult<Rule>[];
+}
+
+interface ObjectForm<S extends Schema> {
+  readonly judges: Exclude<ReviewedResource, 'namespaces'>;
+  /** For the first suite of a policy. The engine says which of them the whole policy allows. */
+  examples(value: Infer<S>): RuleExamples;
+}
+
+interface RuleExamples {
+  readonly allowed?: readonly ExampleObject[];
+  readonly refused?: readonly ExampleObject[];
+}
+
+export interface ExampleObject {
+  /** Follows the kind: `of type Opaque`. */
+  readonly title?: string;
+  /** The fields besides kind and metadata. */
+  readonly fields: Readonly<Record<string, unknown>>;
+}
+
+/** Keeps the types of the id and of the field. */
+export function ruleForm<const I extends string, S extends Schema>(form: RuleForm<I, S>): RuleForm<I, S> {
+  return form;
+}
+
+/** A value that a rule looked at although nothing violates it. */
+export interface Comparison {
+  readonly path: string;
+  readonly found: string;
+  readonly accepted: string;
+}
+
+/** A label or annotation that a rule demands. */
+export interface Requirement {
+  readonly field: MetadataField;
+  readonly key: string;
+  readonly accepted: string;
+  readonly accepts: (value: string) => boolean;
+  /** The units of `accepts`. */
+  readonly cost: (value: string) => number;
+}
+
+/** A label or annotation that Reeve sets where it is missing. */
+export interface DefaultKey {
+  readonly field: MetadataField;
+  readonly key: string;
+  readonly template: Template;
+  /** Such a default records the creator: set on CREATE, demanded by value, and never changed afterwards. */
+  readonly readsRequest: boolean;
+}
+
+/** One place where an object violates one rule. */
+export interface RuleViolation {
+  readonly path: string;
+  readonly found: string;
+  readonly accepted: string;
+  /** The reason in whole words, which a refusal shows in place of `found` and `accepted`. */
+  readonly message?: string;
+  /** Equal for the same violation on the old and the new object. Undefined: always new, as an error is. */
+  readonly identity: string | undefined;
+  /** See `Violation`. */
+  readonly isSetByReeve?: true;
+  /** Set if exactly one value would be right, so no other rule about the same key has more to say. */
+  readonly isExact?: true;
+  /** See `JudgedViolation`. */
+  readonly dueTo?: readonly string[];
+  /** See `JudgedViolation`. */
+  readonly isConsequence?: true;
+}
+
+export interface RuleBudget extends Work {
+  /** True once the review has used up its budget, or its answer is due. */
+  isSpent(): boolean;
+}
+
+export interface RuleContext {
+  readonly review: RuledWrite;
+  readonly now: Date;
+  readonly budget: RuleBudget;
+  /** The Namespace that the policy matched. In a review of a Namespace: the written Namespace. */
+  readonly namespaceObject: KubeObject;
+}
+
+interface Compiled {
+  /** Only where a field states several rules, such as `validations/short`. */
+  readonly ownId?: `validations/${string}`;
+  readonly requirements?: readonly Requirement[];
+  readonly defaults?: readonly DefaultKey[];
+  /**
+   * What an explanation shows of a write that the rule allows: of a Secret only its type, its size and the names of its keys.
+   * `object` is the old one on DELETE.
+   */
+  compared(object: KubeObject, write: ComparedWrite): readonly Comparison[];
+}
+
+interface ComparedWrite {
+  readonly operation: Operation;
+  readonly username: string;
+  readonly object?: KubeObject | undefined;
+  readonly oldObject?: KubeObject | undefined;
+}
+
+/** Judges an object as it stands. With `graced`, a violation of the old object does not block a write. */
+export interface StateRule extends Compiled {
+  readonly shape: 'state';
+  readonly graced: boolean;
+  judge(object: KubeObject, context: RuleContext): readonly RuleViolation[];
+}
+
+export type OwnsDefault = (field: MetadataField, key: string) => boolean;
+
+export interface StepContext extends RuleContext {
+  /** True when the policy matches the namespace after the write. */
+  readonly matchesNew: boolean;
+  /** True when the policy matched the namespace before the write. */
+  readonly matchedOld: boolean;
+  readonly actions: readonly string[];
+  /** Counts the other matched namespaces with this label and value, and stops at `enough`. */
+  readonly countOthers: (label: string, value: string, enough: number) => number;
+  /** True when the policy is the first by name that sets the default. Only the first demands its value. */
+  readonly ownsDefault: OwnsDefault;
+}
+
+/** Judges a write: from `review.oldObject`, if any, to `review.object`, if any. */
+interface StepRule extends Compiled {
+  readonly shape: 'step';
+  judge(context: StepContext): readonly RuleViolation[];
+}
+
+export type Rule = StateRule | StepRule;

@@ -1,0 +1,76 @@
+// Lists the rules, in the order of the CRD, of the reference and of reasons. A new rule is one file, and one line here.
+import { ownMember } from '../base/json.ts';
+import type { Fields, Infer, Schema } from '../schema/schema.ts';
+import { namespaceDefaults, secretDefaults } from './default-keys.ts';
+import { deletionProtection } from './deletion-protection.ts';
+import { immutableKeys } from './immutable-keys.ts';
+import { nameRule } from './namespace-name.ts';
+import { namespaceQuota } from './namespace-quota.ts';
+import { namespaceRequired } from './namespace-required.ts';
+import { requesters } from './requesters.ts';
+import { allowedRoleRefs } from './role-refs.ts';
+import type { RuleForm } from './rule.ts';
+import { secretDockerConfig } from './secret-docker-config.ts';
+import { maxBytes } from './secret-size.ts';
+import { secretTls } from './secret-tls.ts';
+import { allowedTypes, forbiddenTypes } from './secret-types.ts';
+import { forbiddenSubjects } from './subjects.ts';
+import { validations } from './validations.ts';
+import { forbidWildcardRules } from './wildcard-rules.ts';
+
+export const rules = [
+  nameRule,
+  namespaceRequired,
+  namespaceDefaults,
+  immutableKeys,
+  requesters,
+  namespaceQuota,
+  deletionProtection,
+  forbiddenTypes,
+  allowedTypes,
+  maxBytes,
+  secretTls,
+  secretDockerConfig,
+  secretDefaults,
+  allowedRoleRefs,
+  forbiddenSubjects,
+  forbidWildcardRules,
+  validations,
+] as const satisfies readonly RuleForm[];
+
+type ListedId = (typeof rules)[number]['id'];
+export type ListedRule = RuleForm<ListedId>;
+
+/** `validations/short` is the validation named short. Contents have a rule of their own, which needs them compiled. */
+export type RuleId = ListedId | 'contents' | `validations/${string}`;
+
+/** What exceptions can name, besides single validations. */
+export const ruleIds = [
+  ...rules.map(({ id }) => id).filter((id) => id !== 'validations'),
+  'contents',
+] as const;
+
+type FieldsOf<B extends string, L extends readonly RuleForm[]> = {
+  readonly [F in L[number] as F['id'] extends `${B}.${infer Name}` ? Name : never]: F['field'];
+};
+
+/** Returns the fields of one block of the spec. */
+export function blockFields<B extends string, L extends readonly RuleForm[]>(
+  block: B,
+  list: L,
+): FieldsOf<B, L>;
+export function blockFields(block: string, list: readonly RuleForm[]): Fields {
+  const inBlock = list.filter(({ id }) => id.startsWith(`${block}.`));
+  return Object.fromEntries(inBlock.map(({ id, field }) => [id.slice(block.length + 1), field]));
+}
+
+/** Returns what a checked spec says of a rule. */
+export function valueIn(spec: object, { id }: RuleForm): Infer<Schema> | undefined {
+  const value = id.split('.').reduce<unknown>(ownMember, spec);
+  return isSet(value) ? value : undefined;
+}
+
+/** The schema of the spec has the field of the rule, so a value is one of that field. */
+function isSet(value: unknown): value is Infer<Schema> {
+  return value !== undefined;
+}

@@ -1,0 +1,130 @@
+// secrets.tls: key and certificate of a kubernetes.io/tls Secret must match, remain valid and be strong enough.
+import type { X509Certificate } from 'node:crypto';
+import { parseDuration } from '../base/time.ts';
+import type { Work } from '../cel/expression.ts';
+import type { KubeObject } from '../base/metadata.ts';
+import { boolean, integer, object, withDefault } from '../schema/build.ts';
+import { duration } from '../schema/common-fields.ts';
+import type { Infer } from '../schema/schema.ts';
+import { everyOperation, ruleForm, type RuleViolation, type Rule } from './rule.ts';
+import { comparedNames, fingerprintOf, secretType, secretValue, type SecretValue } from './secret-values.ts';
+import { readCertificate, readPrivateKey } from './tls-pair.ts';
+
+const certificatePath = 'data["tls.crt"]';
+/** To read a certificate and a key, and to compare them, takes 0.1 ms. */
+const pairUnits = 1000;
+const keyPath = 'data["tls.key"]';
+
+const field = object({
+  description:
+    'What Secrets of type kubernetes.io/tls must contain. The key and the certificate never leave the webhook, not even in a message.',
+  fields: {
+    keyMatchesCertificate: withDefault(
+      boolean('Whether tls.key must be the private key of the first certificate in tls.crt. Default: false.'),
+      false,
+    ),
+    minRemaining: duration(
+      'How long the certificate must still be valid when the Secret is written, in hours, minutes and seconds. Example: 168h.',
+    ),
+    minRsaBits: integer({
+      description:
+        'The minimum number of bits of an RSA key. Other kinds of keys are not checked. Example: 2048.',
+      minimum: 1024,
+      maximum: 16_384,
+    }),
+  },
+});
+
+type TlsRule = Infer<typeof field>;
+
+export const secretTls = ruleForm({
+  id: 'secrets.tls',
+  judges: 'secrets',
+  field,
+  operations: everyOperation,
+  compile: secretTlsRule,
+  examples: () => ({
+    refused: [
+      {
+        title: 'without a certificate',
+        fields: { type: 'kubernetes.io/tls', stringData: { 'tls.crt': 'example', 'tls.key': 'example' } },
+      },
+    ],
+  }),
+});
+
+export function secretTlsRule(spec: TlsRule): Rule {
+  return {
+    shape: 'state',
+    graced: true,
+    judge: (secret, { now, budget }) =>
+      secretType(secret) === 'kubernetes.io/tls' ? judgePair(spec, secret, now, budget) : [],
+    compared: (secret) => [comparedNames(secret, 'in a Secret of type kubernetes.io/tls: a valid pair')],
+  };
+}
+
+function judgePair(spec: TlsRule, secret: KubeObject, now: Date, budget: Work): readonly RuleViolation[] {
+  budget.spend(pairUnits);
+  const certificateValue = secretValue(secret, 'tls.crt', budget);
+  const certificate = readCertificate(certificateValue);
+  const identity = fingerprintOf(certificateValue);
+  return [
+    ...(certificate === undefined
+      ? [unreadable(certificatePath, certificateValue, 'a certificate in PEM form')]
+      : [
+          ...judgeRemaining(spec.minRemaining, certificate, now, identity),
+          ...judgeStrength(spec.minRsaBits, certificate, identity),
+        ]),
+    ...(spec.keyMatchesCertificate
+      ? judgeKey(certificate, certificateValue, secretValue(secret, 'tls.key', budget))
+      : []),
+  ];
+}
+
+function judgeKey(
+  certificate: X509Certificate | undefined,
+  certificateValue: SecretValue,
+  keyValue: SecretValue,
+): readonly RuleViolation[] {
+  const key = readPrivateKey(keyValue);
+  if (key === undefined) {
+    return [unreadable(keyPath, keyValue, 'a private key in PEM form that is not encrypted')];
+  }
+  if (certificate === undefined || certificate.checkPrivateKey(key)) return [];
+  const found = 'the private key of another certificate';
+  const accepted = 'the private key of the certificate in tls.crt';
+  return [{ path: keyPath, found, accepted, identity: fingerprintOf(certificateValue, keyValue) }];
+}
+
+function judgeRemaining(
+  minRemaining: string | undefined,
+  certificate: X509Certificate,
+  now: Date,
+  identity: string,
+): readonly RuleViolation[] {
+  if (minRemaining === undefined) return [];
+  const notAfter = certificate.validToDate;
+  if (notAfter.getTime() - now.getTime() >= (parseDuration(minRemaining) ?? 0)) return [];
+  const found = `a certificate that expires at ${notAfter.toISOString()}`;
+  return [{ path: certificatePath, found, accepted: `at least ${minRemaining} left`, identity }];
+}
+
+/** Checks RSA only: keys of other kinds, such as ECDSA, are strong with far fewer bits. */
+function judgeStrength(
+  minRsaBits: number | undefined,
+  certificate: X509Certificate,
+  identity: string,
+): readonly RuleViolation[] {
+  if (minRsaBits === undefined) return [];
+  const { asymmetricKeyType, asymmetricKeyDetails } = certificate.publicKey;
+  const isRsa = asymmetricKeyType === 'rsa' || asymmetricKeyType === 'rsa-pss';
+  const bits = asymmetricKeyDetails?.modulusLength ?? 0;
+  if (!isRsa || bits >= minRsaBits) return [];
+  const found = `an RSA key of ${bits} bits`;
+  return [{ path: certificatePath, found, accepted: `at least ${minRsaBits} bits`, identity }];
+}
+
+function unreadable(path: string, value: SecretValue, accepted: string): RuleViolation {
+  const isEmpty = value.kind === 'absent' || (value.kind === 'bytes' && value.bytes.length === 0);
+  return { path, found: isEmpty ? 'nothing' : 'something else', accepted, identity: fingerprintOf(value) };
+}

@@ -1,0 +1,109 @@
+// A rule in a list of its own: everything that people read of rules derives from the list.
+import { describe, expect, expectTypeOf, test } from 'vitest';
+import { explainedPolicy, type PolicyDefinition } from '../../../src/inspect/explain/namespace-rules.ts';
+import type { LookedAt } from '../../../src/inspect/explain/looked-at.ts';
+import { Coverage } from '../../../src/inspect/suites/coverage.ts';
+import type { ExamplePolicy } from '../../../src/inspect/suites/example-namespaces.ts';
+import { objectExamples } from '../../../src/inspect/suites/example-objects.ts';
+import { compileRules } from '../../../src/policy/compile/compile-rules.ts';
+import { everyOperation, ruleForm, type Rule, type RuleForm } from '../../../src/rules/rule.ts';
+import { blockFields, rules, type ListedRule } from '../../../src/rules/rules.ts';
+import { object, text } from '../../../src/schema/build.ts';
+import { toOpenApi } from '../../../src/schema/openapi.ts';
+import type { TextSchema } from '../../../src/schema/schema.ts';
+import { kindPage } from '../../checks/reference/kind-page.ts';
+import { aPolicy } from '../../support/engine.ts';
+
+const prefix = ruleForm({
+  id: 'secrets.prefix',
+  judges: 'secrets',
+  field: text({ description: 'What each name begins with.', maxLength: 9 }),
+  operations: everyOperation,
+  compile: (start) => ({
+    shape: 'state',
+    graced: true,
+    judge: ({ metadata: { name = '' } }) =>
+      name.startsWith(start)
+        ? []
+        : [{ path: 'metadata.name', found: name, accepted: `${start}…`, identity: name }],
+    compared: ({ metadata: { name = '' } }) => [
+      { path: 'metadata.name', found: name, accepted: `${start}…` },
+    ],
+  }),
+  examples: (start) => ({ allowed: [{ title: `that begins with ${start}`, fields: { type: start } }] }),
+});
+
+const listed = [prefix as RuleForm as ListedRule];
+const spec = { secrets: { prefix: 'team-' } };
+const compiledRules = compileRules(spec, listed).on;
+const compiled = { ...aPolicy('p', {}), rules: compiledRules };
+const block = object({ description: 'Rules on Secrets.', fields: blockFields('secrets', [prefix]) });
+
+test('the CRD has the field of the rule', () => {
+  expect(toOpenApi(block).properties).toEqual({
+    prefix: { type: 'string', description: 'What each name begins with.', maxLength: 9 },
+  });
+});
+
+test('the reference has a row for the field of the rule', () => {
+  const schemas = {
+    description: 'A policy.',
+    spec: object({ description: 'Rules.', fields: { secrets: block } }),
+  };
+  const written = kindPage({ title: 'Policies', schemas, columns: [], see: '' });
+  expect(written).toContain('### `spec.secrets`');
+  expect(written).toMatch(/`prefix`.*What each name begins with\./);
+});
+
+test('an explanation of a namespace has the rule, and one of a request what it compared', () => {
+  const definition = { kind: 'NamespacePolicy', compiled, object: { metadata: { name: 'p' }, spec } };
+  const at = { now: new Date(0) } as LookedAt;
+  const { rulesIn } = explainedPolicy(definition as unknown as PolicyDefinition, at);
+  const rows = rulesIn({ metadata: { name: 'team-a' } });
+  expect(rows.map(({ rule, message }) => `${rule}: ${message ?? ''}`)).toEqual([
+    'secrets.prefix: judged when a Secret is written',
+  ]);
+  const write = { operation: 'CREATE', username: 'alice' } as const;
+  expect(compiledRules.secrets[0]?.compared({ metadata: { name: 'team-x' } }, write)).toEqual([
+    { path: 'metadata.name', found: 'team-x', accepted: 'team-…' },
+  ]);
+});
+
+test('coverage counts the rule', () => {
+  const coverage = new Coverage();
+  coverage.add(compiled);
+  expect(coverage.gaps()).toEqual([{ policy: 'p', rule: 'secrets.prefix', gap: 'never evaluated' }]);
+});
+
+test('a first suite tries the examples of the rule', () => {
+  const examples = objectExamples({ object: { spec } } as unknown as ExamplePolicy, 'team-a', listed);
+  expect(examples.map(({ title }) => title)).toEqual([
+    'creating a Secret of type Opaque in Namespace team-a',
+    'creating a Secret that begins with team- in Namespace team-a',
+  ]);
+});
+
+test('no two listed rules have one id', () => {
+  const ids = rules.map(({ id }) => id);
+  expect(new Set(ids).size).toBe(ids.length);
+});
+
+describe('the compiler', () => {
+  type Own = Extract<
+    RuleForm<'secrets.prefix', TextSchema>,
+    { readonly judges: 'secrets' | 'roles' | 'rolebindings' }
+  >;
+
+  test('each part of a rule is needed', () => {
+    expectTypeOf<Own>().toExtend<RuleForm>();
+    expectTypeOf<Omit<Own, 'id'>>().not.toExtend<RuleForm>();
+    expectTypeOf<Omit<Own, 'field'>>().not.toExtend<RuleForm>();
+    expectTypeOf<Omit<Own, 'judges'>>().not.toExtend<RuleForm>();
+    expectTypeOf<Omit<Own, 'operations'>>().not.toExtend<RuleForm>();
+    expectTypeOf<Omit<Own, 'compile'>>().not.toExtend<RuleForm>();
+    expectTypeOf<Omit<Own, 'examples'>>().not.toExtend<RuleForm>();
+    expectTypeOf<Omit<Extract<Rule, { readonly shape: 'state' }>, 'judge'>>().not.toExtend<Rule>();
+    expectTypeOf<Omit<Extract<Rule, { readonly shape: 'state' }>, 'compared'>>().not.toExtend<Rule>();
+    expectTypeOf<Omit<Extract<Rule, { readonly shape: 'step' }>, 'compared'>>().not.toExtend<Rule>();
+  });
+});
