@@ -1,7 +1,7 @@
 // namespaces.requesters: only these may create matched namespaces. They may `use` the policy without RBAC.
 import { quoted } from '../base/text.ts';
 import { list, object, text } from '../schema/build.ts';
-import type { Infer, TextSchema } from '../schema/schema.ts';
+import type { Infer } from '../schema/schema.ts';
 import { ruleForm, type Requester, type Rule } from './rule.ts';
 import { serviceAccountUser } from './subjects.ts';
 
@@ -13,7 +13,12 @@ const field = object({
     users: names('Users, by their exact names. Example: [alice@example.com].', 'A user.'),
     serviceAccounts: list({
       description: 'Service accounts as namespace/name. Example: [argocd/argocd-application-controller].',
-      items: serviceAccount(),
+      items: text({
+        description: 'A service account.',
+        maxLength: 317,
+        pattern: '^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?/[a-z0-9]([-a-z0-9.]*[a-z0-9])?$',
+        accepted: 'namespace/name of a service account',
+      }),
       maxItems: 100,
       unique: 'set',
     }),
@@ -35,15 +40,6 @@ function names(description: string, item: string) {
     items: text({ description: item, minLength: 1, maxLength: 512 }),
     maxItems: 100,
     unique: 'set',
-  });
-}
-
-function serviceAccount(): TextSchema {
-  return text({
-    description: 'A service account.',
-    maxLength: 317,
-    pattern: '^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?/[a-z0-9]([-a-z0-9.]*[a-z0-9])?$',
-    accepted: 'namespace/name of a service account',
   });
 }
 

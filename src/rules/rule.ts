@@ -33,7 +33,7 @@ export interface RuledWrite {
 
 /** What readers know of a rule besides its judgement. */
 export interface RuleTraits {
-  /** Other writes, and an audit unless all are listed, never violate the rule. */
+  /** When another write is allowed, that says nothing about the rule. Neither does an audit, unless all are listed. */
   readonly operations: readonly Operation[];
   /** Completes "judged when " where `operations` does not say it. */
   readonly judgedWhen?: string;
