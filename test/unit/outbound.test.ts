@@ -29,8 +29,8 @@ test('one file sends requests to the API server, and one to the collector of tra
   expect(filesWith(imports('http'))).toEqual([
     'src/admission/http/webhook-server.ts',
     'src/kube/http/answers.ts',
-    'src/observe/trace-exporter.ts',
     'src/observe/probes.ts',
+    'src/observe/trace-exporter.ts',
   ]);
   expect(filesWith(imports('net'))).toEqual([
     'src/admission/http/webhook-server.ts',
