@@ -176,6 +176,8 @@ const sandbox = {
     name: 'sandbox',
     include: onTheSandbox,
     env: neverBuilds,
+    // Files without options of their own share one Reeve, which stays in its worker.
+    isolate: false,
     globalSetup: './test/support/sandboxes.ts',
     testTimeout: hangs,
     hookTimeout: hangs,
