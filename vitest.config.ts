@@ -24,8 +24,9 @@ const onTheImage = 'test/image/image.test.ts';
 /** Needs a process or a port: a quick test does not. */
 const withProcessesOrPorts = ['test/**/*.io.test.ts', 'test/http/**/*.test.ts', 'test/samples/**/*.test.ts'];
 
-/** Needs Helm, Lua or another program that Go builds. That takes minutes the first time, so `npm test` leaves it out. */
+/** Needs the bundle, Helm, Lua or another program that is built. That takes minutes the first time, so `npm test` leaves it out. */
 const withBuiltPrograms = [
+  'test/image/*.io.test.ts',
   'test/chart/**/*.test.ts',
   'test/checks/workflows.io.test.ts',
   'test/unit/bench/load.io.test.ts',
