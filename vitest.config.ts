@@ -1,7 +1,7 @@
 // The test run: its projects, from the quickest to the longest, and a last line that counts the tests.
-import { findGo } from './test/cluster/go-program.ts';
 import { nodeVersionProblem } from './src/cli/node-version.ts';
 import { clusterWorkers } from './test/support/cluster-workers.ts';
+import { neverBuilds } from './test/cluster/go-program.ts';
 import { configDefaults, defineConfig } from 'vitest/config';
 
 const problem = nodeVersionProblem(process.versions.node);
@@ -24,6 +24,15 @@ const onTheImage = 'test/image/image.test.ts';
 /** Needs a process or a port: a quick test does not. */
 const withProcessesOrPorts = ['test/**/*.io.test.ts', 'test/http/**/*.test.ts', 'test/samples/**/*.test.ts'];
 
+/** Needs the bundle, Helm, Lua or another program that is built. That takes minutes the first time, so `npm test` leaves it out. */
+const withBuiltPrograms = [
+  'test/image/*.io.test.ts',
+  'test/chart/**/*.test.ts',
+  'test/checks/workflows.io.test.ts',
+  'test/unit/bench/load.io.test.ts',
+  'test/unit/manifests/argocd-health.io.test.ts',
+];
+
 /**
  * Minutes each, one after the other: 100 writes a second without a failed one, a soak with faults, and the files that
  * stop or empty control planes of their own.
@@ -36,7 +45,7 @@ const long = [
   'test/soak/soak.test.ts',
 ];
 
-/** Start control planes of their own, beside each other. `npm test` would take too long with them. */
+/** Start control planes of their own, beside each other. `npm run test:cluster` would take too long with them. */
 const onOwnPlanes = [
   'alerts',
   'backup',
@@ -60,7 +69,7 @@ const onOwnPlanes = [
   'tracing',
 ].map((name) => `test/e2e/${name}.test.ts`);
 
-/** Share the control planes of their workers like most files, but `npm test` would take too long with them. */
+/** Share the control planes of their workers, but `npm run test:cluster` would take too long with them. */
 const onSharedPlanesLater = [
   'certificates',
   'configuration-drift',
@@ -80,8 +89,8 @@ const onSharedPlanesLater = [
 ].map((name) => `test/e2e/${name}.test.ts`);
 
 /**
- * The e2e files that need nothing which only a real cluster has (an etcd, workloads, an audit log). Without Go they run on
- * the sandbox, so that both moments are tested there too.
+ * The e2e files that need nothing which only a real cluster has (an etcd, workloads, an audit log). `npm test` runs them on
+ * the sandbox, and `npm run test:cluster` on real control planes.
  */
 const onTheSandbox = [
   'admission-owners',
@@ -101,6 +110,9 @@ const onTheSandbox = [
   'service-accounts',
   'steering',
 ].map((name) => `test/e2e/${name}.test.ts`);
+
+/** Ends a test that hangs: five times what the slowest test needs on a slow machine. No test depends on speed. */
+const hangs = 300_000;
 
 /** The golden cases need to know: one expected.yaml is rewritten for many tests. */
 const isUpdating = process.argv.some((word) => word === '-u' || word === '--update');
@@ -131,7 +143,7 @@ const quick = {
       './test/support/no-io.ts',
       './test/support/seeded-properties.ts',
     ],
-    testTimeout: 60_000,
+    testTimeout: hangs,
   },
 };
 
@@ -139,11 +151,24 @@ const local = {
   test: {
     name: 'local',
     include: withProcessesOrPorts,
+    exclude: [...configDefaults.exclude, ...withBuiltPrograms],
+    isolate: false,
+    env: neverBuilds,
+    setupFiles: './test/support/load-first.ts',
+    testTimeout: hangs,
+    hookTimeout: hangs,
+  },
+};
+
+const built = {
+  test: {
+    name: 'built',
+    include: withBuiltPrograms,
     isolate: false,
     globalSetup: './test/support/helms.ts',
     setupFiles: './test/support/load-first.ts',
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    testTimeout: hangs,
+    hookTimeout: hangs,
   },
 };
 
@@ -151,9 +176,12 @@ const sandbox = {
   test: {
     name: 'sandbox',
     include: onTheSandbox,
+    env: neverBuilds,
+    // Files without options of their own share one Reeve, which stays in its worker.
+    isolate: false,
     globalSetup: './test/support/sandboxes.ts',
-    testTimeout: 120_000,
-    hookTimeout: 120_000,
+    testTimeout: hangs,
+    hookTimeout: hangs,
   },
 };
 
@@ -168,8 +196,8 @@ const cluster = {
       './test/support/contract-certificates.ts',
       './test/support/contract-client.ts',
     ],
-    testTimeout: 180_000,
-    hookTimeout: 180_000,
+    testTimeout: hangs,
+    hookTimeout: hangs,
   },
 };
 
@@ -190,7 +218,7 @@ const alone = {
     globalSetup: './test/support/own-planes.ts',
     fileParallelism: false,
     sequence: { groupOrder: 1 },
-    testTimeout: 180_000,
+    testTimeout: hangs,
     hookTimeout: 600_000,
   },
 };
@@ -205,8 +233,8 @@ const ownPlanes = {
       './test/support/own-planes.ts',
     ],
     sequence: { groupOrder: 2 },
-    testTimeout: 180_000,
-    hookTimeout: 180_000,
+    testTimeout: hangs,
+    hookTimeout: hangs,
   },
 };
 
@@ -218,7 +246,7 @@ const node = {
     globalSetup: './test/node/support/rig-setup.ts',
     fileParallelism: false,
     sequence: { groupOrder: 3 },
-    testTimeout: 300_000,
+    testTimeout: hangs,
     hookTimeout: 600_000,
   },
 };
@@ -230,12 +258,10 @@ const image = {
     include: [onTheImage],
     globalSetup: './test/image/setup.ts',
     sequence: { groupOrder: 3 },
-    testTimeout: 120_000,
-    hookTimeout: 120_000,
+    testTimeout: hangs,
+    hookTimeout: hangs,
   },
 };
-
-const hasGo = (await findGo()) !== undefined;
 
 // oxlint-disable-next-line import/no-default-export -- vitest reads its configuration from the default export
 export default defineConfig({
@@ -243,6 +269,6 @@ export default defineConfig({
     maxWorkers: clusterWorkers,
     provide: { isUpdating },
     reporters: ['default', './test/support/counting-reporter.ts'],
-    projects: [quick, local, ...(hasGo ? [] : [sandbox]), cluster, later, alone, ownPlanes, image, node],
+    projects: [quick, local, sandbox, built, cluster, later, alone, ownPlanes, image, node],
   },
 });

@@ -2,14 +2,14 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { installReeve } from '../cluster/reeve-install.ts';
 import { blocksOf } from '../samples/markdown.ts';
 import { comparable, expectShown, reeveHasSeenAll, runInShell, stepsOf } from '../support/document-steps.ts';
 import { eventually } from '../support/eventually.ts';
 import { mustKubectl } from '../support/kubectl.ts';
-import { startReeve, type Reeve } from '../support/reeve.ts';
 import { ReeveProcess } from '../support/serve-process.ts';
 import { describeControllers, sharedCluster } from '../support/shared-cluster.ts';
+import { Stage } from './support/stage.ts';
+import { withReeve } from './support/with-reeve.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 
@@ -21,13 +21,7 @@ const pages = {
 
 describeControllers('on a cluster with Reeve', () => {
   const cluster = sharedCluster();
-  let reeve: Reeve;
-
-  beforeAll(async () => {
-    await installReeve(cluster);
-    reeve = await startReeve(cluster);
-  });
-  afterAll(async () => await reeve.stop());
+  withReeve(new Stage(cluster, 'readme-'));
 
   describe.each(Object.entries(pages))('the commands of %s', (_, page) => {
     const steps = stepsOf(page);

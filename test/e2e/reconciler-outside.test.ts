@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { installReeve, removeWebhooks } from '../cluster/reeve-install.ts';
 import { eventually } from '../support/eventually.ts';
 import { kubectl, mustKubectl } from '../support/kubectl.ts';
-import { startReeve } from '../support/reeve.ts';
+import { keptReeve, startReeve } from '../support/reeve.ts';
 import { describeControllers, sharedCluster } from '../support/shared-cluster.ts';
 import { guardSays } from './guard-scene.ts';
 
@@ -30,6 +30,7 @@ describeControllers('reeve run --role reconciler --kubeconfig', () => {
   const { kubeconfig } = cluster;
 
   beforeAll(async () => {
+    await keptReeve()?.stop();
     await installReeve(cluster);
     // Configurations that earlier tests left behind point to servers that have ended.
     await removeWebhooks(cluster);

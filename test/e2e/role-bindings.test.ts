@@ -1,10 +1,10 @@
 // A namespace gets its RoleBinding: an old or a new namespace, after a restart, and again after a deletion.
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { eventually } from '../support/eventually.ts';
 import { kubectl, mustKubectl } from '../support/kubectl.ts';
-import { installReeve } from '../cluster/reeve-install.ts';
-import { startReeve, type Reeve } from '../support/reeve.ts';
 import { describeControllers, sharedCluster } from '../support/shared-cluster.ts';
+import { Stage } from './support/stage.ts';
+import { withReeve } from './support/with-reeve.ts';
 
 const policy = `
 apiVersion: reeve.dev/v1alpha1
@@ -22,17 +22,7 @@ spec:
 describeControllers('RoleBindings', () => {
   const cluster = sharedCluster();
   const { kubeconfig } = cluster;
-  let reeve: Reeve;
-
-  beforeAll(async () => {
-    await installReeve(cluster);
-    reeve = await startReeve(cluster);
-  });
-  afterAll(async () => {
-    await mustKubectl(['delete', 'nspol', 'rb-ad-groups', '--ignore-not-found', '--timeout=60s'], cluster);
-    await mustKubectl(['delete', 'ns', 'rb-before', 'rb-new', 'rb-meanwhile', '--wait=false'], cluster);
-    await reeve.stop();
-  });
+  const reeve = withReeve(new Stage(cluster, 'rb-'));
 
   const bindingIn = async (namespace: string): Promise<string> => {
     const name = `ad-kubernetes-${namespace}`;
@@ -87,11 +77,11 @@ describeControllers('RoleBindings', () => {
   });
 
   test('a restart restores what changed while Reeve was down', async () => {
-    await reeve.stop();
+    await reeve.process.stop();
     await mustKubectl(['delete', 'rolebinding', 'ad-kubernetes-rb-before', '-n', 'rb-before'], emergency);
     // The webhook is down too, so creating a namespace requires the same right.
     await mustKubectl(['create', 'namespace', 'rb-meanwhile'], emergency);
-    reeve = await startReeve(cluster);
+    await reeve.start();
     await eventually(() => bindingIn('rb-before')).toBe(bindingOf('rb-before'));
     await eventually(() => bindingIn('rb-meanwhile')).toBe(bindingOf('rb-meanwhile'));
   });

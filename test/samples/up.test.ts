@@ -47,9 +47,11 @@ describe('the tour', () => {
     if (copy !== '') rmSync(copy, { recursive: true });
   });
 
-  test('npm start -- --demo plays all scenes, and each goes as described', () => {
-    const options = { cwd: copy, encoding: 'utf8' } as const;
-    const { stdout, status } = spawnSync('npm', ['start', '--', '--demo'], options);
+  test('npm start -- --demo --step waits for a line before each scene, and each goes as described', () => {
+    const options = { cwd: copy, encoding: 'utf8', input: '\n' } as const;
+    const { stdout, status } = spawnSync('npm', ['start', '--', '--demo', '--step'], options);
+    // Once the input has ended, there is nothing to wait for.
+    expect(stdout.match(/Press Enter for the next scene\./g)).toHaveLength(scenes.length - 1);
     expect(stdout).toContain(`${scenes.length} of ${scenes.length} scenes went as described.`);
     expect(status).toBe(0);
     for (const { story, promise } of scenes) {
@@ -62,19 +64,6 @@ describe('the tour', () => {
     expect(stdout).toMatch(/created +Secret app-shop\/registry, for SecretShare\/registry/);
     expect(stdout).not.toContain('\u001B');
   });
-});
-
-test('--demo --step waits for a line of standard input before each scene', () => {
-  const command = ['src/main.ts', 'up', '--demo', '--step'];
-  const { stdout, status } = spawnSync(process.execPath, command, {
-    cwd: root,
-    encoding: 'utf8',
-    input: '\n',
-  });
-  // Once the input has ended, there is nothing to wait for.
-  expect(stdout.match(/Press Enter for the next scene\./g)).toHaveLength(scenes.length - 1);
-  expect(stdout).toContain(`${scenes.length} of ${scenes.length} scenes went as described.`);
-  expect(status).toBe(0);
 });
 
 test('--demo --json prints one event a line, and every scene goes as described', async () => {
@@ -115,13 +104,17 @@ describe('what it prints', () => {
     },
   );
 
-  test('it prints the policies and shares in force', async () => {
-    const { inForce } = await ready(up(['--json']));
+  test('it prints the policies and shares in force, and its port is in use for another', async () => {
+    const { inForce, url } = await ready(up(['--json']));
     expect(inForce).toEqual([
       { kind: 'SecretShare', name: 'orders-db', reach: 'namespaces labeled database=orders' },
       { kind: 'NamespacePolicy', name: 'apps', reach: 'namespaces called app-*' },
       { kind: 'SecretShare', name: 'registry', reach: 'namespaces called app-*' },
     ]);
+    const { port } = new URL(url);
+    const { code, stderr } = await up(['--api-port', port]).ended();
+    expect(code).toBe(3);
+    expect(stderr).toContain(`port ${port} of this machine is in use`);
   });
 
   test('the curl command that it prints is refused as announced', async () => {
@@ -155,13 +148,5 @@ describe('a start that fails', () => {
     const { code, stderr } = await up(['--policies', folder.path]).ended();
     expect(code).toBe(3);
     expect(stderr).toMatch(/wrong\.yaml:4:\d+: policy wrong: spec\.match\.names\[0\]/);
-  });
-
-  test('a port in use prevents the start', async () => {
-    const first = up(['--json']);
-    const port = new URL((await ready(first)).url).port;
-    const { code, stderr } = await up(['--api-port', port]).ended();
-    expect(code).toBe(3);
-    expect(stderr).toContain(`port ${port} of this machine is in use`);
   });
 });

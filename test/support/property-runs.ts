@@ -1,7 +1,9 @@
-// Sets how many runs a property gets: as many as its test says, a tenth in the quick tests, many more with random seeds.
+// Sets how many runs a property gets: as many as its test says in CI, fewer while people wait, many more with random seeds.
 
 /** Set by `npm run test:quick`. */
 const quickVariable = 'REEVE_QUICK_TESTS';
+/** Set by `.ci/run`. */
+const allVariable = 'REEVE_ALL_RUNS';
 /** Set by `npm run test:random`: how many times as many runs, each with a seed of its own. */
 const randomVariable = 'REEVE_RANDOM_RUNS';
 
@@ -12,5 +14,11 @@ export const propertySeed = factor > 0 ? undefined : 20_261_122;
 
 export function propertyRuns(count: number): number {
   if (factor > 0) return count * factor;
-  return process.env[quickVariable] === undefined ? count : Math.ceil(count / 10);
+  return Math.ceil(count / divisor());
+}
+
+/** The runs are the first ones of the same sequence, so a run that fails here fails in CI, too. */
+function divisor(): number {
+  if (process.env[quickVariable] !== undefined) return 10;
+  return process.env[allVariable] === undefined ? 3 : 1;
 }

@@ -104,8 +104,23 @@ export function flagsOf({ role, kubeconfig, port, probesPort, servicePort }: Whe
   ];
 }
 
-/** Starts Reeve without waiting until it is ready. */
+/** A Reeve without options of its own, which waits for the next file of this worker. */
+let kept: Reeve | undefined;
+
+export function keepReeve(reeve: Reeve): void {
+  kept = reeve;
+}
+
+/** Returns the Reeve that an earlier file has kept. Undefined when there is none, or its process has ended. */
+export function keptReeve(): Reeve | undefined {
+  const found = kept;
+  kept = undefined;
+  return found?.hasEnded === true ? undefined : found;
+}
+
+/** Starts Reeve without waiting until it is ready. A kept one ends first, because both would register the webhooks. */
 export async function spawnReeve(cluster: ClusterAccess, options: ReeveOptions = {}): Promise<Reeve> {
+  await keptReeve()?.stop();
   const { role = 'all', args = [] } = options;
   const [freePort = 0, probesPort = 0] = await freePorts(2);
   const port = options.port ?? freePort;

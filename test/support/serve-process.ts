@@ -16,8 +16,12 @@ type Child = ChildProcessByStdio<null, Readable, Readable | null>;
 
 /** Processes to end at exit. A suite that fails while it prepares never stops the processes it has started. */
 const running = new Set<Child>();
-process.once('exit', () => {
-  for (const child of running) child.kill('SIGKILL');
+const endAll = (): void => running.forEach((child) => child.kill('SIGKILL'));
+process.once('exit', endAll);
+// vitest ends its workers with this signal, which otherwise ends them without the event.
+process.once('SIGTERM', () => {
+  endAll();
+  process.kill(process.pid, 'SIGTERM');
 });
 
 /** The compile cache of `npm start` too. Without it, compiling the same files again takes half of a start. */

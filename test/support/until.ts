@@ -1,7 +1,7 @@
 // Waits for a condition outside of tests, where expect.poll is not available.
 import { setTimeout as sleep } from 'node:timers/promises';
 
-const defaultSeconds = 60;
+const defaultSeconds = 150;
 
 /** Rejects with the text of `describe` when the condition is not met in time. */
 export async function until(

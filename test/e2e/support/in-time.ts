@@ -2,5 +2,5 @@
 import { expect } from 'vitest';
 
 export function inTime<T>(value: () => T): ReturnType<typeof expect.poll<T>> {
-  return expect.poll(value, { timeout: 60_000, interval: 100 });
+  return expect.poll(value, { timeout: 150_000, interval: 100 });
 }

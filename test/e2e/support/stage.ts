@@ -6,7 +6,7 @@ import { kubectl, mustKubectl, type KubectlOptions } from '../../support/kubectl
 import type { ProgramOutput } from '../../support/run-program.ts';
 import { until } from '../../support/until.ts';
 import { emergency } from './people.ts';
-import { pathOf, type Ref, type StoredObject, type WrittenObject } from './objects.ts';
+import { pathOf, type Kind, type Ref, type StoredObject, type WrittenObject } from './objects.ts';
 
 /** The user who creates, changes and deletes what policies and shares provide. */
 export const reconcilerUser = 'system:serviceaccount:reeve-system:reeve-reconciler';
@@ -94,7 +94,23 @@ export class Stage {
 
   /** Returns the owner of each object: a policy or share, the word for a stranger's object, or `absent`. */
   async ownersOf(...refs: readonly Ref[]): Promise<readonly string[]> {
+    const [{ kind, name } = { kind: 'Secret' as const, name: '' }] = refs;
+    const areNamesakes = refs.every((ref) => ref.kind === kind && ref.name === name && ref.namespace);
+    if (refs.length > 1 && areNamesakes) return await this.#ownersOfNamesakes(kind, name, refs);
     return await Promise.all(refs.map(async (ref) => ownerIn(await this.get(ref))));
+  }
+
+  /** Lists them with one request, because tests poll the objects of dozens of namespaces. */
+  async #ownersOfNamesakes(kind: Kind, name: string, refs: readonly Ref[]): Promise<readonly string[]> {
+    const collection = pathOf({ kind, name: '' }).slice(0, -1);
+    const { status, body } = await this.cluster.admin.send(
+      'GET',
+      `${collection}?fieldSelector=metadata.name%3D${name}`,
+    );
+    if (status !== 200) throw new Error(`GET ${collection}: ${status} ${JSON.stringify(body)}`);
+    const { items } = body as { readonly items: readonly StoredObject[] };
+    const found = new Map(items.map((object) => [object.metadata.namespace, object]));
+    return refs.map(({ namespace }) => ownerIn(found.get(namespace)));
   }
 
   async uidsOf(...refs: readonly Ref[]): Promise<readonly (string | undefined)[]> {

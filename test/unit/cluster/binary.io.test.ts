@@ -3,7 +3,7 @@ import { chmod, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { commandOf, findBinary } from '../../cluster/binary.ts';
-import { cacheFolder, cacheKey, kubernetesVersion } from '../../cluster/go-program.ts';
+import { cacheFolder, cacheKey, kubernetesVersion, neverBuilds } from '../../cluster/go-program.ts';
 import { folderOf } from '../../support/serve-process.ts';
 
 describe('findBinary without Go', () => {
@@ -48,6 +48,13 @@ describe('findBinary with Go', () => {
     expect(first.kind).toBe('built');
     expect(again).toEqual(first);
     expect(said).toHaveLength(1);
+  });
+
+  test('a test of npm test cannot build', async () => {
+    await using folder = await folderOf({});
+    await program(folder.path, 'go', [...go, '    exit 1 ;;', 'esac'].join('\n'));
+    const env = { PATH: `${folder.path}:/usr/bin:/bin`, ...neverBuilds };
+    await expect(findBinary(env)).rejects.toThrow('npm test does not build controlplane');
   });
 
   test('two at once get the same whole file', async () => {
