@@ -147,6 +147,27 @@ test('a plan says that a name does not exist, unless its kind could not be read'
   expect(await plan('-f', file, '--only', 'share/none', '--exit-code')).toBe(3);
 });
 
+test.each([
+  ['spoh', 'there is no namespace spoh; did you mean shop?'],
+  [
+    'kube-system',
+    'namespace kube-system: no policy matches it, because it belongs to Kubernetes or Reeve, or',
+  ],
+])('adopt -n %s is refused, because no policy can match that namespace', async (name, problem) => {
+  const args = [
+    '-f',
+    fileOf(policy('first', {}), policy('second', {})),
+    '--dry-run',
+    '-n',
+    'shop',
+    '-n',
+    name,
+  ];
+  const { code, stdout, stderr } = await runCommand(['adopt', ...args, '--kubeconfig', cluster.kubeconfig]);
+  expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+  expect(stderr.split('\n')).toEqual([expect.stringContaining(problem), '']);
+});
+
 test('a plan that is passed on names the API server, and no path of a kubeconfig', async () => {
   const plan = async (output: string): Promise<string> => {
     const files = ['-f', fileOf(policy('planned', {})), '--kubeconfig', cluster.kubeconfig];
