@@ -139,11 +139,9 @@ export class ImportRun {
     const isFree = (wanted: string): boolean =>
       !taken.has(wanted) && this.find('Secret', namespace, wanted) === undefined;
     const longer = `${place ?? kind.toLowerCase()}-${name}`;
-    const numbered = Array.from(
-      { length: taken.size + this.#all.length },
-      (_, index) => `${longer}-${index + 2}`,
-    );
-    return [name, longer, ...numbered].find(isFree) ?? longer;
+    let free = isFree(name) ? name : longer;
+    for (let count = 2; !isFree(free); count += 1) free = `${longer}-${count}`;
+    return free;
   }
 
   /** The type of a Secret is known only if the input has its content. */

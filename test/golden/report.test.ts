@@ -113,7 +113,7 @@ describe('a narrowed report', () => {
     [['-n', 'nothing'], 'there is no namespace nothing\n'],
     [
       ['-n', 'team-b', '--exclude-namespace', 'team-b'],
-      'no policy can match namespace team-b, because it is excluded\n',
+      'namespace team-b: no policy matches it, because it belongs to Kubernetes or Reeve, or the install excludes it\n',
     ],
     [['--policy', 'nothing'], 'there is no NamespacePolicy/nothing\n'],
   ])('of %j, which does not exist or is excluded, is none', async (args, problem) => {

@@ -6,6 +6,8 @@ import { KubeError } from '../../base/kube-error.ts';
 import type { KubeObject, ObjectRef } from '../../base/metadata.ts';
 import { clipped, counted } from '../../base/text.ts';
 import { planAdoption } from '../../inspect/actions/adoption.ts';
+import { unmanagedText } from '../../inspect/explain/matches.ts';
+import { applied, loadState, namespaceType } from '../../inspect/input/loaded-state.ts';
 import type { AdoptionOutput } from '../../inspect/output-schemas/adoption.ts';
 import { namespaceLines } from '../../inspect/plan/plan-text.ts';
 import type { ApiServerChoice } from '../../kube/auth/find-api-server.ts';
@@ -14,6 +16,7 @@ import { exitCodes } from '../exit-codes.ts';
 import type { AdoptFlags } from '../flags/adopt-settings.ts';
 import { namedProviders } from '../flags/state-settings.ts';
 import { objectsOfFiles } from '../input/chosen-state.ts';
+import { readCluster } from '../input/cluster-input.ts';
 import { providerId, providerKinds, type ProviderId } from '../../policy/terms/provider-id.ts';
 import { onCluster } from '../input/on-cluster.ts';
 import { dataText } from '../output/data-text.ts';
@@ -45,6 +48,9 @@ export async function runAdopt(
   return await onCluster(flags, environment, io.stderr, async (connection) => {
     const outputs: AdoptionOutput[] = [];
     let worst: number = exitCodes.done;
+    const wrong = await wrongNamespaces(flags, added, connection);
+    for (const problem of wrong) io.stderr(`${problem}\n`);
+    if (wrong.length > 0) return exitCodes.no;
     try {
       for (const id of ids) {
         const code = await adoptFor(id, added, flags, { connection, io, outputs });
@@ -57,6 +63,19 @@ export async function runAdopt(
       if (flags.output !== 'text') io.stdout(adoptionData(flags, flags.output, outputs));
     }
   });
+}
+
+/** A misspelled name must not look like a namespace without conflicts. Without the right to list them, nothing is known. */
+async function wrongNamespaces(
+  flags: AdoptFlags,
+  added: readonly KubeObject[],
+  connection: ClusterConnection,
+): Promise<readonly string[]> {
+  if (flags.namespace.length === 0) return [];
+  const state = applied(await readCluster(connection, { needs: ['namespaces'] }, flags), added);
+  if (state.unread.some(({ kind }) => kind === namespaceType.kind)) return [];
+  const cluster = loadState(state);
+  return flags.namespace.flatMap((name) => unmanagedText(name, { state, cluster }) ?? []);
 }
 
 /** One document. Files give a list, however many policies they have. */

@@ -1,7 +1,7 @@
 // The command `reeve plan`: prints what applying files would change. It writes nothing.
 import type { ClusterConnection } from '../../app/cluster-connection.ts';
 import type { Clock } from '../../base/clock.ts';
-import { type KubeObject, type ObjectRef, nameOf } from '../../base/metadata.ts';
+import { type KubeObject, nameOf } from '../../base/metadata.ts';
 import type { ClusterState } from '../../inspect/input/cluster-state.ts';
 import { kubeObjectsOf } from '../../inspect/input/file-state.ts';
 import { loadState, namespaceType, setupOf } from '../../inspect/input/loaded-state.ts';
@@ -65,10 +65,11 @@ export async function runPlan(
     if (problems.length > 0) return exitCodes.unknown;
     if (base.unread.some(({ kind }) => kind === namespaceType.kind))
       return failed('without the namespaces, nothing can be planned', io);
-    const missing = base.unread.length === 0 ? missingOf(scope, base, objects) : undefined;
+    const missing = missingOf(scope, base, objects);
     if (missing !== undefined) return failed(missing, io, exitCodes.no);
     const deleted = storedObjects(refs, base);
-    if (typeof deleted === 'string') return failed(deleted, io, codeOfMissing(refs, base));
+    if ('problem' in deleted)
+      return failed(deleted.problem, io, deleted.isUnread ? exitCodes.unknown : exitCodes.no);
     const both = objects.find((object) => deleted.some((each) => isSameObject(each, object)));
     if (both !== undefined) return failed(`--delete: ${both.kind} ${nameOf(both)} is also in the files`, io);
     const existing = connection === undefined ? {} : await existingOn(connection, flags);
@@ -79,10 +80,6 @@ export async function runPlan(
       ? printed(plan, inScope, flags, io)
       : printed(withoutKnown(plan), withoutKnown(inScope), flags, io);
   });
-}
-
-function codeOfMissing(refs: readonly ObjectRef[], { unread }: ClusterState): number {
-  return unread.some(({ kind }) => refs.some((ref) => ref.kind === kind)) ? exitCodes.unknown : exitCodes.no;
 }
 
 /** All but the text is passed on to others, who have no use for the path of a kubeconfig. */

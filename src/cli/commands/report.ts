@@ -1,9 +1,9 @@
 // The command `reeve report`: prints everything that is not as policies want it, and everything that ends.
 import type { ClusterConnection } from '../../app/cluster-connection.ts';
 import type { Clock } from '../../base/clock.ts';
-import { isTerminating } from '../../base/metadata.ts';
 import { nearestWord } from '../../base/nearest.ts';
 import { parseGoDuration } from '../../base/time.ts';
+import { unmanagedText, type LoadedState } from '../../inspect/explain/matches.ts';
 import { collectReport, type ExistingObjects } from '../../inspect/report/collect.ts';
 import { narrowedReport, type ReportScope } from '../../inspect/report/narrow.ts';
 import { openReports } from '../../inspect/report/open-reports.ts';
@@ -12,7 +12,6 @@ import { reportHtml } from '../../inspect/report/report-html.ts';
 import { unreadText } from '../../inspect/input/unread-text.ts';
 import { emptyText, headingText, textSections, type Grouping } from '../../inspect/report/report-text.ts';
 import type { ClusterState, Need } from '../../inspect/input/cluster-state.ts';
-import { namespaceType } from '../../inspect/input/loaded-state.ts';
 import { plannedState } from '../../inspect/plan/planned-state.ts';
 import type { ReportOutput } from '../../inspect/output-schemas/report-output.ts';
 import type { ApiServerChoice } from '../../kube/auth/find-api-server.ts';
@@ -60,7 +59,7 @@ export async function runReport(
     const { policies } = cluster.snapshot().policies;
     if (!flags.secrets && policies.some((policy) => hasAuditableRules(policy, 'secrets')))
       io.stderr('existing Secrets were not judged; --secrets judges them\n');
-    const missing = missingIn(whole, flags, state);
+    const missing = missingIn(whole, flags, { state, cluster });
     for (const problem of missing) io.stderr(`${problem}\n`);
     const complete = codeOf(whole, missing);
     if (missing.length > 0) return complete;
@@ -100,25 +99,11 @@ function scopeOf(flags: ReportFlags, now: Date): ReportScope {
 }
 
 /** A misspelled name must not look like a namespace or policy where all is well. */
-function missingIn(
-  { namespaces, policies }: ReportOutput,
-  flags: ReportFlags,
-  state: ClusterState,
-): readonly string[] {
+function missingIn({ policies }: ReportOutput, flags: ReportFlags, loaded: LoadedState): readonly string[] {
   const wrong = namedProviders(flags).flatMap((read) =>
     read.ok && !policies.includes(read.id) ? [`there is no ${read.id}${meant(read.id, policies)}`] : [],
   );
-  const unmanaged = flags.namespace.filter((name) => !namespaces.includes(name));
-  return [...wrong, ...unmanaged.map((name) => whyUnmanaged(name, namespaces, state))];
-}
-
-function whyUnmanaged(name: string, namespaces: readonly string[], state: ClusterState): string {
-  const stored = state.find(namespaceType, '', name);
-  if (stored !== undefined)
-    return `no policy can match namespace ${name}, because it is ${isTerminating(stored) ? 'being deleted' : 'excluded'}`;
-  return state.unread.some(({ kind }) => kind === namespaceType.kind)
-    ? `whether there is a namespace ${name} is not known`
-    : `there is no namespace ${name}${meant(name, namespaces)}`;
+  return [...wrong, ...flags.namespace.flatMap((name) => unmanagedText(name, loaded) ?? [])];
 }
 
 function meant(name: string, known: readonly string[]): string {

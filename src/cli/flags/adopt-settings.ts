@@ -49,8 +49,8 @@ Reeve does not delete adopted objects later: it gives them back.`,
   ],
   exitCodes: [
     [0, 'All objects that are in the way were marked, or there are none.'],
-    [1, 'Some cannot be adopted or were not marked, or there is no such policy or share.'],
+    [1, 'Some cannot be adopted or were not marked, or there is no such policy, share or namespace.'],
     [2, 'Wrong flags, or not confirmed.'],
-    [3, 'A kind could not be read, or the cluster did not answer.'],
+    [3, 'A kind or a file could not be read, or the cluster did not answer.'],
   ],
 });

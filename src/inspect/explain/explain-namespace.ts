@@ -1,8 +1,7 @@
 // Explains a namespace: each policy, share and binding, what it provides there, and what each rule says.
 import { judgedResources } from '../../admission/decode/decode-target.ts';
 import { cliApiVersion, mastersGroup, readyCondition } from '../../schema/names.ts';
-import { type KubeObject, nameOf } from '../../base/metadata.ts';
-import { nearestWord } from '../../base/nearest.ts';
+import type { KubeObject } from '../../base/metadata.ts';
 import { conditionOf, type Condition } from '../../policy/status/condition.ts';
 import type { ProviderId } from '../../policy/terms/provider-id.ts';
 import type { LoadedProvider } from '../../state/stored-provider.ts';
@@ -12,7 +11,7 @@ import { plannedState } from '../plan/planned-state.ts';
 import { namespaceType } from '../input/loaded-state.ts';
 import type { ExplainedProvider, ExplainedRule, ExplainOutput } from '../output-schemas/explanation.ts';
 import { sortedProviders, unreadProviders, type LookedAt } from './looked-at.ts';
-import { explainMatch, isAbout, whyUnmanaged } from './matches.ts';
+import { explainMatch, isAbout, noNamespace, whyUnmanaged } from './matches.ts';
 import { explainedPolicy } from './namespace-rules.ts';
 import { standingsIn, type ObjectStanding } from './standings.ts';
 import { usersOf } from './users.ts';
@@ -82,13 +81,6 @@ async function explainedAt(name: string, at: LookedAt): Promise<ExplainOutput> {
 
 const notReadyYet =
   'the namespace has no condition reeve.dev/Ready: Reeve has not looked at it yet, or does not run (see reeve check)';
-
-export function noNamespace(name: string, { state, cluster }: LookedAt): string {
-  const unread = state.unread.find(({ kind }) => kind === namespaceType.kind);
-  if (unread !== undefined) return `namespaces could not be read: ${unread.reason}`;
-  const near = nearestWord(name, [...cluster.snapshot().namespaces()].map(nameOf));
-  return `there is no namespace ${name}${near === undefined ? '' : `; did you mean ${near}?`}`;
-}
 
 function explained(
   loaded: LoadedProvider,

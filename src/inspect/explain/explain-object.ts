@@ -14,9 +14,8 @@ import { kindOfProvider, type ProviderId } from '../../policy/terms/provider-id.
 import type { LoadedProvider } from '../../state/stored-provider.ts';
 import { shownProblems } from '../input/loaded-state.ts';
 import type { ExplainedProvider, ExplainOutput } from '../output-schemas/explanation.ts';
-import { noNamespace } from './explain-namespace.ts';
 import { sortedProviders, unreadProviders, type LookedAt } from './looked-at.ts';
-import { explainMatch, isAbout, providerOf, termText, whyUnmanaged } from './matches.ts';
+import { explainMatch, isAbout, noNamespace, providerOf, termText, whyUnmanaged } from './matches.ts';
 import { standingsIn, type ObjectStanding } from './standings.ts';
 import type { ObjectTarget } from './target.ts';
 

@@ -1,5 +1,6 @@
 // Says of a provider and a namespace whether the match holds, or which term of it fails.
 import { type KubeObject, isTerminating, nameOf } from '../../base/metadata.ts';
+import { nearestWord } from '../../base/nearest.ts';
 import { quoted } from '../../base/text.ts';
 import { matchOf } from '../../policy/authors/no-effect.ts';
 import type { ProviderDefinition } from '../../policy/compile/load-provider.ts';
@@ -10,10 +11,11 @@ import { failingTerm } from '../../policy/terms/match-trace.ts';
 import { matchErrorText, matchNamespace } from '../../policy/terms/match.ts';
 import { namespaceOfProvider } from '../../policy/terms/provider-id.ts';
 import type { LoadedProvider } from '../../state/stored-provider.ts';
-import { shownProblems } from '../input/loaded-state.ts';
+import { namespaceType, shownProblems } from '../input/loaded-state.ts';
 import type { ExplainedProvider, ExplainedTerm } from '../output-schemas/explanation.ts';
 import type { LookedAt } from './looked-at.ts';
 
+export type LoadedState = Pick<LookedAt, 'state' | 'cluster'>;
 type ExplainedMatch = Pick<ExplainedProvider, 'matches' | 'term' | 'message'>;
 
 export function explainMatch(
@@ -62,9 +64,27 @@ export const excludedText =
   'no policy matches it, because it belongs to Kubernetes or Reeve, or the install excludes it';
 
 /** Why Reeve leaves the whole namespace alone. Undefined if it does not. */
-export function whyUnmanaged(namespaceObject: KubeObject, { cluster }: LookedAt): string | undefined {
+export function whyUnmanaged(
+  namespaceObject: KubeObject,
+  { cluster }: Pick<LookedAt, 'cluster'>,
+): string | undefined {
   if (cluster.snapshot().policies.isExcluded(nameOf(namespaceObject))) return excludedText;
   return isTerminating(namespaceObject)
     ? 'it is being deleted, so Reeve leaves its objects alone'
     : undefined;
+}
+
+export function noNamespace(name: string, { state, cluster }: LoadedState): string {
+  const unread = state.unread.find(({ kind }) => kind === namespaceType.kind);
+  if (unread !== undefined) return `namespaces could not be read: ${unread.reason}`;
+  const near = nearestWord(name, [...cluster.snapshot().namespaces()].map(nameOf));
+  return `there is no namespace ${name}${near === undefined ? '' : `; did you mean ${near}?`}`;
+}
+
+/** Says why no policy matches the namespace of a flag. A misspelled name must not look like a namespace where all is well. */
+export function unmanagedText(name: string, at: LoadedState): string | undefined {
+  const namespaceObject = at.cluster.snapshot().namespace(name);
+  if (namespaceObject === undefined) return noNamespace(name, at);
+  const why = whyUnmanaged(namespaceObject, at);
+  return why === undefined ? undefined : `namespace ${name}: ${why}`;
 }

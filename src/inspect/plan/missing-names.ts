@@ -18,9 +18,11 @@ export function missingOf(
     ...base.objects({ apiVersion: version, kind: type }),
     ...files.filter((object) => object.apiVersion === version && object.kind === type),
   ];
+  const isUnread = (id: string) => base.unread.some(({ kind }) => id.startsWith(`${kind}/`));
   return (
     missing('--only', 'namespace ', namespaces, () => found(namespaceType).map(nameOf)) ??
-    missing('--only', '', providers, () =>
+    // A provider of a kind that could not be read may exist.
+    missing('--only', '', new Set([...providers].filter((id) => !isUnread(id))), () =>
       providerKinds.flatMap((kind) =>
         found({ apiVersion, kind }).map((each) => providerId(kind, nameOf(each), each.metadata.namespace)),
       ),
@@ -28,21 +30,29 @@ export function missingOf(
   );
 }
 
+interface NotStored {
+  readonly problem: string;
+  /** True if the object may exist. */
+  readonly isUnread: boolean;
+}
+
 /** Returns the stored objects with these names, or the problem. */
 export function storedObjects(
   refs: readonly ObjectRef[],
   base: ClusterState,
-): readonly KubeObject[] | string {
+): readonly KubeObject[] | NotStored {
   const found: KubeObject[] = [];
   for (const ref of refs) {
     const { namespace = '', name } = ref;
     const stored = base.find(ref, namespace, name);
     if (stored === undefined) {
       const unread = base.unread.find(({ kind }) => kind === ref.kind);
-      if (unread !== undefined) return `--delete: ${unread.kind} could not be read: ${unread.reason}`;
+      if (unread !== undefined)
+        return { problem: `--delete: ${unread.kind} could not be read: ${unread.reason}`, isUnread: true };
       const known = () =>
         base.objects(ref).map((each) => textOf(ref.kind, nameOf(each), each.metadata.namespace));
-      return missing('--delete', '', new Set([textOf(ref.kind, name, ref.namespace)]), known) ?? '';
+      const problem = missing('--delete', '', new Set([textOf(ref.kind, name, ref.namespace)]), known) ?? '';
+      return { problem, isUnread: false };
     }
     found.push(stored);
   }

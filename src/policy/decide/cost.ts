@@ -33,8 +33,10 @@ export function costIn(
   return { name: nameOf(namespaceObject), units: budget.units };
 }
 
+/** Returns the first by name where the costs are equal: a status must not change with the order of the namespaces. */
 export function dearer(a: NamespaceCost | undefined, b: NamespaceCost): NamespaceCost {
-  return a !== undefined && a.units >= b.units ? a : b;
+  if (a === undefined || a.units < b.units) return b;
+  return a.units === b.units && b.name < a.name ? b : a;
 }
 
 export function isDear(units: number): boolean {

@@ -130,6 +130,44 @@ describe('check -f --cluster', () => {
   });
 });
 
+test('a plan says that a name does not exist, unless its kind could not be read', async () => {
+  const rules = [
+    { apiGroups: ['reeve.dev'], resources: ['namespacepolicies'], verbs: ['list'] },
+    { apiGroups: [''], resources: ['namespaces'], verbs: ['list'] },
+  ];
+  await grant(cluster, { name: 'plan-lister', rules, users: ['plan-lister'] });
+  const kubeconfig = await cluster.clientKubeconfig('plan-lister');
+  const plan = async (...args: readonly string[]) =>
+    (await runCommand(['plan', ...args, '--kubeconfig', kubeconfig])).code;
+  expect(await plan('--delete', 'share/none')).toBe(3);
+  expect(await plan('--delete', 'policy/none', '--delete', 'share/none')).toBe(1);
+  const file = fileOf(policy('planned', {}));
+  expect(await plan('-f', file, '--only', 'policy/none')).toBe(1);
+  expect(await plan('-f', file, '--only', 'ns/none')).toBe(1);
+  expect(await plan('-f', file, '--only', 'share/none', '--exit-code')).toBe(3);
+});
+
+test.each([
+  ['spoh', 'there is no namespace spoh; did you mean shop?'],
+  [
+    'kube-system',
+    'namespace kube-system: no policy matches it, because it belongs to Kubernetes or Reeve, or',
+  ],
+])('adopt -n %s is refused, because no policy can match that namespace', async (name, problem) => {
+  const args = [
+    '-f',
+    fileOf(policy('first', {}), policy('second', {})),
+    '--dry-run',
+    '-n',
+    'shop',
+    '-n',
+    name,
+  ];
+  const { code, stdout, stderr } = await runCommand(['adopt', ...args, '--kubeconfig', cluster.kubeconfig]);
+  expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+  expect(stderr.split('\n')).toEqual([expect.stringContaining(problem), '']);
+});
+
 test('a plan that is passed on names the API server, and no path of a kubeconfig', async () => {
   const plan = async (output: string): Promise<string> => {
     const files = ['-f', fileOf(policy('planned', {})), '--kubeconfig', cluster.kubeconfig];

@@ -14,6 +14,7 @@ const report = fc
     stuck: fc.nat(2),
     held: fc.nat(2),
     isMatched: fc.boolean(),
+    units: fc.constantFrom(0, 300_000, 400_000),
     failing: fc.nat(3),
     skipping: fc.nat(3),
   })
@@ -56,6 +57,9 @@ test('the sums are the same in any order of reports', () => {
         held: sum(({ held }) => held),
         skipped: sum(({ skipped }) => skipped.length),
       });
+      const units = Math.max(0, ...[...last.values()].map((each) => each.units));
+      const dearest = [...last].flatMap(([name, each]) => (each.units === units ? [name] : [])).sort();
+      expect(tally.dearest).toEqual(units === 0 ? undefined : { name: dearest[0], units });
       expect(tally.matched).toBe(sum(({ isMatched }) => Number(isMatched)));
       expect(tally.failures()).toHaveLength(sum(({ failures }) => failures.length));
       expect([...tally.namespaces].sort()).toEqual([...last.keys()].sort());
