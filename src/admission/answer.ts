@@ -1,7 +1,7 @@
 // Builds the answers to a review as data, and writes an answer as an AdmissionReview.
 import { clipped } from '../base/text.ts';
 import { providerId } from '../policy/terms/provider-id.ts';
-import type { JsonPatchOperation } from '../policy/terms/patch.ts';
+import type { JsonPatchOperation } from '../policy/decide/mutate.ts';
 import {
   lackOfTime,
   auditAnnotations,
@@ -10,9 +10,8 @@ import {
   warningLines,
   type Cause,
   type Overrun,
-} from '../policy/terms/message.ts';
-import type { AnyReview } from '../policy/terms/review.ts';
-import type { Verdict, Violation } from '../policy/terms/verdict.ts';
+} from '../policy/decide/settle.ts';
+import type { AnyReview, Verdict, Violation } from '../policy/terms/review.ts';
 import type { ReviewProblem } from './decode/decode-target.ts';
 import type { BrokenRule, DecisionKind } from './ports.ts';
 import { group } from '../schema/names.ts';

@@ -3,25 +3,22 @@ import type { Circumstances, Budget } from '../policy/terms/budget.ts';
 import { decide } from '../policy/decide/decide.ts';
 import { mutate } from '../policy/decide/mutate.ts';
 import { decideProvider, reviewSubject } from '../policy/authors/decide-provider.ts';
-import type { Install } from '../policy/compile/install.ts';
+import type { Install } from '../policy/compile/load-provider.ts';
 import {
   isProviderReview,
   type AnyReview,
   type ProviderReview,
   type Review,
-} from '../policy/terms/review.ts';
-import type { Requester } from '../rules/rule.ts';
-import { settle } from '../policy/decide/settle.ts';
-import type { Trace } from '../policy/terms/trace.ts';
-import type { ClusterSnapshot } from '../policy/compile/snapshot.ts';
-import type { Overrun } from '../policy/terms/message.ts';
-import {
   rightKey,
   type Decision,
   type AccessAnswer,
   type Right,
   type RightKey,
-} from '../policy/terms/verdict.ts';
+  type Trace,
+} from '../policy/terms/review.ts';
+import type { Requester } from '../rules/rule.ts';
+import { settle, type Overrun } from '../policy/decide/settle.ts';
+import { type ClusterSnapshot, namespaceNeeded } from '../policy/compile/snapshot.ts';
 import {
   allowed,
   judged,
@@ -38,7 +35,6 @@ import type { Clock } from '../base/clock.ts';
 import type { AccessReviewer, Endpoint, NamespaceFinder } from './ports.ts';
 import { clipped } from '../base/text.ts';
 import type { KubeObject } from '../base/metadata.ts';
-import { namespaceNeeded } from '../policy/compile/applicable-rules.ts';
 
 export interface JudgePorts {
   readonly namespaces: NamespaceFinder;

@@ -1,9 +1,9 @@
 // The interfaces that admission needs from other rooms; `app` connects the implementations.
 import type { KubeObject } from '../base/metadata.ts';
-import type { JsonPatchOperation } from '../policy/terms/patch.ts';
+import type { JsonPatchOperation } from '../policy/decide/mutate.ts';
 import type { Requester } from '../rules/rule.ts';
 import type { ClusterSnapshot } from '../policy/compile/snapshot.ts';
-import type { AccessAnswer, Right } from '../policy/terms/verdict.ts';
+import type { AccessAnswer, Right } from '../policy/terms/review.ts';
 import type { ValidationAction } from '../api/namespace-policy/namespace-policy.ts';
 import type { RequestSummary } from './decode/decode-envelope.ts';
 

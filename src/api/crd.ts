@@ -2,17 +2,20 @@
 import type { KubeObject } from '../base/metadata.ts';
 import { apiVersion, category, group, version } from '../schema/names.ts';
 import { namespacePolicyKind, namespacePolicySchemas } from './namespace-policy/namespace-policy.ts';
-import type { PrintColumn } from './print-columns.ts';
+import type { PrintColumn } from './provider-fields.ts';
 import { toOpenApi, type OpenApi } from '../schema/openapi.ts';
 import type { ObjectSchema, TextSchema } from '../schema/schema.ts';
-import { secretShareKind, secretShareSchemas } from './secret-share/secret-share.ts';
+import { secretShareKind, secretShareSchemas, secretShareColumns } from './secret-share/secret-share.ts';
 import { stringifyYaml } from '../base/yaml.ts';
 import { namespacePolicyColumns } from './namespace-policy/status.ts';
-import { secretShareColumns } from './secret-share/status.ts';
 import { clusterIntentBindingKind, clusterIntentBindingSchemas } from './intents/cluster-intent-binding.ts';
-import { intentBindingKind, intentBindingSchemas } from './intents/intent-binding.ts';
+import {
+  intentBindingKind,
+  intentBindingSchemas,
+  bindingColumns,
+  securityIntentColumns,
+} from './intents/intent-binding.ts';
 import { securityIntentKind, securityIntentSchemas } from './intents/security-intent.ts';
-import { bindingColumns, securityIntentColumns } from './intents/status.ts';
 
 /** One of our kinds, with everything that its definition contains. */
 export interface KindDefinition {

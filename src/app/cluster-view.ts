@@ -4,14 +4,13 @@ import type { WatchSink } from '../base/watch-sink.ts';
 import { resourcePath } from '../kube/http/https-client.ts';
 import { intentAdapters } from '../policy/intents/adapters.ts';
 import type { InstalledAdapters } from '../state/live-intents.ts';
-import { objectTypeOf } from '../policy/terms/object-key.ts';
+import { objectTypeOf } from '../policy/terms/provider-id.ts';
 import { LiveCluster } from '../state/live-cluster.ts';
 import type { Log } from '../observe/log.ts';
 import type { ClusterConnection } from './cluster-connection.ts';
-import { startOnceServed } from './served-watch.ts';
+import { startOnceServed, type WatchStarter } from './watches.ts';
 import { definitionUid, RemovedIntents, ServedKinds } from './served-kinds.ts';
 import { systemClock } from '../base/clock.ts';
-import type { WatchStarter } from './watches.ts';
 
 interface ViewContext {
   readonly connection: Pick<ClusterConnection, 'discovery' | 'writer'>;

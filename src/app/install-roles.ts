@@ -1,5 +1,5 @@
 // Names the roles of the install and their files, so that a status can say where a missing rule belongs; and its account.
-import type { InstallRole, RightsPurpose } from '../policy/authors/own-rights.ts';
+import type { InstallRole, RightsPurpose } from '../policy/authors/needed-rights.ts';
 
 const secretsRole = 'ClusterRole reeve-reconciler-secrets';
 const namedSecretsFile = 'manifests/named-secrets/22-reconciler-secrets.yaml; with Helm: secretNames';

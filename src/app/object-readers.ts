@@ -7,8 +7,12 @@ import { resourcePath } from '../kube/http/https-client.ts';
 import { CollectionReader } from '../kube/watch/collection-reader.ts';
 import { pagedObjects } from '../kube/watch/list-pages.ts';
 import type { WatchTarget } from '../kube/watch/watch-target.ts';
-import { roleType } from '../policy/terms/object-key.ts';
-import { kindOfProvider, nameOfProvider, namespaceOfProvider } from '../policy/terms/provider-id.ts';
+import {
+  roleType,
+  kindOfProvider,
+  nameOfProvider,
+  namespaceOfProvider,
+} from '../policy/terms/provider-id.ts';
 import type { ReconcilerOptions } from '../reconcile/controller.ts';
 import type { AuditReader, OwnedReader, OwnSecrets } from '../reconcile/ports.ts';
 import type { ClusterConnection } from './cluster-connection.ts';

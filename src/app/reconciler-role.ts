@@ -9,27 +9,26 @@ import type { Log } from '../observe/log.ts';
 import { measureProviders } from '../observe/provider-metrics.ts';
 import { ReconcileMetrics } from '../observe/reconcile-metrics.ts';
 import type { MetricsRegistry } from '../observe/registry.ts';
-import { namespaceReports } from '../inspect/report/namespace-report.ts';
+import { namespaceReports } from '../inspect/report/open-reports.ts';
 import { GuardCheck } from '../reconcile/guard-check.ts';
 import { createReconciler, type Reconciler, type ReconcilerOptions } from '../reconcile/controller.ts';
 import type { KindProbe, ObjectWriter } from '../reconcile/ports.ts';
-import type { HookMode } from '../policy/compile/applicable-rules.ts';
-import { providerResources } from '../policy/terms/provider-id.ts';
+import type { HookMode } from '../policy/compile/snapshot.ts';
+import { providerResources, objectTypeOf } from '../policy/terms/provider-id.ts';
 import type { LiveCluster } from '../state/live-cluster.ts';
 import type { ClusterConnection } from './cluster-connection.ts';
 import { elect, type Election } from './election.ts';
-import { namesOfKinds, namesOrAny } from './kind-names.ts';
-import { objectTypeOf } from '../policy/terms/object-key.ts';
+import { namesOfKinds, namesOrAny, definitionUid } from './served-kinds.ts';
 import { systemClock } from '../base/clock.ts';
-import { definitionUid } from './served-kinds.ts';
 import { auditReaderOf, ownedReaderOf, ownSecretsOf } from './object-readers.ts';
-import { startWantedWatches } from './wanted-watches.ts';
 import { whereToAdd } from './install-roles.ts';
-import type { WatchStarter } from './watches.ts';
-import type { ActivityObserver } from './observers.ts';
+import { type WatchStarter, startOnceServed } from './watches.ts';
+import { type ActivityObserver, reconcileObserver } from './observers.ts';
 import type { Tracing } from './tracing.ts';
 import { createSelfReviewer } from '../kube/access-review.ts';
-import { reconcileObserver } from './observers.ts';
+import { guessedPlural } from '../base/plural.ts';
+import { resourcePath } from '../kube/http/https-client.ts';
+import type { WantedWatch } from '../reconcile/live/watches.ts';
 
 export interface ReconcilerSettings {
   readonly namespace: string;
@@ -206,4 +205,53 @@ function eventsOf({ client }: ClusterConnection, log: Log): EventRecorder {
     instance: hostname(),
     onDrop: (reason) => log.debug('event dropped', { reason }),
   });
+}
+
+// Starts each watch of the reconciler as soon as the API server serves its kind.
+
+interface StartingWatches {
+  /** Gives up the watches that have not started. */
+  stop(): void;
+}
+
+export function startWantedWatches(
+  wanted: readonly WantedWatch[],
+  connection: ClusterConnection,
+  watches: WatchStarter,
+  log: Log,
+  fail: (error: unknown) => void,
+): StartingWatches {
+  const ending = new AbortController();
+  const { signal } = ending;
+  for (const watch of wanted) {
+    // Every API server has these kinds.
+    if (watch.isOptional) startWhenNeeded(watch, connection, watches, log, signal).catch(fail);
+    else watches.start(targetOf(watch, guessedPlural(watch.type.kind)), watch.sink);
+  }
+  return { stop: () => ending.abort() };
+}
+
+async function startWhenNeeded(
+  watch: WantedWatch,
+  connection: ClusterConnection,
+  watches: WatchStarter,
+  log: Log,
+  signal: AbortSignal,
+): Promise<void> {
+  const { type, sink, needed } = watch;
+  await needed;
+  const start = (plural: string): void => void watches.start(targetOf(watch, plural), sink, true);
+  await startOnceServed({ type, sink, start, absence: 'info' }, connection, log, signal);
+}
+
+function targetOf(
+  { type, namespace, name, metadataOnly, keepsManagers = false }: WantedWatch,
+  plural: string,
+) {
+  return {
+    path: resourcePath({ apiVersion: type.apiVersion, plural, namespace }),
+    metadataOnly,
+    keepsManagers,
+    ...(name === undefined ? {} : { fieldSelector: `metadata.name=${name}` }),
+  };
 }

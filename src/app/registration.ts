@@ -3,7 +3,7 @@ import type { CaBundle } from '../certs/ports.ts';
 import { ConfigurationMetrics } from '../observe/certificate-metrics.ts';
 import type { Log } from '../observe/log.ts';
 import type { MetricsRegistry } from '../observe/registry.ts';
-import type { HookMode } from '../policy/compile/applicable-rules.ts';
+import type { HookMode } from '../policy/compile/snapshot.ts';
 import { drifts } from '../registration/configuration-drift.ts';
 import { keepConfigurations, serviceReached } from '../registration/keep-configurations.ts';
 import { serviceTrial } from '../kube/service-proxy.ts';
@@ -14,8 +14,12 @@ import { excludedNamespaces, type InstallSettings } from './cluster-view.ts';
 import { elect, type Election } from './election.ts';
 import { registrationObserver, type ActivityObserver } from './observers.ts';
 import { reconcilerAccount } from './install-roles.ts';
-import { readProgramVersion } from './shipped-files.ts';
-import { readWebhookTemplates } from './webhook-templates.ts';
+import { readProgramVersion, shippedFolder } from './shipped-files.ts';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { isJsonObject, type JsonObject } from '../base/json.ts';
+import { parseYaml } from '../base/yaml.ts';
+import type { WebhookTemplates } from '../registration/wanted-configurations.ts';
 
 export interface RegistrationSettings extends InstallSettings {
   readonly serviceName: string;
@@ -68,4 +72,22 @@ export function startRegistration(
     },
     fail,
   );
+}
+
+// Reads the templates of the webhook configurations, which ship beside the code.
+
+async function readWebhookTemplates(): Promise<WebhookTemplates> {
+  const [validating, mutating] = await Promise.all([
+    readTemplate('validating.yaml'),
+    readTemplate('mutating.yaml'),
+  ]);
+  return { validating, mutating };
+}
+
+async function readTemplate(name: string): Promise<JsonObject> {
+  const path = join(shippedFolder('webhooks'), name);
+  const [document] = parseYaml(await readFile(path, 'utf8')).documents;
+  if (document?.kind !== 'data' || !isJsonObject(document.value))
+    throw new Error(`${name} is not as it was shipped`);
+  return document.value;
 }

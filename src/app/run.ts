@@ -8,7 +8,7 @@ import { countDroppedLines, MetricsRegistry } from '../observe/registry.ts';
 import { createProbes } from '../observe/probes.ts';
 import { connect } from './cluster-connection.ts';
 import { watchCluster, type ClusterView, type ViewSettings } from './cluster-view.ts';
-import { listen, urlOf } from './listen.ts';
+import { listen, urlOf } from './admission-server.ts';
 import type { ReconcilerSettings } from './reconciler-role.ts';
 import { Watches } from './watches.ts';
 import type { WebhookRoleSettings } from './webhook-role.ts';

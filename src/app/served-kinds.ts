@@ -7,9 +7,9 @@ import type { Clock } from '../base/clock.ts';
 import { KubeError } from '../base/kube-error.ts';
 import { isTerminating } from '../base/metadata.ts';
 import type { Discovery, ObjectWriter } from '../kube/object-writer.ts';
-import { isBinding } from '../policy/terms/provider-id.ts';
-import type { ObjectType } from '../policy/terms/object-key.ts';
+import { isBinding, type ObjectType } from '../policy/terms/provider-id.ts';
 import type { ClusterChange, LiveCluster } from '../state/live-cluster.ts';
+import { guessedPlural } from '../base/plural.ts';
 
 interface ServedKindsOptions {
   readonly cluster: Pick<LiveCluster, 'subscribe' | 'providers' | 'neededKinds' | 'setServed'>;
@@ -163,4 +163,31 @@ function isWrittenBinding(change: ClusterChange): boolean {
     isBinding(change.id) &&
     !isDeepStrictEqual(change.before?.spec, change.after?.spec)
   );
+}
+
+// Knows the resource name of each kind without waiting for the API server.
+
+/** Returns a guess until the API server has answered. Asks at once for the allowed kinds. */
+export function namesOfKinds(
+  allowed: readonly ObjectType[],
+  discovery: Pick<Discovery, 'find'>,
+): (type: ObjectType) => string {
+  const told = new Map<string, string>();
+  const nameOf = ({ apiVersion, kind }: ObjectType): string => {
+    const key = `${apiVersion}/${kind}`;
+    // Each call asks again, because the answer may change. Discovery caches it, so this is cheap.
+    discovery.find(apiVersion, kind).then(
+      (served) => (served === undefined ? told.delete(key) : told.set(key, served.plural)),
+      // Without an answer the last one stays valid.
+      () => undefined,
+    );
+    return told.get(key) ?? guessedPlural(kind);
+  };
+  for (const type of allowed) nameOf(type);
+  return nameOf;
+}
+
+/** The names of Secrets that shares may create; undefined allows every name. */
+export function namesOrAny(names: readonly string[]): readonly string[] | undefined {
+  return names.length === 0 ? undefined : names;
 }

@@ -5,17 +5,27 @@ import type { KubeObject } from '../base/metadata.ts';
 import { createKubeClient } from '../kube/http/https-client.ts';
 import type { KubeClient } from '../kube/http/client.ts';
 import type { Log } from '../observe/log.ts';
-import type { SandboxOptions } from '../sandbox/sandbox.ts';
+import { type SandboxOptions, startSandbox, type Sandbox } from '../sandbox/sandbox.ts';
 import { serviceAccountIdentity, type User } from '../sandbox/access/users.ts';
-import { connect } from './cluster-connection.ts';
-import { loadObjects } from './load-objects.ts';
-import { startLocalSandbox, type LocalSandbox, type LocalSandboxSettings } from './local-sandbox.ts';
+import { connect, type ClusterConnection } from './cluster-connection.ts';
 import { systemClock } from '../base/clock.ts';
 import { reconcilerAccount } from './install-roles.ts';
 import { startProgram, type RunningProgram, type RunSettings } from './run.ts';
 import { shippedFolder } from './shipped-files.ts';
 import { StartError } from '../base/start-error.ts';
 import type { ActivityObserver } from './observers.ts';
+import { isJsonObject } from '../base/json.ts';
+import { KubeError, errorCode } from '../base/kube-error.ts';
+import { renderFileProblem } from '../state/located.ts';
+import { isForTools, ownProblems } from '../state/definitions.ts';
+import { readYamlFiles } from '../state/yaml-files.ts';
+import { readObjects, type LocatedObject } from '../state/yaml-objects.ts';
+import { rmSync } from 'node:fs';
+import { mkdtemp, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { writeCertificateFiles } from '../certs/files/files.ts';
+import { issueCertificates } from '../certs/issue/issue.ts';
+import { connectionTo, type ApiServer } from '../kube/http/http-exchange.ts';
 
 export interface UpSettings extends LocalSandboxSettings {
   /** The first objects: a YAML file, or a folder of YAML files. */
@@ -122,4 +132,150 @@ async function inForce(client: KubeClient): Promise<void> {
     await systemClock.sleep(pollMs);
   }
   throw new StartError('the webhook has not been registered; --log-level=warn says why');
+}
+
+// Creates on a cluster what files say, in the order of the files.
+
+/** The objects that are there now, without those of kinds to leave out. Rejects with a StartError that says all that is wrong with the files. */
+export async function loadObjects(
+  path: string,
+  { writer }: Pick<ClusterConnection, 'writer'>,
+  leftOut: readonly string[] = [],
+): Promise<readonly KubeObject[]> {
+  const { files, problems: unreadable } = await readYamlFiles(path);
+  const read = files.map(readObjects);
+  const all = read.flatMap(({ objects }) => objects);
+  const located = all.filter(({ value }) => !isForTools(value));
+  const problems = [...unreadable, ...read.flatMap((file) => file.problems), ...located.flatMap(ownProblems)];
+  if (problems.length > 0) throw new StartError(problems.map(renderFileProblem).join('\n'));
+  const created: KubeObject[] = [];
+  for (const each of located) {
+    const object = objectOf(each);
+    if (leftOut.includes(object.kind ?? '')) continue;
+    created.push(await creation(each, writer.create(object)));
+  }
+  return created;
+}
+
+function objectOf({ value, file, line }: LocatedObject): KubeObject {
+  if (isJsonObject(value) && isJsonObject(value['metadata'])) {
+    return { ...value, metadata: value['metadata'] };
+  }
+  throw new StartError(`${file}:${line}: this is no object of Kubernetes`);
+}
+
+async function creation({ file, line }: LocatedObject, creating: Promise<KubeObject>): Promise<KubeObject> {
+  try {
+    return await creating;
+  } catch (error) {
+    if (!(error instanceof KubeError)) throw error;
+    throw new StartError(`${file}:${line}: ${error.message}`);
+  }
+}
+
+// Starts the sandbox with a folder of its own: its authority, its certificate and a kubeconfig, for this process's user alone.
+
+export interface LocalSandbox {
+  readonly url: string;
+  /** Contains the serving pair, which the webhook uses too. */
+  readonly folder: string;
+  readonly kubeconfig: string;
+  readonly caFile: string;
+  readonly adminToken: string;
+  tokenFor(user: User): string;
+  serverFor(token: string): Promise<ApiServer>;
+  close(): Promise<void>;
+}
+
+interface LocalSandboxSettings {
+  readonly namespace: string;
+  readonly apiPort: number;
+}
+
+const lifetimeDays = 30;
+
+/** Rejects with a StartError. */
+export async function startLocalSandbox(
+  { namespace, apiPort }: LocalSandboxSettings,
+  told: Pick<SandboxOptions, 'observer' | 'onError'>,
+): Promise<LocalSandbox> {
+  const lifetimes = { caLifetimeDays: lifetimeDays, leafLifetimeDays: lifetimeDays };
+  const issued = await issueCertificates({ namespace, now: new Date(), ...lifetimes });
+  const tls = { certPem: issued.serving.certPem, keyPem: issued.serving.keyPem, caPem: issued.ca.certPem };
+  const sandbox = await started({ ...told, tls, port: apiPort });
+  let folder: TemporaryFolder | undefined;
+  const close = async (): Promise<void> => {
+    folder?.remove();
+    await sandbox.close();
+  };
+  try {
+    folder = await temporaryFolder();
+    const { path } = folder;
+    const outcome = await writeCertificateFiles(path, issued, false);
+    if (outcome.kind === 'failed') throw new StartError(outcome.problem);
+    const kubeconfig = join(path, 'kubeconfig');
+    await writeFile(kubeconfig, sandbox.kubeconfig('admin', sandbox.adminToken), { mode: 0o600 });
+    return localSandbox(sandbox, { folder: path, kubeconfig, caFile: join(path, 'ca.crt'), close });
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+interface TemporaryFolder {
+  readonly path: string;
+  remove(): void;
+}
+
+/** The folder contains keys, so it is deleted at every end of the process except a kill. */
+async function temporaryFolder(): Promise<TemporaryFolder> {
+  const place = tmpdir();
+  try {
+    // mkdtemp creates a folder that only this user may enter.
+    const path = await mkdtemp(join(place, 'reeve-'));
+    const remove = (): void => {
+      process.off('exit', remove);
+      rmSync(path, { recursive: true, force: true });
+    };
+    process.on('exit', remove);
+    return { path, remove };
+  } catch (error) {
+    throw new StartError(`cannot make a folder in ${place} (${errorCode(error) ?? 'unknown'})`);
+  }
+}
+
+function localSandbox(
+  sandbox: Sandbox,
+  places: Pick<LocalSandbox, 'folder' | 'kubeconfig' | 'caFile' | 'close'>,
+): LocalSandbox {
+  const { url, caPem, adminToken } = sandbox;
+  return {
+    url,
+    adminToken,
+    tokenFor: (user) => sandbox.tokenFor(user),
+    ...places,
+    serverFor: async (token) => {
+      const credentials = {
+        headers: { Authorization: `Bearer ${token}` },
+        tls: { ca: caPem, rejectUnauthorized: true },
+      };
+      const read = async () => await Promise.resolve(credentials);
+      return await connectionTo({ server: new URL(url), description: 'the sandbox', read });
+    },
+  };
+}
+
+const reasons: ReadonlyMap<string, string> = new Map([
+  ['EADDRINUSE', 'is in use'],
+  ['EACCES', 'is not for this user'],
+]);
+
+async function started(options: SandboxOptions): Promise<Sandbox> {
+  try {
+    return await startSandbox(options);
+  } catch (error) {
+    const reason = reasons.get(errorCode(error) ?? '');
+    if (reason === undefined) throw error;
+    throw new StartError(`port ${options.port} of this machine ${reason}; give another one with --api-port`);
+  }
 }

@@ -14,7 +14,7 @@ import type {
   UncheckedObjects,
 } from '../inspect/output-schemas/check-results.ts';
 import { loadDefinitions } from '../state/definitions.ts';
-import { UnreadablePathError } from '../state/file-problem.ts';
+import { UnreadablePathError } from '../state/located.ts';
 import type { ApiServerChoice } from '../kube/auth/find-api-server.ts';
 import { exitCodes } from './exit-codes.ts';
 import type { CheckFlags } from './flags/check-settings.ts';

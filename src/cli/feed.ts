@@ -3,7 +3,7 @@ import { ownMember } from '../base/json.ts';
 import type { RequestRecord } from '../sandbox/http/server.ts';
 import type { UpObserver } from '../app/up.ts';
 import type { DecisionRecord, DecisionKind } from '../admission/ports.ts';
-import type { JsonPatchOperation } from '../policy/terms/patch.ts';
+import type { JsonPatchOperation } from '../policy/decide/mutate.ts';
 import type { Place, WriteVerb } from '../reconcile/ports.ts';
 
 export function observerFor(listen: Listener): UpObserver {

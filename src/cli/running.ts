@@ -2,7 +2,7 @@
 import type { Clock } from '../base/clock.ts';
 import { type BatchedOutput, createLog, type Log } from '../observe/log.ts';
 import type { LogLevel } from '../observe/log-level.ts';
-import { UnreadablePathError } from '../state/file-problem.ts';
+import { UnreadablePathError } from '../state/located.ts';
 import { StartError } from '../base/start-error.ts';
 import { exitCodes } from './exit-codes.ts';
 

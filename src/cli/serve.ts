@@ -1,5 +1,5 @@
 // The command `reeve serve`: answers admission reviews for policies in files until a signal stops it.
-import { renderFileProblem } from '../state/file-problem.ts';
+import { renderFileProblem } from '../state/located.ts';
 import { startWebhook, type RunningWebhook, type WebhookSettings } from '../app/serve.ts';
 import { runUntilStopped, type RunningIo, type RunningOptions } from './running.ts';
 

@@ -2,15 +2,15 @@
 import { group, managedByLabel } from '../schema/names.ts';
 import { isReservedSubject } from '../api/namespace-policy/contents.ts';
 import { type KubeObject, type StringMap, annotationsOf, labelsOf, nameOf } from '../base/metadata.ts';
-import { isJsonObject } from '../base/json.ts';
+import { isJsonObject, ownMember } from '../base/json.ts';
 import { renderPath } from '../base/problem.ts';
 import type { ImportRun } from './import-run.ts';
-import { apiGroupOf, type ToolObject } from './tool-object.ts';
-import { distinct, filled } from './lists.ts';
+import { apiGroupOf, type ToolObject, originOf } from './tool-object.ts';
+import { distinct, filled, Reader } from './reader.ts';
 import { providePolicies, provideShares, secretKeys, without } from './provide.ts';
 import { isIn, type NamespaceReach } from './reach.ts';
-import { Reader } from './reader.ts';
 import { literal, noTemplates, type TemplateWriter } from './templates.ts';
+import type { MovedSecret, SourceObject } from './importer.ts';
 
 export interface BoundSubject {
   readonly kind: string;
@@ -241,4 +241,25 @@ export function providePulled(
       copy,
       copies: () => false,
     });
+}
+
+// Writes the Secrets that move to a shared namespace, from the data of the input.
+
+/** Leaves out a Secret whose data is not in the input. */
+export function movedSecrets(
+  moved: readonly MovedSecret[],
+  input: readonly SourceObject[],
+): readonly KubeObject[] {
+  return moved.flatMap(({ namespace, name, type, from }) => {
+    const found = input.find(
+      ({ object }) => JSON.stringify(originOf(object)) === JSON.stringify(from),
+    )?.object;
+    // MultiSecrets have it in their spec, the others at the top.
+    const [data, stringData] = ['data', 'stringData'].map(
+      (field) => ownMember(found, field) ?? ownMember(ownMember(found, 'spec'), field),
+    );
+    if ((data ?? stringData) === undefined) return [];
+    const metadata = { namespace, name };
+    return [{ apiVersion: 'v1', kind: 'Secret', metadata, type, ...filled({ data, stringData }) }];
+  });
 }

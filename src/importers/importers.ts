@@ -1,7 +1,6 @@
 // The one entry of the room: imports the objects of one older tool.
-import type { ImportOptions, ImportResult, SourceObject } from './importer.ts';
+import type { ImportOptions, ImportResult, SourceObject, ImportSource } from './importer.ts';
 import { ImportRun, type Importer } from './import-run.ts';
-import type { ImportSource } from './sources.ts';
 import { capsule } from './tools/capsule.ts';
 import { clusterSecret } from './tools/cluster-secret.ts';
 import { hnc } from './tools/hnc.ts';

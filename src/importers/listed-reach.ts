@@ -1,12 +1,11 @@
 // Reads lists of namespaces in annotations and fields: names, regular expressions, selectors as text.
-import { parseSelectorText } from '../api/selector-text.ts';
+import { parseSelectorText } from '../api/selector.ts';
 import { nameOf } from '../base/metadata.ts';
 import type { ImportRun } from './import-run.ts';
-import { distinct } from './lists.ts';
+import { distinct, type Reader } from './reader.ts';
 import { namePattern, type Anchoring } from './name-patterns.ts';
 import { namesToday } from './provide.ts';
 import { both, conditionOn, selectedBy, type NamespaceReach } from './reach.ts';
-import type { Reader } from './reader.ts';
 
 /** Namespaces whose names match one of the expressions. */
 export function reachesOfNames(

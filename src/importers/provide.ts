@@ -1,12 +1,11 @@
 // Writes SecretShares and policies for sets of namespaces, and says what of an older tool they leave out.
 import { systemNamespaces } from '../schema/names.ts';
-import { uncopiedTypes } from '../api/secret-share/target.ts';
+import { uncopiedTypes } from '../api/secret-share/secret-share.ts';
 import { isJsonObject } from '../base/json.ts';
 import { type KubeObject, nameOf } from '../base/metadata.ts';
 import type { ImportRun } from './import-run.ts';
-import { filled, inParts } from './lists.ts';
+import { filled, inParts, Reader } from './reader.ts';
 import { everywhere, isIn, matchOfReach, type NamespaceReach } from './reach.ts';
-import { Reader } from './reader.ts';
 
 /** Lists of names and of RoleBindings have at most this many items. */
 const [maxNames, maxBindings] = [100, 50];

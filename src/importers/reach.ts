@@ -6,9 +6,8 @@ import { validate } from '../schema/validate.ts';
 import type { KubeObject } from '../base/metadata.ts';
 import { compileMatch, matchNamespace } from '../policy/terms/match.ts';
 import { compileGlob } from '../cel/patterns.ts';
-import { distinct, filled } from './lists.ts';
+import { distinct, filled, type Reader } from './reader.ts';
 import { sourceOfGlob } from './name-patterns.ts';
-import type { Reader } from './reader.ts';
 
 /** A policy matches these namespaces as they are written. A share has no conditions. */
 export type NamespaceReach = MatchSpec;

@@ -1,5 +1,5 @@
 // Reads unknown JSON field by field and remembers which fields were read, so that no field is dropped silently.
-import { isJsonObject, ownMember } from '../base/json.ts';
+import { isJsonObject, ownMember, type JsonObject } from '../base/json.ts';
 import { renderPath, type Path } from '../base/problem.ts';
 import type { ImportOrigin, LostField } from '../inspect/output-schemas/import-output.ts';
 
@@ -162,4 +162,26 @@ function unreadParts(value: unknown, path: Path, read: ReadonlySet<string>): rea
   const isWhole = parts.every(([first, ...more]) => more.length === 0 && first?.length === path.length + 1);
   // Each annotation of a tool has a meaning of its own, and each field below spec.
   return isWhole && parts.length > 0 && path.length > 1 && top !== 'metadata' ? [path] : parts.flat();
+}
+
+// Small work on lists and fields that several importers have in common.
+
+/** Leaves missing and empty fields out. False, 0 and "" are values; undefined, {} and [] are not. */
+export function filled(fields: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => !isEmpty(value)));
+}
+
+function isEmpty(value: unknown): boolean {
+  if (Array.isArray(value)) return value.length === 0;
+  return value === undefined || (isJsonObject(value) && Object.keys(value).length === 0);
+}
+
+export function distinct<T>(items: readonly T[]): readonly T[] {
+  return [...new Map(items.map((each) => [JSON.stringify(each), each])).values()];
+}
+
+/** An empty list gives one empty part. */
+export function inParts<T>(items: readonly T[], size: number): readonly (readonly T[])[] {
+  if (items.length <= size) return [items];
+  return [items.slice(0, size), ...inParts(items.slice(size), size)];
 }

@@ -1,23 +1,22 @@
 // Builds the parts of the reconciler, in the order in which data flows through them.
-import type { Install } from '../policy/compile/install.ts';
-import type { HookMode } from '../policy/compile/applicable-rules.ts';
+import type { Install } from '../policy/compile/load-provider.ts';
+import type { HookMode } from '../policy/compile/snapshot.ts';
 import { orphanedText } from '../policy/plan/fuse.ts';
 import { namespaceOfProvider, type ProviderId } from '../policy/terms/provider-id.ts';
 import type { LiveCluster } from '../state/live-cluster.ts';
 import type { Clock } from '../base/clock.ts';
-import { createAudit, type AuditPartsOptions } from './audit/audit-parts.ts';
+import { createAudit, type AuditPartsOptions } from './audit/audit-sweeps.ts';
 import { Dispatcher } from './dispatcher.ts';
 import { EventAnnouncer } from './events.ts';
 import { Finalizers } from './finalizers.ts';
 import type { FuseOptions } from './fuse/fuse.ts';
 import { InitialSync } from './initial-sync.ts';
 import { ProviderLedger } from './ledger.ts';
-import { WatchSync } from './live/watch-sync.ts';
-import { accountsWatch, type ProvidedScope } from './live/watches.ts';
+import { WatchSync, accountsWatch, type ProvidedScope } from './live/watches.ts';
 import { AccountKeeper } from './namespace/account-keeper.ts';
 import { NamespaceConditions } from './namespace/namespace-conditions.ts';
 import { NamespaceWorker } from './namespace/namespace-worker.ts';
-import { DefaultsRepairer } from './namespace/defaults-repairer.ts';
+import { DefaultsRepairer } from './namespace/audits.ts';
 import { StepExecutor } from './namespace/step-executor.ts';
 import { assemblePlanning } from './planning.ts';
 import type {
@@ -29,11 +28,9 @@ import type {
   SelfReviewer,
 } from './ports.ts';
 import { ReportKeeper, type NamespaceReports } from './reports/report-keeper.ts';
-import { ProviderBlockers, type ProviderBlockersOptions } from './provider/provider-blockers.ts';
+import { ProviderBlockers, type ProviderBlockersOptions, SelfCheck } from './provider/provider-blockers.ts';
 import { ProviderStatuses } from './provider/provider-statuses.ts';
-import { HeldObjects } from './provider/held-objects.ts';
-import { ProviderWorker } from './provider/provider-worker.ts';
-import { SelfCheck } from './provider/self-check.ts';
+import { HeldObjects, ProviderWorker } from './provider/provider-worker.ts';
 import { WorkQueue, type QueueOptions } from './queue/queue.ts';
 
 export interface AssemblyOptions

@@ -1,17 +1,19 @@
 // Enqueues the namespaces and providers that a change affects.
-import { nameOf } from '../base/metadata.ts';
+import { nameOf, type KubeObject } from '../base/metadata.ts';
 import { providerId, type ProviderId } from '../policy/terms/provider-id.ts';
-import type { LiveCluster, NamespaceChange } from '../state/live-cluster.ts';
-import type { ProviderChange } from '../state/live-providers.ts';
+import type { LiveCluster, NamespaceChange, ProviderChange } from '../state/live-cluster.ts';
 import { affectedNamespaces } from './affected-namespaces.ts';
-import { changesOnlyReadiness } from './changes.ts';
 import type { AccountChange, ObservedAccounts } from './live/observed-accounts.ts';
 import type { InitialSync } from './initial-sync.ts';
 import type { ProviderLedger } from './ledger.ts';
 import type { ObjectsListener, ObservedChange, ObservedObjects } from './live/observed-objects.ts';
 import { sourceId, type SourceId, type Sources } from './live/sources.ts';
-import type { DesiredCache } from './namespace/desired-cache.ts';
+import type { DesiredCache } from './fuse/undesired-objects.ts';
 import type { WorkQueue } from './queue/queue.ts';
+import { isDeepStrictEqual } from 'node:util';
+import { readyCondition } from '../schema/names.ts';
+import { isJsonObject, ownMember } from '../base/json.ts';
+import { isNewerResourceVersion } from '../base/resource-version.ts';
 
 interface DispatcherOptions {
   readonly cluster: LiveCluster;
@@ -154,4 +156,39 @@ export class Dispatcher {
         this.enqueueProvider(providerId('SecretShare', name));
     }
   }
+}
+
+// Classifies changes of policies, shares and Namespaces by what has to be done about them.
+
+/**
+ * Returns whether only our own condition differs. Most likely we wrote it ourselves, and it makes no object possible
+ * that was not possible before.
+ */
+export function changesOnlyReadiness(before: KubeObject | undefined, after: KubeObject): boolean {
+  return before !== undefined && isDeepStrictEqual(withoutReadiness(before), withoutReadiness(after));
+}
+
+function withoutReadiness({ metadata, status, ...rest }: KubeObject): unknown {
+  const { resourceVersion: _version, managedFields: _fields, ...kept } = metadata;
+  const { conditions, ...others } = isJsonObject(status) ? status : {};
+  const theirs = Array.isArray(conditions)
+    ? conditions.filter((condition) => ownMember(condition, 'type') !== readyCondition)
+    : [];
+  return { ...rest, metadata: kept, status: { ...others, conditions: theirs } };
+}
+
+/** Returns whether the same object went back to an older version: etcd was restored, because watches never go back. */
+export function wasRestored(change: ProviderChange | NamespaceChange): boolean {
+  const [before, after] = [metadataOf(change, 'before'), metadataOf(change, 'after')];
+  const [old, now] = [ownMember(before, 'resourceVersion'), ownMember(after, 'resourceVersion')];
+  return (
+    ownMember(before, 'uid') === ownMember(after, 'uid') &&
+    typeof old === 'string' &&
+    typeof now === 'string' &&
+    isNewerResourceVersion(old, now)
+  );
+}
+
+function metadataOf(change: ProviderChange | NamespaceChange, side: 'before' | 'after'): unknown {
+  return change.kind === 'namespace' ? change[side]?.metadata : change[side]?.state;
 }

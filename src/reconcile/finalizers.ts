@@ -5,7 +5,7 @@ import { type KubeObject, isTerminating } from '../base/metadata.ts';
 import { cleanupFinalizer } from '../schema/names.ts';
 import { providerRef, type ProviderId, type ProviderState } from '../policy/terms/provider-id.ts';
 import type { LiveCluster } from '../state/live-cluster.ts';
-import { wasRestored } from './changes.ts';
+import { wasRestored } from './dispatcher.ts';
 import type { ObjectWriter, ReconcileObserver } from './ports.ts';
 
 interface FinalizersOptions {

@@ -4,7 +4,7 @@ import type { Clock } from '../base/clock.ts';
 import type { LiveCluster } from '../state/live-cluster.ts';
 import type { ProviderId } from '../policy/terms/provider-id.ts';
 import { ProviderTally } from '../policy/status/provider-tally.ts';
-import type { ProviderReport } from '../policy/status/provider-report.ts';
+import type { ProviderReport } from '../policy/status/namespace-ready.ts';
 
 export type ProviderReports = ReadonlyMap<ProviderId, ProviderReport>;
 

@@ -3,13 +3,12 @@ import type { Clock } from '../base/clock.ts';
 import { providesFields } from '../policy/compile/load-provider.ts';
 import type { LiveCluster } from '../state/live-cluster.ts';
 import { Fuse, type FuseOptions } from './fuse/fuse.ts';
-import { UndesiredObjects } from './fuse/undesired-objects.ts';
+import { UndesiredObjects, DesiredCache } from './fuse/undesired-objects.ts';
 import { ObservedAccounts } from './live/observed-accounts.ts';
 import { ObservedObjects } from './live/observed-objects.ts';
 import { Sources } from './live/sources.ts';
 import { wantedWatches, type ProvidedScope } from './live/watches.ts';
 import { Audits } from './namespace/audits.ts';
-import { DesiredCache } from './namespace/desired-cache.ts';
 import { NamespacePlanner } from './namespace/namespace-planner.ts';
 import type { KindProbe, ObjectWriter } from './ports.ts';
 

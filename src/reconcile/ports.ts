@@ -1,8 +1,7 @@
 // Ports of the reconciler: what it needs from the API server, events, logs and metrics.
 import type { JsonObject } from '../base/json.ts';
 import type { KubeObject, ObjectRef } from '../base/metadata.ts';
-import type { ObjectType } from '../policy/terms/object-key.ts';
-import type { ProviderId, ProviderKind } from '../policy/terms/provider-id.ts';
+import type { ObjectType, ProviderId, ProviderKind } from '../policy/terms/provider-id.ts';
 
 export interface ApplyOptions {
   /** Takes over fields that another manager has set differently. Without it they are a conflict (409). */

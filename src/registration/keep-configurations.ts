@@ -1,5 +1,5 @@
 // Keeps the two webhook configurations right until told to stop: after each change of a cause, and every few seconds.
-import { judgedKinds } from '../policy/compile/applicable-rules.ts';
+import { judgedKinds } from '../policy/compile/snapshot.ts';
 import type { LiveCluster } from '../state/live-cluster.ts';
 import { systemClock, type Clock } from '../base/clock.ts';
 import { InterruptiblePause, pause } from '../base/abort.ts';

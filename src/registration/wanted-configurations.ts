@@ -2,7 +2,7 @@
 import { isJsonObject, ownMember, type JsonObject } from '../base/json.ts';
 import type { KubeObject } from '../base/metadata.ts';
 import { configurationName, group, namespaceNameLabel, systemNamespaces } from '../schema/names.ts';
-import type { HookMode, JudgedKinds } from '../policy/compile/applicable-rules.ts';
+import type { HookMode, JudgedKinds } from '../policy/compile/snapshot.ts';
 
 /** Annotation on a webhook configuration: the version of the program that wrote it. */
 export const versionAnnotation = `${group}/version`;

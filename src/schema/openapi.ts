@@ -1,7 +1,7 @@
 // Writes a schema as the structural OpenAPI v3 of a CustomResourceDefinition.
 // https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#specifying-a-structural-schema
 import type { IntegerSchema, ListSchema, MapSchema, ObjectSchema, Schema, TextSchema } from './schema.ts';
-import { ruleMessage, templateMarks, withoutTemplate } from './report.ts';
+import { ruleMessage, templateMarks, withoutTemplate } from './validate.ts';
 
 export type OpenApi = Readonly<Record<string, unknown>>;
 

@@ -1,16 +1,7 @@
 // Checks any value against a schema: reports every problem at once, sets defaults, never throws.
 import { isJsonObject, ownMember, type JsonObject } from '../base/json.ts';
 import type { Path, Problem } from '../base/problem.ts';
-import { describeValue } from '../base/text.ts';
-import {
-  assembleObject,
-  invalidValue,
-  refuse,
-  ruleMessage,
-  valueAt,
-  type Report,
-  describeFields,
-} from './report.ts';
+import { describeValue, alternatives, clipped } from '../base/text.ts';
 import type {
   BooleanSchema,
   Infer,
@@ -19,8 +10,11 @@ import type {
   MapSchema,
   ObjectSchema,
   Schema,
+  TextSchema,
+  SchemaRule,
 } from './schema.ts';
-import { checkText, copyPlain } from './validate-scalar.ts';
+import { isDateTime } from '../base/time.ts';
+import { nearest } from '../base/nearest.ts';
 
 type Validated<T> =
   { readonly ok: true; readonly value: T } | { readonly ok: false; readonly problems: readonly Problem[] };
@@ -168,4 +162,161 @@ function checkUnknown(
   const accepted = describeFields(schema.fields, name);
   report({ path: [...path, name], found: 'an unknown field', accepted, at: 'key' });
   return invalidValue;
+}
+
+// Checks texts against their schema, and copies plain JSON that no schema describes.
+
+function checkText(schema: TextSchema, input: unknown, path: Path, report: Report): unknown {
+  if (typeof input !== 'string') return refuse(schema, input, path, report);
+  if (schema.values !== undefined) {
+    return schema.values.includes(input) ? input : refuse(schema, input, path, report);
+  }
+  // The length is checked first, because it bounds the cost of the pattern.
+  const length = countCharacters(input, schema.maxLength);
+  if (length > schema.maxLength) {
+    report({ path, found: `${length} characters`, accepted: `at most ${schema.maxLength} characters` });
+    return invalidValue;
+  }
+  if (schema.braces === 'refused' && templateMarks.some((mark) => input.includes(mark))) {
+    report({ path, found: describeValue(input), accepted: withoutTemplate(schema) });
+    return invalidValue;
+  }
+  if (length < (schema.minLength ?? 0)) return refuse(schema, input, path, report);
+  if (!isWellFormed(schema, input)) {
+    report({
+      path,
+      found: describeValue(input),
+      accepted: schema.accepted ?? `text that matches ${schema.pattern}`,
+    });
+    return invalidValue;
+  }
+  return input;
+}
+
+function isWellFormed(schema: TextSchema, input: string): boolean {
+  if (schema.pattern !== undefined && !new RegExp(schema.pattern, 'u').test(input)) return false;
+  return schema.format === undefined || isDateTime(input);
+}
+
+/** Text of at most `limit` UTF-16 units has at most `limit` characters, so only longer text is counted. */
+function countCharacters(input: string, limit: number): number {
+  if (input.length <= limit) return input.length;
+  // Each character of two units has exactly one unit of this range.
+  return input.replaceAll(/[\uDC00-\uDFFF]/g, '').length;
+}
+
+/** Deeper than any Kubernetes object that people write, and far below the limit of the stack. */
+const maxDepth = 64;
+
+function copyPlain(value: unknown, path: Path, report: Report): unknown {
+  if (path.length > maxDepth) {
+    report({ path, found: 'deeper nesting', accepted: `at most ${maxDepth} levels` });
+    return invalidValue;
+  }
+  if (Array.isArray(value)) {
+    const items = value.map((item, index) => copyPlain(item, [...path, index], report));
+    return items.includes(invalidValue) ? invalidValue : items;
+  }
+  if (isJsonObject(value)) {
+    return assembleObject(
+      Object.entries(value).map(([key, member]) => [key, copyPlain(member, [...path, key], report)] as const),
+    );
+  }
+  if (isJsonScalar(value)) return value;
+  report({ path, found: describeValue(value), accepted: 'a JSON value' });
+  return invalidValue;
+}
+
+function isJsonScalar(value: unknown): boolean {
+  if (typeof value === 'number') return Number.isFinite(value);
+  return value === null || typeof value === 'string' || typeof value === 'boolean';
+}
+
+// Reports problems of a value: marks the value as invalid and describes what the schema accepts.
+
+/** Replaces a value whose problem has been reported. */
+const invalidValue = Symbol('invalid');
+
+type Report = (problem: Problem) => void;
+
+function refuse(schema: Schema, input: unknown, path: Path, report: Report): typeof invalidValue {
+  report({ path, found: describeValue(input), accepted: describeSchema(schema) });
+  return invalidValue;
+}
+
+/** Object.fromEntries defines properties instead of assigning them, so a key such as `__proto__` is only a key. */
+function assembleObject(entries: readonly (readonly [string, unknown])[]): unknown {
+  return entries.some(([, value]) => value === invalidValue) ? invalidValue : Object.fromEntries(entries);
+}
+
+export function valueAt(value: unknown, path: Path): unknown {
+  return path.reduce<unknown>((current, step) => {
+    if (Array.isArray(current) && typeof step === 'number') return current[step] as unknown;
+    return ownMember(current, step);
+  }, value);
+}
+
+/** The message of the API server for an object that breaks the rule. */
+export function ruleMessage({
+  must = 'be',
+  mustNot,
+  accepted,
+}: Pick<SchemaRule<unknown>, 'must' | 'mustNot' | 'accepted'>): string {
+  return mustNot === undefined ? `must ${must} ${accepted}` : `must not ${mustNot}`;
+}
+
+function describeSchema(schema: Schema): string {
+  switch (schema.kind) {
+    case 'text':
+      return describeText(schema);
+    case 'integer':
+      return describeInteger(schema);
+    case 'boolean':
+      return 'true or false';
+    case 'list':
+      return describeList(schema);
+    case 'map':
+      return `a map of at most ${schema.maxProperties} keys`;
+    case 'object':
+      return describeObject(schema);
+  }
+}
+
+/** The begin of a template of Reeve, or of a tool that should have rendered it before. */
+export const templateMarks = ['${', '{{'] as const;
+
+/** Completes "accepted: " and "must be ", for a text with the begin of a template where none is read. */
+export function withoutTemplate(schema: TextSchema): string {
+  return `${describeText(schema)}; this field reads no template, so ${templateMarks.join(' and ')} are refused`;
+}
+
+function describeText(schema: TextSchema): string {
+  if (schema.values !== undefined) return alternatives(schema.values, schema.values.length);
+  if (schema.accepted !== undefined) return schema.accepted;
+  return (schema.minLength ?? 0) > 0 ? 'text that is not empty' : 'text';
+}
+
+function describeObject({ open, required, fields }: ObjectSchema): string {
+  if (open) return 'an object';
+  return `${required.length === 0 ? '{} or ' : ''}an object with ${fieldNames(fields)}`;
+}
+
+function describeInteger({ minimum, maximum }: IntegerSchema): string {
+  return `a whole number from ${minimum} to ${maximum}`;
+}
+
+function describeList({ minItems, maxItems }: ListSchema): string {
+  return minItems === undefined ? 'a list' : `a list of ${minItems} to ${maxItems}`;
+}
+
+function fieldNames(fields: Readonly<Record<string, unknown>>): string {
+  const names = Object.keys(fields);
+  return names.length === 0 ? 'no fields' : names.join(', ');
+}
+
+/** Lists the known fields for an unknown one, with the field that was probably meant. */
+export function describeFields(fields: Readonly<Record<string, unknown>>, given: string): string {
+  const shown = clipped(given);
+  const near = nearest(shown, Object.keys(fields), Math.max(1, Math.floor(shown.length / 3)));
+  return near === undefined ? fieldNames(fields) : `${fieldNames(fields)} (did you mean ${near}?)`;
 }

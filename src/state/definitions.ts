@@ -2,11 +2,15 @@
 import { isJsonObject, ownMember, withSortedMembers } from '../base/json.ts';
 import { cliApiVersion } from '../schema/names.ts';
 import { parseSecurityIntent, securityIntentKind } from '../api/intents/security-intent.ts';
-import { providerId, providerKinds, type BindingKind, type ProviderId } from '../policy/terms/provider-id.ts';
-import { compiled, type CompileResult } from '../base/problem.ts';
-import { groupOf } from '../policy/terms/object-key.ts';
-import { allProblems } from './all-problems.ts';
-import type { FileProblem } from './file-problem.ts';
+import {
+  providerId,
+  providerKinds,
+  type BindingKind,
+  type ProviderId,
+  groupOf,
+} from '../policy/terms/provider-id.ts';
+import { compiled, type CompileResult, type Path, type Problem } from '../base/problem.ts';
+import { type FileProblem, firstOfEach, inOrder } from './located.ts';
 import type { Intent } from '../policy/intents/adapter.ts';
 import { intentAdapters } from '../policy/intents/adapters.ts';
 import {
@@ -17,7 +21,6 @@ import {
 } from '../policy/intents/intent-context.ts';
 import { loadProvider, type ProviderDefinition } from '../policy/compile/load-provider.ts';
 import type { IntentSnapshot, StoredBinding } from '../policy/compile/snapshot.ts';
-import { firstOfEach, inOrder } from './located.ts';
 import type { LocatedObject } from './yaml-objects.ts';
 
 /** A policy, share or binding that loads, and where it stands. */
@@ -221,4 +224,87 @@ export function aboutOf({ value }: LocatedObject): string | undefined {
   const kind = kindOf(value);
   const name = shownNameOf(nameIn(value));
   return kind === undefined || name === '' ? undefined : `${words[kind]} ${name}`;
+}
+
+// Finds all problems of an object at once: without the parts that are wrong, the rest is loaded too.
+
+interface AllProblems<T> {
+  readonly problems: readonly Problem[];
+  /** The object without the parts that are wrong. Undefined if too little is left. */
+  readonly rest: T | undefined;
+}
+
+/** A part can need another part that is wrong, and so on. */
+const maxRounds = 5;
+
+/** `first`: the problems of the whole object. The schema hides those of expressions, and these hide contradictions. */
+export function allProblems<T>(
+  value: unknown,
+  first: readonly Problem[],
+  load: (value: unknown) => CompileResult<T>,
+): AllProblems<T> {
+  const all = [...first];
+  let [left, found] = [value, first];
+  for (let round = 0; round < maxRounds; round += 1) {
+    const removed = all.map(({ path }) => path);
+    const whole = left;
+    for (const { path } of found) {
+      // Several problems can be about one part.
+      const isRemoved = [path, path.slice(0, -1)].some(
+        (each) => at(whole, each) !== undefined && at(left, each) === undefined,
+      );
+      if (!isRemoved) left = without(left, path);
+    }
+    if (left === undefined) break;
+    const result = load(left);
+    if (result.ok) return { problems: all, rest: result.value };
+    found = result.problems;
+    all.push(...found.filter(({ path }) => !removed.some((each) => needs(path, each))));
+  }
+  return { problems: all, rest: undefined };
+}
+
+/** A rule or an exception can name another part of the same policy. */
+const references = [
+  [
+    ['spec', 'exceptions'],
+    ['spec', 'validations'],
+  ],
+  [
+    ['spec', 'namespaces', 'defaults'],
+    ['spec', 'namespaces', 'required'],
+  ],
+] as const;
+
+/** True if a problem at this path may come only from the removal of the other. */
+function needs(path: Path, removed: Path): boolean {
+  return (
+    startsWith(removed, path) ||
+    references.some(([from, to]) => startsWith(path, from) && startsWith(removed, to))
+  );
+}
+
+function startsWith(path: Path, start: Path): boolean {
+  return start.every((step, index) => path[index] === step);
+}
+
+function at(value: unknown, path: Path): unknown {
+  return path.reduce((found, step) => {
+    const items: readonly unknown[] | undefined = Array.isArray(found) ? found : undefined;
+    return items === undefined ? ownMember(found, String(step)) : items[Number(step)];
+  }, value);
+}
+
+/** Removes the innermost part on the path. With an item of a list, the later items are removed too, because they would move. */
+function without(value: unknown, [step, ...rest]: Path): unknown {
+  if (step === undefined) return undefined;
+  if (Array.isArray(value)) {
+    const items: readonly unknown[] = value;
+    const item = without(items[Number(step)], rest);
+    return item === undefined ? items.slice(0, Number(step)) : items.with(Number(step), item);
+  }
+  if (!isJsonObject(value) || !Object.hasOwn(value, step)) return undefined;
+  const inner = without(value[step], rest);
+  const entries = Object.entries(value).filter(([key]) => key !== step);
+  return Object.fromEntries(inner === undefined ? entries : [...entries, [step, inner]]);
 }

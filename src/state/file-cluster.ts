@@ -1,10 +1,26 @@
 // Loads policies, shares, bindings and namespaces from files into one snapshot, with all problems of the files.
-import { systemNamespaces } from '../schema/names.ts';
-import { type ClusterSnapshot, PolicySet, ShareSet, withoutIntents } from '../policy/compile/snapshot.ts';
-import type { FileProblem } from './file-problem.ts';
-import { loadNamespaceFiles } from './namespace-files.ts';
-import { loadPolicyFiles } from './policy-files.ts';
+import { systemNamespaces, apiVersion } from '../schema/names.ts';
+import {
+  type ClusterSnapshot,
+  PolicySet,
+  ShareSet,
+  withoutIntents,
+  type IntentSnapshot,
+} from '../policy/compile/snapshot.ts';
+import { type FileProblem, inOrder, firstOfEach } from './located.ts';
 import type { KubeObject } from '../base/metadata.ts';
+import { isJsonObject } from '../base/json.ts';
+import { alternatives, describeValue } from '../base/text.ts';
+import { isBinding } from '../policy/terms/provider-id.ts';
+import type { ProviderDefinition, ProviderForm } from '../policy/compile/load-provider.ts';
+import { loadDefinitions, loadedKinds, type LocatedDefinition } from './definitions.ts';
+import { readYamlFiles } from './yaml-files.ts';
+import { readObjects, type LocatedObject } from './yaml-objects.ts';
+import { namespaceName } from '../schema/common-fields.ts';
+import { openObject, text } from '../schema/build.ts';
+import type { Infer } from '../schema/schema.ts';
+import { validate } from '../schema/validate.ts';
+import { objectMetadata } from '../api/provider-fields.ts';
 
 export interface ClusterSettings {
   readonly policies: string;
@@ -78,4 +94,140 @@ export function clusterSnapshot(
     namespace: (name) => byName.get(name),
     namespaces: () => byName.values(),
   };
+}
+
+// Loads policies, shares, intents and bindings from the files of one path, which may hold nothing else.
+
+interface Place {
+  readonly file: string;
+  readonly line: number;
+  readonly column: number;
+}
+
+type DefinitionOf<K extends ProviderForm> = Extract<ProviderDefinition, { readonly kind: K }>;
+
+/** A policy, or a binding in the form of a policy. */
+interface LoadedPolicy extends Place {
+  readonly policy: DefinitionOf<'NamespacePolicy'>['object'];
+  readonly compiled: DefinitionOf<'NamespacePolicy'>['compiled'];
+}
+
+interface LoadedShare extends Place {
+  readonly share: DefinitionOf<'SecretShare'>['object'];
+  readonly compiled: DefinitionOf<'SecretShare'>['compiled'];
+}
+
+interface LoadedPolicies {
+  readonly policies: readonly LoadedPolicy[];
+  readonly shares: readonly LoadedShare[];
+  readonly bindings: readonly LoadedPolicy[];
+  /** By what a write of an intent is judged. */
+  readonly intents: IntentSnapshot;
+  readonly problems: readonly FileProblem[];
+}
+
+/** Throws UnreadablePathError when the path itself cannot be read; everything else is a problem in the result. */
+export async function loadPolicyFiles(path: string): Promise<LoadedPolicies> {
+  const { files, problems } = await readYamlFiles(path);
+  const read = files.map(readObjects);
+  const definitions = loadDefinitions(read.flatMap(({ objects }) => objects));
+  const { providers, intents, rest } = definitions;
+  return {
+    policies: providers.filter(({ id }) => !isBinding(id)).flatMap(asPolicy),
+    shares: providers.flatMap(asShare),
+    bindings: providers.filter(({ id }) => isBinding(id)).flatMap(asPolicy),
+    intents,
+    problems: inOrder([
+      ...problems,
+      ...read.flatMap((file) => file.problems),
+      ...rest.map(anotherKind),
+      ...definitions.problems,
+    ]),
+  };
+}
+
+function asPolicy({ definition, source }: LocatedDefinition): readonly LoadedPolicy[] {
+  if (definition.kind !== 'NamespacePolicy') return [];
+  const { file, line, column } = source;
+  return [{ policy: definition.object, compiled: definition.compiled, file, line, column }];
+}
+
+function asShare({ definition, source }: LocatedDefinition): readonly LoadedShare[] {
+  if (definition.kind !== 'SecretShare') return [];
+  const { file, line, column } = source;
+  return [{ share: definition.object, compiled: definition.compiled, file, line, column }];
+}
+
+function anotherKind(object: LocatedObject): FileProblem {
+  const { value } = object;
+  const accepted = `${alternatives(loadedKinds)} of ${apiVersion}, or a List of them`;
+  if (!isJsonObject(value)) return object.locate({ path: [], found: describeValue(value), accepted });
+  return object.locate({ path: ['kind'], found: describeValue(value['kind']), accepted });
+}
+
+// Loads Namespaces from files: what a cluster holds, for running without one.
+
+const namespaceSchema = openObject({
+  description: 'A Namespace.',
+  fields: {
+    apiVersion: text({ description: 'Always v1.', maxLength: 2, pattern: '^v1$', accepted: 'v1' }),
+    kind: text({
+      description: 'Always Namespace.',
+      maxLength: 9,
+      pattern: '^Namespace$',
+      accepted: 'Namespace',
+    }),
+    metadata: objectMetadata(namespaceName('The name of the namespace.')),
+  },
+  required: ['apiVersion', 'kind', 'metadata'],
+});
+
+/** Its metadata has been checked; everything else is as it was written. */
+type NamespaceObject = Infer<typeof namespaceSchema>;
+
+interface LoadedNamespaces {
+  readonly namespaces: readonly NamespaceObject[];
+  readonly problems: readonly FileProblem[];
+}
+
+/** Objects of other kinds are passed over. Throws UnreadablePathError when the path itself cannot be read. */
+export async function loadNamespaceFiles(path: string): Promise<LoadedNamespaces> {
+  const { files, problems } = await readYamlFiles(path);
+  const read = files.map(readObjects);
+  const outcomes = read.flatMap(({ objects }) => objects.filter(isNamespace).map(loadNamespace));
+  const { first, repeated } = firstOfEach(
+    outcomes.flatMap((outcome) => (outcome.ok ? [outcome.loaded] : [])),
+    ({ namespace }) => namespace.metadata.name,
+  );
+  return {
+    namespaces: first.map(({ namespace }) => namespace),
+    problems: inOrder([
+      ...problems,
+      ...read.flatMap((file) => file.problems),
+      ...outcomes.flatMap((outcome) => (outcome.ok ? [] : outcome.problems)),
+      ...repeated.map(({ name: _name, ...problem }) => problem),
+    ]),
+  };
+}
+
+function isNamespace({ value }: LocatedObject): boolean {
+  return isJsonObject(value) && value['kind'] === 'Namespace' && value['apiVersion'] === 'v1';
+}
+
+type Outcome =
+  | { readonly ok: true; readonly loaded: LoadedNamespace }
+  | { readonly ok: false; readonly problems: readonly FileProblem[] };
+
+interface LoadedNamespace {
+  readonly namespace: NamespaceObject;
+  readonly file: string;
+  readonly line: number;
+  readonly column: number;
+}
+
+function loadNamespace(object: LocatedObject): Outcome {
+  const outcome = validate(namespaceSchema, object.value);
+  if (!outcome.ok) return { ok: false, problems: outcome.problems.map((problem) => object.locate(problem)) };
+  const { file, line, column } = object;
+  return { ok: true, loaded: { namespace: outcome.value, file, line, column } };
 }

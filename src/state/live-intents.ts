@@ -8,7 +8,7 @@ import type { Intent, IntentAdapter } from '../policy/intents/adapter.ts';
 import { loadIntent } from '../policy/compile/load-provider.ts';
 import { FormCache } from '../policy/intents/form-cache.ts';
 import { adapterStates, type AdapterSetup, type IntentContext } from '../policy/intents/intent-context.ts';
-import type { ObjectType } from '../policy/terms/object-key.ts';
+import type { ObjectType } from '../policy/terms/provider-id.ts';
 import { ObjectCache, type CacheChange } from './object-cache.ts';
 
 interface StoredIntent {

@@ -1,5 +1,5 @@
 // Keeps the first object of each name, and sorts problems by file, for all loaders of files.
-import type { FileProblem } from './file-problem.ts';
+import { clipped } from '../base/text.ts';
 
 interface Place {
   readonly file: string;
@@ -38,4 +38,44 @@ export function inOrder(problems: readonly FileProblem[]): readonly FileProblem[
     if (a.file !== b.file) return a.file < b.file ? -1 : 1;
     return a.line - b.line || a.column - b.column;
   });
+}
+
+// Describes a problem in a file that a person wrote, with file, line and column.
+
+export interface FileProblem {
+  readonly file: string;
+  /** Both count from 1. */
+  readonly line: number;
+  readonly column: number;
+  /** Which document of the file, from 1. */
+  readonly document?: number;
+  /** The object that it is about, where that has a name: `policy team`. */
+  readonly about?: string;
+  readonly message: string;
+}
+
+/** One line in the form that editors and terminals can jump to: `policies/team.yaml:12:9: …`. */
+export function renderFileProblem({ file, line, column, about, message }: FileProblem): string {
+  return `${shownFile(file)}:${line}:${column}:${about === undefined ? '' : ` ${clipped(about)}:`} ${clipped(message, maxMessage)}`;
+}
+
+/** Longer than any message of Reeve. */
+const maxMessage = 40_000;
+/** https://man7.org/linux/man-pages/man0/limits.h.0p.html: PATH_MAX */
+const maxPath = 4096;
+
+/** The name of a file on one line: it can hold line breaks and control characters. */
+export function shownFile(file: string): string {
+  return clipped(file, maxPath);
+}
+
+/** A path that was asked for cannot be read at all: for the operator, not a fault of what is written there. */
+export class UnreadablePathError extends Error {
+  readonly path: string;
+
+  constructor(path: string, reason: string) {
+    super(`${shownFile(path)} cannot be read: ${reason}`);
+    this.name = 'UnreadablePathError';
+    this.path = path;
+  }
 }

@@ -3,7 +3,7 @@ import { readdir, readFile, realpath, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Dirent } from 'node:fs';
 import { errorCode } from '../base/kube-error.ts';
-import { UnreadablePathError, type FileProblem } from './file-problem.ts';
+import { UnreadablePathError, type FileProblem } from './located.ts';
 
 export interface TextFile {
   readonly file: string;

@@ -2,7 +2,7 @@
 import { type Path, type Problem, renderProblem } from '../base/problem.ts';
 import { parseYaml, type YamlText } from '../base/yaml.ts';
 import { follow, objectsOf, type YamlNode, sourceOffset } from '../base/yaml-tree.ts';
-import type { FileProblem } from './file-problem.ts';
+import type { FileProblem } from './located.ts';
 import type { TextFile } from './yaml-files.ts';
 
 /** One object, where it stands, and what says where its values stand. */

@@ -2,8 +2,7 @@
 import { observeAccount, type ObservedAccount } from '../policy/plan/account.ts';
 import type { FieldsFate } from '../policy/plan/next-account.ts';
 import { planAccount, type AccountStep } from '../policy/plan/plan-account.ts';
-import { serviceAccountType } from '../policy/terms/object-key.ts';
-import type { ProviderState } from '../policy/terms/provider-id.ts';
+import { serviceAccountType, type ProviderState } from '../policy/terms/provider-id.ts';
 import type { ContentsRemoval } from './contents.ts';
 import type { Facts } from './facts.ts';
 import {

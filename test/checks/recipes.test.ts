@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { loadPolicyFiles } from '../../src/state/policy-files.ts';
+import { loadPolicyFiles } from '../../src/state/file-cluster.ts';
 import { recipes, recipesFolder, recipeSteps } from '../support/recipes.ts';
 
 const root = join(import.meta.dirname, '..', '..');

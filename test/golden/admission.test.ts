@@ -17,10 +17,8 @@ import { type ClusterSnapshot, PolicySet, ShareSet } from '../../src/policy/comp
 import { auditNamespace, auditObject } from '../../src/policy/decide/audit.ts';
 import { decide } from '../../src/policy/decide/decide.ts';
 import { unlimitedBudget, defaultEvaluationUnits } from '../../src/policy/terms/budget.ts';
-import { isProviderReview, type Review } from '../../src/policy/terms/review.ts';
-import type { Violation } from '../../src/policy/terms/verdict.ts';
-import { loadNamespaceFiles } from '../../src/state/namespace-files.ts';
-import { loadPolicyFiles } from '../../src/state/policy-files.ts';
+import { isProviderReview, type Review, type Violation } from '../../src/policy/terms/review.ts';
+import { loadNamespaceFiles, loadPolicyFiles, clusterSnapshot } from '../../src/state/file-cluster.ts';
 import { testInstall } from '../support/engine.ts';
 import {
   fixtureFolders,
@@ -28,7 +26,6 @@ import {
   type CaseRequest,
   type FixtureFolder,
 } from '../support/admission-case.ts';
-import { clusterSnapshot } from '../../src/state/file-cluster.ts';
 
 const now = new Date('2026-11-21T12:00:00Z');
 const folders = fixtureFolders();

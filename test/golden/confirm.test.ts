@@ -2,8 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { jsonText } from '../../src/cli/output/data-text.ts';
 import { readCommand } from '../../src/cli/command-line.ts';
-import { planConfirmation } from '../../src/inspect/actions/confirmation.ts';
-import { confirmationText } from '../../src/inspect/actions/confirmation-text.ts';
+import { planConfirmation, confirmationText } from '../../src/inspect/actions/confirmation.ts';
 import { withObjects } from '../../src/inspect/input/cluster-state.ts';
 import type { ConfirmationOutput } from '../../src/inspect/output-schemas/confirmation.ts';
 import { stateIn } from '../support/file-states.ts';

@@ -9,7 +9,7 @@ import { readCommand } from '../../src/cli/command-line.ts';
 import { runImport } from '../../src/cli/commands/import.ts';
 import type { ImportOutput } from '../../src/inspect/output-schemas/import-output.ts';
 import { importFrom } from '../../src/importers/importers.ts';
-import { importSources } from '../../src/importers/sources.ts';
+import { importSources } from '../../src/importers/importer.ts';
 import { readObjects } from '../../src/state/yaml-objects.ts';
 import { foldersOfImporters, importCases } from '../support/import-cases.ts';
 

@@ -2,7 +2,7 @@
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { HandlerPorts } from '../../src/admission/handler.ts';
 import type { TlsPair } from '../../src/admission/http/webhook-server.ts';
-import type { Right } from '../../src/policy/terms/verdict.ts';
+import type { Right } from '../../src/policy/terms/review.ts';
 import type { ClusterSnapshot } from '../../src/policy/compile/snapshot.ts';
 import {
   namespaceObject,

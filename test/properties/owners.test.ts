@@ -6,7 +6,7 @@ import { decide } from '../../src/policy/decide/decide.ts';
 import { desired, isManaged } from '../../src/policy/desired/desired.ts';
 import { providerId, type ProviderId } from '../../src/policy/terms/provider-id.ts';
 import type { ClusterSnapshot } from '../../src/policy/compile/snapshot.ts';
-import type { Decision } from '../../src/policy/terms/verdict.ts';
+import type { Decision } from '../../src/policy/terms/review.ts';
 import {
   aNamespace,
   aProviderReview,

@@ -3,11 +3,9 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { decodeReview } from '../../src/admission/decode/decode-review.ts';
 import { decide } from '../../src/policy/decide/decide.ts';
-import { isProviderReview, type AnyReview } from '../../src/policy/terms/review.ts';
-import { refusalMessage, warningLines } from '../../src/policy/terms/message.ts';
+import { isProviderReview, type AnyReview, type Decision } from '../../src/policy/terms/review.ts';
+import { refusalMessage, warningLines, settle } from '../../src/policy/decide/settle.ts';
 import { mutate } from '../../src/policy/decide/mutate.ts';
-import { settle } from '../../src/policy/decide/settle.ts';
-import type { Decision } from '../../src/policy/terms/verdict.ts';
 import {
   aNamespace,
   aPolicy,

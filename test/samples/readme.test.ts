@@ -4,8 +4,8 @@ import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
-import { renderFileProblem } from '../../src/state/file-problem.ts';
-import { loadPolicyFiles } from '../../src/state/policy-files.ts';
+import { renderFileProblem } from '../../src/state/located.ts';
+import { loadPolicyFiles } from '../../src/state/file-cluster.ts';
 import { blocksOf, curlExamples, tableBelow } from './markdown.ts';
 import { copyProject, demandFreePort } from './project-copy.ts';
 import { startCommand, type RunningCommand } from './running-command.ts';

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { KubeObject } from '../../src/base/metadata.ts';
 import { auditNamespace } from '../../src/policy/decide/audit.ts';
 import { unlimitedBudget } from '../../src/policy/terms/budget.ts';
-import { loadPolicyFiles } from '../../src/state/policy-files.ts';
+import { loadPolicyFiles } from '../../src/state/file-cluster.ts';
 import { HttpsClient } from '../support/https-client.ts';
 import { responseOf, reviewOf, type Json, type Response } from '../support/reviews.ts';
 import { ReeveProcess } from '../support/serve-process.ts';

@@ -4,15 +4,18 @@ import { namespaceNameLabel, systemNamespaces } from '../../src/schema/names.ts'
 import { renderProblem } from '../../src/base/problem.ts';
 import { parseSecretShare } from '../../src/api/secret-share/secret-share.ts';
 import { unlimitedBudget, type Circumstances } from '../../src/policy/terms/budget.ts';
-import { compilePolicy, type CompiledPolicy } from '../../src/policy/compile/compile-policy.ts';
-import { compileShare, type CompiledShare } from '../../src/policy/compile/compile-share.ts';
+import {
+  compilePolicy,
+  type CompiledPolicy,
+  compileShare,
+  type CompiledShare,
+} from '../../src/policy/compile/compile-policy.ts';
 import type { ProviderKind } from '../../src/policy/terms/provider-id.ts';
 import type { KubeObject, ObjectMeta } from '../../src/base/metadata.ts';
-import type { Install } from '../../src/policy/compile/install.ts';
+import type { Install } from '../../src/policy/compile/load-provider.ts';
 import { decideProvider } from '../../src/policy/authors/decide-provider.ts';
 import type { ProviderCircumstances } from '../../src/policy/authors/provider-write.ts';
-import type { Decision } from '../../src/policy/terms/verdict.ts';
-import type { ProviderReview, Review } from '../../src/policy/terms/review.ts';
+import type { Decision, ProviderReview, Review } from '../../src/policy/terms/review.ts';
 import { type ClusterSnapshot, PolicySet, ShareSet } from '../../src/policy/compile/snapshot.ts';
 import { clusterSnapshot } from '../../src/state/file-cluster.ts';
 

@@ -2,8 +2,12 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { defaultImportOptions } from '../../src/importers/importers.ts';
-import { importSources, type ImportSource } from '../../src/importers/sources.ts';
-import type { ImportOptions, SourceObject } from '../../src/importers/importer.ts';
+import {
+  importSources,
+  type ImportSource,
+  type ImportOptions,
+  type SourceObject,
+} from '../../src/importers/importer.ts';
 import type { KubeObject } from '../../src/base/metadata.ts';
 import { readObjects } from '../../src/state/yaml-objects.ts';
 

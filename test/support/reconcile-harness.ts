@@ -4,8 +4,12 @@ import { whereToAdd } from '../../src/app/install-roles.ts';
 import { KubeError } from '../../src/base/kube-error.ts';
 import type { KubeObject, ObjectRef } from '../../src/base/metadata.ts';
 import { apiVersion, systemNamespaces } from '../../src/schema/names.ts';
-import type { ObjectType } from '../../src/policy/terms/object-key.ts';
-import type { ProviderId, ProviderKind, ProviderState } from '../../src/policy/terms/provider-id.ts';
+import type {
+  ObjectType,
+  ProviderId,
+  ProviderKind,
+  ProviderState,
+} from '../../src/policy/terms/provider-id.ts';
 import { createReconciler, type Reconciler, type ReconcilerOptions } from '../../src/reconcile/controller.ts';
 import type { OwnRight, RecordedEvent, ReconcileObserver } from '../../src/reconcile/ports.ts';
 import { LiveCluster } from '../../src/state/live-cluster.ts';

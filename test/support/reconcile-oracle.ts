@@ -4,14 +4,12 @@ import type { KubeObject } from '../../src/base/metadata.ts';
 import { managedByLabel, managedByReeve, ownerAnnotation, systemNamespaces } from '../../src/schema/names.ts';
 import { ownMember } from '../../src/base/json.ts';
 import { copyOf, type CopyState } from '../../src/policy/plan/copy.ts';
-import { desired, isManaged, type Desired } from '../../src/policy/desired/desired.ts';
-import { objectKey, type ObjectType } from '../../src/policy/terms/object-key.ts';
-import { parseProviderId } from '../../src/policy/terms/provider-id.ts';
+import { desired, isManaged, type Desired, type Claim } from '../../src/policy/desired/desired.ts';
+import { objectKey, type ObjectType, parseProviderId } from '../../src/policy/terms/provider-id.ts';
 import type { ClusterSnapshot } from '../../src/policy/compile/snapshot.ts';
 import { LiveCluster } from '../../src/state/live-cluster.ts';
 import type { MemoryCluster } from './memory-cluster.ts';
-import type { CompiledShare } from '../../src/policy/compile/compile-share.ts';
-import type { Claim } from '../../src/policy/desired/provider.ts';
+import type { CompiledShare } from '../../src/policy/compile/compile-policy.ts';
 
 /** Returns each deviation in words. Empty when there is none. */
 export function deviations(memory: MemoryCluster, now: Date): readonly string[] {

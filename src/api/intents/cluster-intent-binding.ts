@@ -7,8 +7,12 @@ import { choice, object, specification } from '../../schema/build.ts';
 import type { Infer } from '../../schema/schema.ts';
 import { validate } from '../../schema/validate.ts';
 import { readStatus, splitStatus } from '../status-fields.ts';
-import { bindingFields, workloadProblems, type IntentBindingStatus } from './intent-binding.ts';
-import { bindingStatus } from './status.ts';
+import {
+  bindingFields,
+  workloadProblems,
+  type IntentBindingStatus,
+  bindingStatus,
+} from './intent-binding.ts';
 
 const spec = specification({
   description: 'Which intents must hold, in which namespaces, and for which Pods.',

@@ -2,8 +2,32 @@
 import { namespaceName } from '../../schema/common-fields.ts';
 import { subdomainPattern } from '../../schema/kubernetes-names.ts';
 import { choice, list, text } from '../../schema/build.ts';
-import type { ObjectOf, ObjectSchema, TextSchema } from '../../schema/schema.ts';
-import { addressRange } from './address-range.ts';
+import type { ObjectOf, ObjectSchema, TextSchema, SchemaRule } from '../../schema/schema.ts';
+import { compileExpression } from '../../cel/expression.ts';
+
+// The field type of a range of IP addresses, as NetworkPolicies accept it.
+
+/** The API server refuses other ranges in new objects: https://kubernetes.io/docs/reference/command-line-tools-reference/feature-gates/#StrictIPCIDRValidation */
+const isExact = compileExpression('cidr(object) == cidr(object).masked()', { variables: ['object'] }, 'bool');
+
+/** It has no `cel`: Kubernetes 1.30 does not know cidr() in CRDs. */
+const exactRange: SchemaRule<string> = {
+  accepted: 'a range of IP addresses without further bits set, such as 10.0.0.0/8 or fd00::/8',
+  offender: (range) => {
+    const outcome = isExact.ok ? isExact.expression.evaluate({ object: range }) : isExact;
+    return outcome.ok && outcome.value === true ? undefined : [];
+  },
+};
+
+function addressRange(description: string): TextSchema {
+  return text({
+    description,
+    maxLength: 43,
+    pattern: '^[0-9A-Fa-f:.]+/[0-9]{1,3}$',
+    accepted: 'a range of IP addresses such as 10.0.0.0/8 or fd00::/8',
+    rules: [exactRange],
+  });
+}
 
 /** What adapters use for a param that is left out. */
 export const defaultParams = {

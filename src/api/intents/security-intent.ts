@@ -5,9 +5,8 @@ import { clipped } from '../../base/text.ts';
 import { apiVersion } from '../../schema/names.ts';
 import { objectMetadata, providerName } from '../provider-fields.ts';
 import { choice, list, object, openObject, specification, text, withDefault } from '../../schema/build.ts';
-import { describeFields } from '../../schema/report.ts';
+import { describeFields, validate } from '../../schema/validate.ts';
 import type { Infer, ObjectSchema, TextSchema } from '../../schema/schema.ts';
-import { validate } from '../../schema/validate.ts';
 import { splitStatus } from '../status-fields.ts';
 import {
   allParams,

@@ -10,7 +10,7 @@ export function isReservedSubject({ kind, name }: { readonly kind: string; reado
   return kind !== 'ServiceAccount' && name.startsWith(reservedPrefix);
 }
 
-export const subject = object({
+const subject = object({
   description: 'Who gets the role.',
   fields: {
     kind: choice('What the subject is.', ['User', 'Group', 'ServiceAccount']),

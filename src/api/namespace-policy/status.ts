@@ -1,7 +1,7 @@
 // The status of a policy, and the columns that `kubectl get nspol` prints.
 import { list, object } from '../../schema/build.ts';
 import { count, note, statusFields, type StatusWords } from '../status-fields.ts';
-import { sharedColumns, suspendedColumn, type PrintColumn } from '../print-columns.ts';
+import { sharedColumns, suspendedColumn, type PrintColumn } from '../provider-fields.ts';
 
 const topViolation = object({
   description: 'A rule that a Namespace, or an object in it, violates.',

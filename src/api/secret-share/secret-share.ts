@@ -1,15 +1,215 @@
 // Defines the kind SecretShare: its fields, the types derived from them, and how to parse one.
-import { apiVersion } from '../../schema/names.ts';
+import { apiVersion, group, managedByLabel } from '../../schema/names.ts';
 import type { Problem } from '../../base/problem.ts';
-import { providerFields, providerName, objectMetadata } from '../provider-fields.ts';
-import { choice, list, object, specification } from '../../schema/build.ts';
-import type { Infer } from '../../schema/schema.ts';
+import {
+  providerFields,
+  providerName,
+  objectMetadata,
+  sharedColumns,
+  suspendedColumn,
+  type PrintColumn,
+} from '../provider-fields.ts';
+import { choice, list, object, specification, boolean, text, withDefault } from '../../schema/build.ts';
+import type { Infer, SchemaRule } from '../../schema/schema.ts';
 import { validate } from '../../schema/validate.ts';
-import { shareStatus } from './status.ts';
-import { target, secretName } from './target.ts';
-import { namespaceName, namespaceGlob } from '../../schema/common-fields.ts';
+import { namespaceName, namespaceGlob, labelValue, metadataMapOf } from '../../schema/common-fields.ts';
 import { labelSelector } from '../namespace-policy/match.ts';
-import { readStatus, splitStatus } from '../status-fields.ts';
+import { readStatus, splitStatus, statusFields } from '../status-fields.ts';
+import { subdomainPattern } from '../../schema/kubernetes-names.ts';
+
+// The keys that the API server requires in Secrets of the types that Kubernetes defines.
+
+interface TypedKeys {
+  readonly type: string;
+  readonly keys: readonly string[];
+  /** True if one of the keys is enough. */
+  readonly isOneEnough?: boolean;
+}
+
+/** https://kubernetes.io/docs/concepts/configuration/secret/#secret-types */
+const typedKeys: readonly TypedKeys[] = [
+  { type: 'kubernetes.io/tls', keys: ['tls.crt', 'tls.key'] },
+  { type: 'kubernetes.io/dockerconfigjson', keys: ['.dockerconfigjson'] },
+  { type: 'kubernetes.io/dockercfg', keys: ['.dockercfg'] },
+  { type: 'kubernetes.io/ssh-auth', keys: ['ssh-privatekey'] },
+  { type: 'kubernetes.io/basic-auth', keys: ['username', 'password'], isOneEnough: true },
+];
+
+/** Returns the keys that a Secret of the type lacks: `tls.crt and tls.key`, `username or password`. */
+export function missingKeys(type: string, keys: readonly string[]): string | undefined {
+  const typed = typedKeys.find((each) => each.type === type);
+  return typed === undefined ? undefined : missingOf(typed, keys);
+}
+
+function missingOf(
+  { keys: required, isOneEnough = false }: TypedKeys,
+  keys: readonly string[],
+): string | undefined {
+  const missing = required.filter((key) => !keys.includes(key));
+  if (isOneEnough) return missing.length < required.length ? undefined : missing.join(' or ');
+  return missing.length === 0 ? undefined : missing.join(' and ');
+}
+
+interface TypeAndKeys {
+  readonly type?: string | undefined;
+  readonly keys?: readonly { readonly to: string }[] | undefined;
+}
+
+/** One rule for each type, so that a refusal names its keys. Without `keys`, the keys of the source decide. */
+const keysOfType: readonly SchemaRule<TypeAndKeys>[] = typedKeys.map((typed) => {
+  const { type, keys, isOneEnough = false } = typed;
+  const has = keys.map((key) => `self.keys.exists(each, each.to == '${key}')`);
+  return {
+    accepted: `${keys.join(isOneEnough ? ' or ' : ' and ')} among its keys if its type is ${type}`,
+    must: 'have',
+    cel: `!has(self.keys) || self.type != '${type}' || (${has.join(isOneEnough ? ' || ' : ' && ')})`,
+    offender: (target) => {
+      if (target.type !== type || target.keys === undefined) return undefined;
+      return missingOf(
+        typed,
+        target.keys.map(({ to }) => to),
+      ) === undefined
+        ? undefined
+        : ['keys'];
+    },
+  };
+});
+
+// The status of a share, and the columns that `kubectl get sshare` prints.
+
+const shareStatus = object({
+  description: 'What Reeve reports about the share; written by Reeve alone.',
+  fields: statusFields({
+    provider: 'share',
+    where: 'target namespaces',
+    conditionTypes: 'Ready, SourceAvailable, Reconciling or Stalled',
+    conditionMeanings:
+      'Ready: all copies exist and match. SourceAvailable: the source exists and can be copied; while it is not available, copies stay as they are. Reconciling: Reeve is working on the copies. Stalled: Reeve cannot continue until a person acts; the reason says why.',
+  }),
+});
+
+const { desired, synced, conflicts, failed, ready, reason, age } = sharedColumns;
+
+export const secretShareColumns: readonly PrintColumn[] = [
+  {
+    // A column shows one value. The namespace is nearly always the same one, so its column is wide only.
+    name: 'Source',
+    type: 'string',
+    jsonPath: '.spec.source.name',
+    description: 'The name of the Secret that is shared.',
+  },
+  {
+    name: 'Source-Namespace',
+    type: 'string',
+    jsonPath: '.spec.source.namespace',
+    description: 'The namespace of that Secret.',
+    priority: 1,
+  },
+  { ...desired, description: 'How many copies the share wants.' },
+  synced,
+  conflicts,
+  failed,
+  suspendedColumn('copies'),
+  ready,
+  reason,
+  age,
+];
+
+// The field `target`: what the copies look like, and which Secrets are never copied.
+
+/** A copy of one of these would grant an identity, or would look like the state of a Helm release. */
+export const uncopiedTypes: readonly string[] = [
+  'kubernetes.io/service-account-token',
+  'bootstrap.kubernetes.io/token',
+  'helm.sh/release.v1',
+];
+
+/** https://kubernetes.io/docs/concepts/configuration/secret/#restriction-names-data */
+function secretName(description: string) {
+  return text({
+    description,
+    maxLength: 253,
+    pattern: `^${subdomainPattern}$`,
+    accepted: 'the name of a Secret: small letters, digits, - and ., with a letter or digit at both ends',
+  });
+}
+
+/** The same page: letters, digits, -, _ and .; not . alone, and not starting with .. */
+function secretKey(description: string) {
+  return text({
+    description,
+    maxLength: 253,
+    pattern: '^[.]?[-_A-Za-z0-9][-._A-Za-z0-9]*$',
+    accepted: 'a key of a Secret: letters, digits, -, _ and ., not starting with ..',
+  });
+}
+
+const copiedType: SchemaRule<string> = {
+  accepted: `a type other than ${uncopiedTypes.join(', ')}`,
+  cel: `!(self in [${uncopiedTypes.map((type) => `'${type}'`).join(', ')}])`,
+  offender: (type) => (uncopiedTypes.includes(type) ? [] : undefined),
+};
+
+/** These labels say which provider owns a copy, and how Reeve treats it. */
+const notOurs: SchemaRule<Readonly<Record<string, string>>> = {
+  accepted: 'another key',
+  mustNot: `set ${managedByLabel} or keys of ${group}/`,
+  cel: `self.all(key, !key.startsWith('${group}/') && key != '${managedByLabel}')`,
+  offender: (labels) => {
+    const key = Object.keys(labels).find((name) => name.startsWith(`${group}/`) || name === managedByLabel);
+    return key === undefined ? undefined : [key];
+  },
+};
+
+const keyMapping = object({
+  description: 'One key of the copies.',
+  fields: {
+    from: secretKey(
+      'The key in the source. While the source lacks it, no copy is created or changed. Example: password.',
+    ),
+    to: secretKey('The key in the copies. Unique among the keys. Example: DB_PASSWORD.'),
+  },
+  required: ['from', 'to'],
+});
+
+const target = object({
+  description:
+    'What the copies look like. Without it they get the name, the type and all keys of the source. Labels and annotations of the source are never copied.',
+  fields: {
+    name: secretName('The name of the copies. Without it, the name of the source. Example: regcred.'),
+    type: withDefault(
+      text({
+        description:
+          'The type of the copies; "" means the type of the source. Not allowed: kubernetes.io/service-account-token, bootstrap.kubernetes.io/token and helm.sh/release.v1. A change deletes the copies and creates them again. Example: kubernetes.io/dockerconfigjson. Default: "".',
+        maxLength: 253,
+        pattern: '^[!-~]*$',
+        accepted: 'the type of a Secret such as kubernetes.io/tls, or "" for the type of the source',
+        rules: [copiedType],
+      }),
+      '',
+    ),
+    keys: list({
+      description:
+        'The keys to copy, and their names in the copies. Without it, all keys keep their names. Example: [{from: user, to: DB_USER}, {from: password, to: DB_PASSWORD}].',
+      items: keyMapping,
+      minItems: 1,
+      maxItems: 100,
+      unique: { key: 'to' },
+    }),
+    labels: metadataMapOf(
+      'Labels of the copies. Example: {team: platform}.',
+      labelValue('The value of the label.'),
+      [notOurs],
+    ),
+    immutable: withDefault(
+      boolean(
+        'Whether the copies are immutable, so that kubelets do not watch them. When the source changes, such copies are deleted and created again. Default: false.',
+      ),
+      false,
+    ),
+  },
+  rules: keysOfType,
+});
 
 const source = object({
   description:

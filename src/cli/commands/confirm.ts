@@ -2,8 +2,7 @@
 import { confirmDeletionsAnnotation, cliFieldManager } from '../../schema/names.ts';
 import type { ClusterConnection } from '../../app/cluster-connection.ts';
 import type { Clock } from '../../base/clock.ts';
-import { planConfirmation, storedProvider } from '../../inspect/actions/confirmation.ts';
-import { confirmationText } from '../../inspect/actions/confirmation-text.ts';
+import { planConfirmation, storedProvider, confirmationText } from '../../inspect/actions/confirmation.ts';
 import type { ClusterState } from '../../inspect/input/cluster-state.ts';
 import { providerNamed } from '../../inspect/input/object-names.ts';
 import type { ConfirmationOutput } from '../../inspect/output-schemas/confirmation.ts';

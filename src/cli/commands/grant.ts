@@ -9,8 +9,9 @@ import { clipped } from '../../base/text.ts';
 import { stringifyYaml } from '../../base/yaml.ts';
 import { providerNamed } from '../../inspect/input/object-names.ts';
 import type { ApiServerChoice } from '../../kube/auth/find-api-server.ts';
-import { groupOf, roleBindingType } from '../../policy/terms/object-key.ts';
 import {
+  groupOf,
+  roleBindingType,
   kindOfProvider,
   nameOfProvider,
   namespaceOfProvider,

@@ -7,7 +7,7 @@ import { kubeObjectsOf } from '../../inspect/input/file-state.ts';
 import { loadState, namespaceType, setupOf } from '../../inspect/input/loaded-state.ts';
 import { readObjectFiles, type ObjectFiles } from '../../inspect/input/object-files.ts';
 import type { PlanOutput } from '../../inspect/output-schemas/plan-output.ts';
-import { missingOf, storedObjects } from '../../inspect/plan/missing-names.ts';
+import { missingOf, storedObjects, deletedRefs, planScopeOf } from '../../inspect/plan/plan-scope.ts';
 import { planCluster, type PlanRequest } from '../../inspect/plan/plan-cluster.ts';
 import { planMarkdown } from '../../inspect/plan/plan-markdown.ts';
 import {
@@ -17,13 +17,11 @@ import {
   narrowed,
   withoutKnown,
 } from '../../inspect/plan/plan-summary.ts';
-import { deletedRefs, planScopeOf } from '../../inspect/plan/plan-scope.ts';
 import { textOfPlan } from '../../inspect/plan/plan-text.ts';
 import type { ApiServerChoice } from '../../kube/auth/find-api-server.ts';
 import { counted } from '../../base/text.ts';
 import { loadDefinitions } from '../../state/definitions.ts';
-import { renderFileProblem, UnreadablePathError } from '../../state/file-problem.ts';
-import { inOrder } from '../../state/located.ts';
+import { renderFileProblem, UnreadablePathError, inOrder } from '../../state/located.ts';
 import { exitCodes } from '../exit-codes.ts';
 import type { PlanFlags } from '../flags/plan-settings.ts';
 import { withState, type StateIo } from '../input/chosen-state.ts';

@@ -5,7 +5,7 @@ import { errorCode } from '../../base/kube-error.ts';
 import type { Clock } from '../../base/clock.ts';
 import { amountOf } from '../../inspect/checks/check-text.ts';
 import { firstSuite, type SuitePlace } from '../../inspect/suites/first-suite.ts';
-import { renderFileProblem } from '../../state/file-problem.ts';
+import { renderFileProblem } from '../../state/located.ts';
 import { installFacts } from '../input/install-facts.ts';
 
 interface InitIo {

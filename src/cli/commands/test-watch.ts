@@ -4,8 +4,8 @@ import { dirname, resolve } from 'node:path';
 import { isAborted, pause } from '../../base/abort.ts';
 import type { Clock } from '../../base/clock.ts';
 import { ownMember } from '../../base/json.ts';
-import { findSuites } from '../../inspect/suites/find-suites.ts';
-import { UnreadablePathError } from '../../state/file-problem.ts';
+import { findSuites } from '../../inspect/suites/load-suite.ts';
+import { UnreadablePathError } from '../../state/located.ts';
 import { readYamlFiles } from '../../state/yaml-files.ts';
 import { exitCodes } from '../exit-codes.ts';
 

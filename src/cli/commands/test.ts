@@ -2,11 +2,10 @@
 import type { Clock } from '../../base/clock.ts';
 import { compileRegex } from '../../cel/regex.ts';
 import type { TestResults } from '../../inspect/output-schemas/test-results.ts';
-import { findSuites, type FoundSuites } from '../../inspect/suites/find-suites.ts';
-import { resultsForJunit } from '../../inspect/suites/results-junit.ts';
-import { resultsForGithub, resultsText } from '../../inspect/suites/results-text.ts';
+import { findSuites, type FoundSuites } from '../../inspect/suites/load-suite.ts';
+import { resultsForJunit, resultsForGithub, resultsText } from '../../inspect/suites/results-text.ts';
 import { runSuites, type RunOptions } from '../../inspect/suites/run-suites.ts';
-import { renderFileProblem, UnreadablePathError } from '../../state/file-problem.ts';
+import { renderFileProblem, UnreadablePathError } from '../../state/located.ts';
 import { exitCodes } from '../exit-codes.ts';
 import type { TestFlags } from '../flags/test-settings.ts';
 import { installFacts } from '../input/install-facts.ts';

@@ -1,5 +1,5 @@
 // Defines the flags of `reeve import`.
-import { importSources } from '../../importers/sources.ts';
+import { importSources } from '../../importers/importer.ts';
 import { file, filesSetting, outputSetting } from './common-settings.ts';
 import { clusterSettings, installOverrides } from './state-settings.ts';
 import { optionalText, switchSetting } from './setting-kinds.ts';

@@ -6,7 +6,7 @@ import { applied } from '../../inspect/input/loaded-state.ts';
 import { readObjectFiles } from '../../inspect/input/object-files.ts';
 import type { KubeObject } from '../../base/metadata.ts';
 import type { ApiServerChoice } from '../../kube/auth/find-api-server.ts';
-import { renderFileProblem, UnreadablePathError } from '../../state/file-problem.ts';
+import { renderFileProblem, UnreadablePathError } from '../../state/located.ts';
 import { exitCodes } from '../exit-codes.ts';
 import type { Progress } from '../output/progress.ts';
 import type { WantedState } from './cluster-input.ts';

@@ -25,8 +25,8 @@ import {
   serviceAccountType,
   isSameObjectType,
   type ObjectType,
-} from '../../policy/terms/object-key.ts';
-import { providerKinds } from '../../policy/terms/provider-id.ts';
+  providerKinds,
+} from '../../policy/terms/provider-id.ts';
 import { guessedPlural } from '../../base/plural.ts';
 import { noProgress } from '../output/progress.ts';
 import { deploymentSelector, deploymentType, installFacts, type InstallOverrides } from './install-facts.ts';

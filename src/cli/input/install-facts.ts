@@ -1,5 +1,5 @@
 // Finds out what an install allows: from the flags of its Deployments, unless the command has flags of its own.
-import { objectTypeOf } from '../../policy/terms/object-key.ts';
+import { objectTypeOf } from '../../policy/terms/provider-id.ts';
 import { ownMember } from '../../base/json.ts';
 import { type KubeObject, labelsOf, valueOf } from '../../base/metadata.ts';
 import type { InstallFacts } from '../../inspect/input/cluster-state.ts';

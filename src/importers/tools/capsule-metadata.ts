@@ -2,9 +2,8 @@
 // https://github.com/projectcapsule/capsule/blob/main/pkg/tenant/metdata.go
 import type { JsonObject } from '../../base/json.ts';
 import type { StringMap } from '../../base/metadata.ts';
-import { filled } from '../lists.ts';
+import { filled, type Reader } from '../reader.ts';
 import { both, type NamespaceReach } from '../reach.ts';
-import type { Reader } from '../reader.ts';
 import { textWithoutTemplates, namespaceNameTemplate } from '../templates.ts';
 import { tenantLabel, tenantTemplates } from './capsule-resources.ts';
 

@@ -7,9 +7,8 @@ import { type KubeObject, labelsOf, valueOf } from '../../base/metadata.ts';
 import { provideCopy, provideObject } from '../contents.ts';
 import type { ImportRun } from '../import-run.ts';
 import type { ToolObject } from '../tool-object.ts';
-import { filled } from '../lists.ts';
+import { filled, type Reader } from '../reader.ts';
 import { selectedBy, selectedIn, selectorIn } from '../reach.ts';
-import type { Reader } from '../reader.ts';
 import { templateWriter, type TemplateWriter } from '../templates.ts';
 
 export const capsuleGroup = 'capsule.clastix.io';

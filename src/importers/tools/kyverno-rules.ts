@@ -1,9 +1,8 @@
 // Imports validate and mutate rules of Kyverno on Namespaces, Secrets and RoleBindings, where rules of Reeve say the same.
 // https://github.com/kyverno/kyverno/blob/main/api/kyverno/v1/common_types.go
 import { renderPath } from '../../base/problem.ts';
-import { filled } from '../lists.ts';
+import { filled, type Reader } from '../reader.ts';
 import { sourceOfGlob } from '../name-patterns.ts';
-import type { Reader } from '../reader.ts';
 import { literal } from '../templates.ts';
 
 /** A part of a policy, or why no rule of Reeve says the same. */

@@ -5,11 +5,10 @@ import { renderPath } from '../../base/problem.ts';
 import { provideCopy, provideObject } from '../contents.ts';
 import type { ImportRun, Importer } from '../import-run.ts';
 import type { ToolObject } from '../tool-object.ts';
-import { distinct, filled } from '../lists.ts';
+import { distinct, filled, type Reader } from '../reader.ts';
 import { providePolicies, reached } from '../provide.ts';
 import { sourceOfGlob } from '../name-patterns.ts';
 import { both, conditionOn, outsideOf, selectedIn, type NamespaceReach } from '../reach.ts';
-import type { Reader } from '../reader.ts';
 import { templateWriter } from '../templates.ts';
 import { readRuleOn, type RuledKind } from './kyverno-rules.ts';
 

@@ -6,10 +6,9 @@ import { ownMember } from '../../base/json.ts';
 import type { StringMap } from '../../base/metadata.ts';
 import { importedName, type ImportRun, type Importer } from '../import-run.ts';
 import type { ToolObject } from '../tool-object.ts';
-import { filled } from '../lists.ts';
+import { filled, type Reader } from '../reader.ts';
 import { limitToOthers } from '../provide.ts';
 import type { NamespaceReach } from '../reach.ts';
-import type { Reader } from '../reader.ts';
 
 const derived = ['NimbusPolicy', 'ClusterNimbusPolicy'];
 

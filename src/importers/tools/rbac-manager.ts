@@ -4,10 +4,9 @@ import { systemNamespaces } from '../../schema/names.ts';
 import { roleBindings, boundSubjects, type Binding } from '../contents.ts';
 import type { ImportRun, Importer } from '../import-run.ts';
 import type { ToolObject } from '../tool-object.ts';
-import { filled } from '../lists.ts';
+import { filled, type Reader } from '../reader.ts';
 import { providePolicies } from '../provide.ts';
 import { selectorIn, type NamespaceReach } from '../reach.ts';
-import type { Reader } from '../reader.ts';
 
 export const rbacManager: Importer = {
   groups: ['rbacmanager.reactiveops.io'],

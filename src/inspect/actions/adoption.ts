@@ -3,11 +3,10 @@ import { adoptLabel, cliApiVersion, group, managedByLabel } from '../../schema/n
 import { ownMember } from '../../base/json.ts';
 import { type KubeObject, type ObjectRef, withMetadata } from '../../base/metadata.ts';
 import { clipped } from '../../base/text.ts';
-import { ownershipOf } from '../../policy/plan/ownership.ts';
-import { isSameObjectType, secretObjectType } from '../../policy/terms/object-key.ts';
-import type { ProviderId } from '../../policy/terms/provider-id.ts';
+import { ownershipOf } from '../../policy/plan/observed.ts';
+import { isSameObjectType, secretObjectType, type ProviderId } from '../../policy/terms/provider-id.ts';
 import { withObjects, type ClusterState } from '../input/cluster-state.ts';
-import type { AdoptionOutput } from '../output-schemas/adoption.ts';
+import type { AdoptionOutput } from '../output-schemas/confirmation.ts';
 import type { PlanChange, PlannedNamespace } from '../output-schemas/plan-output.ts';
 import { planToday } from '../plan/plan-cluster.ts';
 import { inScope } from '../plan/plan-summary.ts';

@@ -1,7 +1,7 @@
 // Writes the findings about files: lines for people, and annotations of a pull request.
 import { clipped } from '../../base/text.ts';
-import { shownFile } from '../../state/file-problem.ts';
-import { unreadText } from '../input/unread-text.ts';
+import { shownFile } from '../../state/located.ts';
+import { unreadText } from '../input/cluster-state.ts';
 import type { CheckFinding, CheckResults } from '../output-schemas/check-results.ts';
 
 /** One line for each finding, in the form that editors and terminals can jump to, and the counts. */

@@ -3,7 +3,7 @@ import { ownMember } from '../../base/json.ts';
 import type { Path, Problem } from '../../base/problem.ts';
 import { dearTextIn } from '../../policy/decide/cost.ts';
 import { misspelledRoles } from '../../policy/authors/meant-role.ts';
-import { notKeptText } from '../../policy/authors/intent-notices.ts';
+import { notKeptText } from '../../policy/authors/intent-effects.ts';
 import {
   partsWithoutEffect,
   uncountedNamespaces,
@@ -12,8 +12,12 @@ import {
   type Reach,
 } from '../../policy/authors/no-effect.ts';
 import { managedBy, quotaIn, quotaMembers } from '../../policy/authors/provider-write.ts';
-import { kindsNotAllowed, nameNotAllowed, sourceProblems } from '../../policy/compile/install.ts';
-import { factsOf } from '../../policy/compile/load-provider.ts';
+import {
+  kindsNotAllowed,
+  nameNotAllowed,
+  sourceProblems,
+  factsOf,
+} from '../../policy/compile/load-provider.ts';
 import type { ClusterSnapshot } from '../../policy/compile/snapshot.ts';
 import { differingDefaults } from '../../policy/decide/differing-defaults.ts';
 import { isManaged } from '../../policy/desired/desired.ts';
@@ -21,15 +25,17 @@ import { exceededBy, overQuotaText } from '../../rules/namespace-quota.ts';
 import { unlimitedBudget } from '../../policy/terms/budget.ts';
 import { matchNamespace } from '../../policy/terms/match.ts';
 import { alternatives, quoted } from '../../base/text.ts';
-import { isSameObjectType, secretObjectType } from '../../policy/terms/object-key.ts';
-import { kindOfProvider, namespaceOfProvider } from '../../policy/terms/provider-id.ts';
+import {
+  isSameObjectType,
+  secretObjectType,
+  kindOfProvider,
+  namespaceOfProvider,
+} from '../../policy/terms/provider-id.ts';
 import { aboutOf, type LocatedDefinition } from '../../state/definitions.ts';
-import type { FileProblem } from '../../state/file-problem.ts';
+import type { FileProblem } from '../../state/located.ts';
 import { installOf, type ClusterState, type InstallFacts } from '../input/cluster-state.ts';
 import type { CheckFinding } from '../output-schemas/check-results.ts';
-import { doubleProviders } from './double-providers.ts';
-import { refusedContents } from './refused-contents.ts';
-import { knownRoles, unknownRoles } from './role-checks.ts';
+import { doubleProviders, refusedContents, knownRoles, unknownRoles } from './refused-contents.ts';
 
 interface CheckInput {
   /** The definitions of the files. */

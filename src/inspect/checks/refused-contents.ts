@@ -1,12 +1,17 @@
 // Finds contents that a policy of the namespace would refuse, so that the reconciler cannot create them.
 import { nameOf } from '../../base/metadata.ts';
 import type { ClusterSnapshot } from '../../policy/compile/snapshot.ts';
-import { desired, isManaged } from '../../policy/desired/desired.ts';
-import type { Claim } from '../../policy/desired/provider.ts';
-import { desiredObject, refusalOf } from '../../policy/plan/desired-object.ts';
-import { counted, listed } from '../../base/text.ts';
+import { desired, isManaged, type Claim } from '../../policy/desired/desired.ts';
+import { desiredObject, refusalOf, differingFields } from '../../policy/plan/desired-object.ts';
+import { counted, listed, clipped } from '../../base/text.ts';
 import type { LocatedDefinition } from '../../state/definitions.ts';
-import { contentPathOf, type LocatedFinding } from './content-path.ts';
+import { shownProvider } from '../../policy/terms/provider-id.ts';
+import type { Path } from '../../base/problem.ts';
+import { nearest } from '../../base/nearest.ts';
+import { userFacingRoles, type MisspelledRole } from '../../policy/authors/meant-role.ts';
+import type { ProviderDefinition } from '../../policy/compile/load-provider.ts';
+import { clusterRoleType } from '../input/access.ts';
+import type { ClusterState } from '../input/cluster-state.ts';
 
 interface Refused {
   readonly claim: Claim;
@@ -47,4 +52,98 @@ function refusedIn(snapshot: ClusterSnapshot, now: Date): ReadonlyMap<string, Re
     }
   }
   return all;
+}
+
+// Finds objects that two providers want in one namespace, with different content.
+
+interface Clash {
+  readonly winner: Claim;
+  readonly loser: Claim;
+  readonly fields: readonly string[];
+  readonly namespaces: string[];
+}
+
+/** One for each object, however many namespaces it is wanted in. Named at the provider that does not get its way. */
+export function doubleProviders(
+  providers: readonly LocatedDefinition[],
+  snapshot: ClusterSnapshot,
+  now: Date,
+): readonly LocatedFinding[] {
+  const inFiles = new Map(providers.map((provider) => [provider.id, provider]));
+  return [...clashesIn(snapshot, now).values()].flatMap(({ winner, loser, fields, namespaces }) => {
+    const provider = inFiles.get(loser.provider) ?? inFiles.get(winner.provider);
+    if (provider === undefined) return [];
+    const other = provider.id === loser.provider ? winner : loser;
+    const where = `${counted(namespaces.length, 'namespace')} (${listed(namespaces)})`;
+    const message =
+      `${shownProvider(other.provider)} also provides ${loser.type.kind} ${loser.name} in ${where}, ` +
+      `and differs in ${listed(fields)}; ${shownProvider(winner.provider)} wins`;
+    return [{ provider, path: contentPathOf(provider, loser), message }];
+  });
+}
+
+function clashesIn(snapshot: ClusterSnapshot, now: Date): ReadonlyMap<string, Clash> {
+  const clashes = new Map<string, Clash>();
+  for (const namespaceObject of snapshot.namespaces()) {
+    if (!isManaged(namespaceObject, snapshot)) continue;
+    const input = { namespaceObject, snapshot, now, copyStateOf: () => ({ kind: 'unread' }) as const };
+    for (const [key, claims] of desired(namespaceObject, snapshot, now).claims)
+      for (const found of differing(claims, input)) {
+        const id = `${key} ${found.winner.provider} ${found.loser.provider}`;
+        const clash = clashes.get(id) ?? { ...found, namespaces: [] };
+        clash.namespaces.push(nameOf(namespaceObject));
+        clashes.set(id, clash);
+      }
+  }
+  return clashes;
+}
+
+function differing(
+  [winner, ...losers]: readonly Claim[],
+  input: Parameters<typeof differingFields>[2],
+): readonly Omit<Clash, 'namespaces'>[] {
+  if (winner === undefined) return [];
+  return losers
+    .map((loser) => ({ winner, loser, fields: differingFields(winner, loser, input) }))
+    .filter(({ fields }) => fields.length > 0);
+}
+
+// Finds the field of a provider that an object of a namespace comes from.
+
+interface LocatedFinding {
+  readonly provider: LocatedDefinition;
+  readonly path: Path;
+  readonly message: string;
+}
+
+function contentPathOf({ definition }: LocatedDefinition, { type, name }: Claim): Path {
+  if (definition.kind === 'SecretShare') return ['spec', 'target'];
+  if (definition.intents !== undefined) return ['spec', 'intents'];
+  const { roleBindings = [], resources = [] } = definition.object.spec.contents ?? {};
+  const binding = roleBindings.findIndex((each) => each.name === name);
+  if (type.kind === 'RoleBinding' && binding !== -1) return ['spec', 'contents', 'roleBindings', binding];
+  const resource = resources.findIndex((each) => each.kind === type.kind && each.metadata.name === name);
+  return resource === -1 ? ['spec', 'contents'] : ['spec', 'contents', 'resources', resource];
+}
+
+// Compares the ClusterRoles that policies bind with those of the state.
+
+/** With those that every cluster has. Returns undefined if the state has none. */
+export function knownRoles(state: ClusterState): ReadonlySet<string> | undefined {
+  const roles = state.objects(clusterRoleType);
+  return roles.length === 0 ? undefined : new Set([...userFacingRoles, ...roles.map(nameOf)]);
+}
+
+export function unknownRoles(
+  definition: ProviderDefinition,
+  known: ReadonlySet<string>,
+): readonly MisspelledRole[] {
+  const names = definition.kind === 'NamespacePolicy' ? definition.compiled.roleNames : [];
+  return [...new Set(names)]
+    .filter((name) => !known.has(name))
+    .map((name) => {
+      const near = nearest(name, [...known], 2);
+      const meant = near === undefined ? '' : ` (did you mean ${clipped(near)}?)`;
+      return { name, message: `there is no ClusterRole ${clipped(name)}${meant}` };
+    });
 }

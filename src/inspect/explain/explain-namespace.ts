@@ -10,11 +10,18 @@ import { judgeWrite, writtenRequest } from '../input/judged-write.ts';
 import { plannedState } from '../plan/planned-state.ts';
 import { namespaceType } from '../input/loaded-state.ts';
 import type { ExplainedProvider, ExplainedRule, ExplainOutput } from '../output-schemas/explanation.ts';
-import { sortedProviders, unreadProviders, type LookedAt } from './looked-at.ts';
-import { explainMatch, isAbout, noNamespace, whyUnmanaged } from './matches.ts';
+import {
+  sortedProviders,
+  unreadProviders,
+  type LookedAt,
+  explainMatch,
+  isAbout,
+  noNamespace,
+  whyUnmanaged,
+} from './looked-at.ts';
 import { explainedPolicy } from './namespace-rules.ts';
 import { standingsIn, type ObjectStanding } from './standings.ts';
-import { usersOf } from './users.ts';
+import { usersOf } from './rights.ts';
 
 export async function explainNamespace(name: string, at: LookedAt): Promise<ExplainOutput> {
   const { state } = at;

@@ -3,19 +3,26 @@ import { cliApiVersion } from '../../schema/names.ts';
 import type { KubeObject } from '../../base/metadata.ts';
 import { clipped } from '../../base/text.ts';
 import { rfc3339 } from '../../base/time.ts';
-import { desired } from '../../policy/desired/desired.ts';
-import type { Claim } from '../../policy/desired/provider.ts';
-import { roleBindingType } from '../../policy/terms/object-key.ts';
-import { grantText } from '../input/grant-text.ts';
+import { desired, type Claim } from '../../policy/desired/desired.ts';
+import { roleBindingType, kindOfProvider, type ProviderId } from '../../policy/terms/provider-id.ts';
+import { grantText } from '../input/access.ts';
 import { unlimitedBudget } from '../../policy/terms/budget.ts';
-import { ownershipOf } from '../../policy/plan/ownership.ts';
+import { ownershipOf } from '../../policy/plan/observed.ts';
 import { compileGlob } from '../../cel/patterns.ts';
-import { kindOfProvider, type ProviderId } from '../../policy/terms/provider-id.ts';
 import type { LoadedProvider } from '../../state/stored-provider.ts';
 import { shownProblems } from '../input/loaded-state.ts';
 import type { ExplainedProvider, ExplainOutput } from '../output-schemas/explanation.ts';
-import { sortedProviders, unreadProviders, type LookedAt } from './looked-at.ts';
-import { explainMatch, isAbout, noNamespace, providerOf, termText, whyUnmanaged } from './matches.ts';
+import {
+  sortedProviders,
+  unreadProviders,
+  type LookedAt,
+  explainMatch,
+  isAbout,
+  noNamespace,
+  providerOf,
+  termText,
+  whyUnmanaged,
+} from './looked-at.ts';
 import { standingsIn, type ObjectStanding } from './standings.ts';
 import type { ObjectTarget } from './target.ts';
 

@@ -3,7 +3,7 @@ import { cliApiVersion } from '../../schema/names.ts';
 import { nameOf } from '../../base/metadata.ts';
 import { nearestWord } from '../../base/nearest.ts';
 import { partsWithoutEffect, uncountedNamespaces, unreachedIntents } from '../../policy/authors/no-effect.ts';
-import { notKeptText } from '../../policy/authors/intent-notices.ts';
+import { notKeptText } from '../../policy/authors/intent-effects.ts';
 import { dearTextIn } from '../../policy/decide/cost.ts';
 import { managedBy, reachableBy } from '../../policy/authors/provider-write.ts';
 import { factsOf, type ProviderDefinition } from '../../policy/compile/load-provider.ts';
@@ -20,12 +20,10 @@ import { counted } from '../../base/text.ts';
 import { problemsText } from '../../state/stored-provider.ts';
 import { namespaceType } from '../input/loaded-state.ts';
 import type { ExplainedObject, ExplainedRule, ExplainOutput } from '../output-schemas/explanation.ts';
-import type { LookedAt } from './looked-at.ts';
-import { providerOf } from './matches.ts';
+import { type LookedAt, providerOf } from './looked-at.ts';
 import { explainedPolicy } from './namespace-rules.ts';
-import { rightsOf } from './rights.ts';
+import { rightsOf, usersOf } from './rights.ts';
 import { standingsIn } from './standings.ts';
-import { usersOf } from './users.ts';
 
 export async function explainProvider(id: ProviderId, at: LookedAt): Promise<ExplainOutput> {
   const { state, cluster, now } = at;

@@ -4,9 +4,8 @@ import type { RuleId } from '../../rules/rules.ts';
 import { isJsonObject, ownMember, type JsonObject } from '../../base/json.ts';
 import type { KubeObject } from '../../base/metadata.ts';
 import { clipped } from '../../base/text.ts';
-import type { RuleOutcome } from '../../policy/terms/trace.ts';
+import type { RuleOutcome, Right } from '../../policy/terms/review.ts';
 import type { Comparison, Operation } from '../../rules/rule.ts';
-import type { Right } from '../../policy/terms/verdict.ts';
 import type { LoadedProvider } from '../../state/stored-provider.ts';
 import { judgeWrite } from '../input/judged-write.ts';
 import type {
@@ -15,8 +14,7 @@ import type {
   ExplainedRule,
   ExplainOutput,
 } from '../output-schemas/explanation.ts';
-import { sortedProviders, type LookedAt } from './looked-at.ts';
-import { excludedText, explainMatch, isAbout } from './matches.ts';
+import { sortedProviders, type LookedAt, excludedText, explainMatch, isAbout } from './looked-at.ts';
 import { exceptedBy, exceptionOf, saidBy, type PolicyDefinition } from './namespace-rules.ts';
 import { reeveAccount, rightText } from './rights.ts';
 

@@ -8,7 +8,7 @@ import type {
   ExplainedRule,
   ExplainOutput,
 } from '../output-schemas/explanation.ts';
-import { termText } from './matches.ts';
+import { termText } from './looked-at.ts';
 
 const maxLine = 2000;
 const maxRows = 20;

@@ -1,12 +1,32 @@
 // What every explanation is made of: a state that is fed to the planning parts of the reconciler, and who may do what.
-import type { InstallRole, RightsPurpose } from '../../policy/authors/own-rights.ts';
+import type { InstallRole, RightsPurpose } from '../../policy/authors/needed-rights.ts';
 import type { Requester } from '../../rules/rule.ts';
-import type { AccessAnswer, Right } from '../../policy/terms/verdict.ts';
-import type { ObjectType } from '../../policy/terms/object-key.ts';
-import { compareProviders, providerKinds } from '../../policy/terms/provider-id.ts';
+import type { AccessAnswer, Right } from '../../policy/terms/review.ts';
+import {
+  type ObjectType,
+  compareProviders,
+  providerKinds,
+  namespaceOfProvider,
+} from '../../policy/terms/provider-id.ts';
 import type { LoadedProvider } from '../../state/stored-provider.ts';
 import type { StoredAccess } from '../input/access.ts';
 import type { PlannedState } from '../plan/planned-state.ts';
+import { type KubeObject, isTerminating, nameOf } from '../../base/metadata.ts';
+import { nearestWord } from '../../base/nearest.ts';
+import { quoted } from '../../base/text.ts';
+import { matchOf } from '../../policy/authors/no-effect.ts';
+import type { ProviderDefinition } from '../../policy/compile/load-provider.ts';
+import {
+  desiredByProvider,
+  policyProvider,
+  shareProvider,
+  type Provider,
+} from '../../policy/desired/desired.ts';
+import { unlimitedBudget } from '../../policy/terms/budget.ts';
+import { failingTerm } from '../../policy/terms/match-trace.ts';
+import { matchErrorText, matchNamespace } from '../../policy/terms/match.ts';
+import { namespaceType, shownProblems } from '../input/loaded-state.ts';
+import type { ExplainedProvider, ExplainedTerm } from '../output-schemas/explanation.ts';
 
 type AskedRight = Pick<Right, 'verb' | 'group' | 'resource' | 'name' | 'namespace'>;
 
@@ -37,4 +57,80 @@ export function providedTypes({ state, cluster }: LookedAt): readonly ObjectType
 /** By kind and name. */
 export function sortedProviders({ cluster }: LookedAt): readonly LoadedProvider[] {
   return [...cluster.providers()].toSorted((a, b) => compareProviders(a.state.id, b.state.id));
+}
+
+// Says of a provider and a namespace whether the match holds, or which term of it fails.
+
+export type LoadedState = Pick<LookedAt, 'state' | 'cluster'>;
+type ExplainedMatch = Pick<ExplainedProvider, 'matches' | 'term' | 'message'>;
+
+export function explainMatch(
+  { definition, problems, state }: LoadedProvider,
+  namespaceObject: KubeObject,
+  { cluster, now }: LookedAt,
+): ExplainedMatch {
+  if (definition === undefined) {
+    const message = `its spec does not load, so all its objects stay as they are: ${shownProblems(problems)}`;
+    return { matches: 'error', message };
+  }
+  const name = nameOf(namespaceObject);
+  // The engine asks no match about such a namespace.
+  if (cluster.snapshot().policies.isExcluded(name)) {
+    const accepted = 'a namespace that is neither of Kubernetes, nor of Reeve, nor excluded by the install';
+    return { matches: 'no', term: { path: 'metadata.name', found: quoted(name), accepted } };
+  }
+  const { match } = definition.compiled;
+  const result = matchNamespace(match, namespaceObject);
+  if (result.kind === 'error') return { matches: 'error', message: matchErrorText(result) };
+  if (result.kind === 'no') {
+    const term = failingTerm(matchOf(definition), match, namespaceObject);
+    return { matches: 'no', ...(term === undefined ? {} : { term }) };
+  }
+  const frozen = desiredByProvider(providerOf(definition), namespaceObject, now, unlimitedBudget).frozen;
+  const why = state.isDeleting ? 'it is being deleted' : frozen.get(state.id)?.message;
+  return { matches: 'yes', ...(why === undefined ? {} : { message: why }) };
+}
+
+export function providerOf(definition: ProviderDefinition): Provider {
+  return definition.kind === 'SecretShare'
+    ? shareProvider(definition.compiled)
+    : policyProvider(definition.compiled);
+}
+
+export function termText({ path, found, accepted, near }: ExplainedTerm): string {
+  return `${path}: found ${found}; accepted: ${accepted}${near === undefined ? '' : `; nearest: ${near}`}`;
+}
+
+/** The binding of a tenant is about its own namespace alone. */
+export function isAbout({ state: { id } }: LoadedProvider, namespace: string): boolean {
+  return (namespaceOfProvider(id) ?? namespace) === namespace;
+}
+
+export const excludedText =
+  'no policy matches it, because it belongs to Kubernetes or Reeve, or the install excludes it';
+
+/** Why Reeve leaves the whole namespace alone. Undefined if it does not. */
+export function whyUnmanaged(
+  namespaceObject: KubeObject,
+  { cluster }: Pick<LookedAt, 'cluster'>,
+): string | undefined {
+  if (cluster.snapshot().policies.isExcluded(nameOf(namespaceObject))) return excludedText;
+  return isTerminating(namespaceObject)
+    ? 'it is being deleted, so Reeve leaves its objects alone'
+    : undefined;
+}
+
+export function noNamespace(name: string, { state, cluster }: LoadedState): string {
+  const unread = state.unread.find(({ kind }) => kind === namespaceType.kind);
+  if (unread !== undefined) return `namespaces could not be read: ${unread.reason}`;
+  const near = nearestWord(name, [...cluster.snapshot().namespaces()].map(nameOf));
+  return `there is no namespace ${name}${near === undefined ? '' : `; did you mean ${near}?`}`;
+}
+
+/** Says why no policy matches the namespace of a flag. A misspelled name must not look like a namespace where all is well. */
+export function unmanagedText(name: string, at: LoadedState): string | undefined {
+  const namespaceObject = at.cluster.snapshot().namespace(name);
+  if (namespaceObject === undefined) return noNamespace(name, at);
+  const why = whyUnmanaged(namespaceObject, at);
+  return why === undefined ? undefined : `namespace ${name}: ${why}`;
 }

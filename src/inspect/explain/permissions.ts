@@ -2,8 +2,7 @@
 import { judgedResources } from '../../admission/decode/decode-target.ts';
 import { emergencyGroup } from '../../schema/names.ts';
 import { guessedPlural } from '../../base/plural.ts';
-import { groupOf, type ObjectType } from '../../policy/terms/object-key.ts';
-import { parseProviderId, useOf } from '../../policy/terms/provider-id.ts';
+import { groupOf, type ObjectType, parseProviderId, useOf } from '../../policy/terms/provider-id.ts';
 import type { Requester } from '../../rules/rule.ts';
 import { judgeWrite, writtenRequest, type WriteSides } from '../input/judged-write.ts';
 import { namespaceType } from '../input/loaded-state.ts';

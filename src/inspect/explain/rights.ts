@@ -1,11 +1,18 @@
 // Lists the rights that a provider needs: those of its author, and those of Reeve's own account.
-import { ownRights, type OwnRights } from '../../policy/authors/own-rights.ts';
-import { neededRights, type RightsRule } from '../../policy/authors/needed-rights.ts';
+import {
+  ownRights,
+  type OwnRights,
+  neededRights,
+  type RightsRule,
+} from '../../policy/authors/needed-rights.ts';
 import type { ProviderDefinition } from '../../policy/compile/load-provider.ts';
-import { missingRightsMessage } from '../../policy/status/missing-rights.ts';
+import { missingRightsMessage } from '../../policy/status/provider-conditions.ts';
 import { installOf, type ClusterState } from '../input/cluster-state.ts';
 import type { ExplainedRight } from '../output-schemas/explanation.ts';
 import type { LookedAt } from './looked-at.ts';
+import { mastersGroup } from '../../schema/names.ts';
+import { useOf } from '../../policy/terms/provider-id.ts';
+import { clipped } from '../../base/text.ts';
 
 interface ExplainedRights {
   readonly rights: readonly ExplainedRight[];
@@ -66,4 +73,30 @@ export function reeveAccount({ install: { namespace } }: ClusterState) {
 export function rightText({ verbs, group, resource, name, namespace }: RightsRule): string {
   const object = `${resource}${group === '' ? '' : `.${group}`}${name === undefined ? '' : `/${name}`}`;
   return `${verbs.join(', ')} on ${object}${namespace === undefined ? '' : ` in namespace ${namespace}`}`;
+}
+
+// Says who may use a provider: decide which namespaces it matches, and what they get from it.
+
+const maxUser = 200;
+
+/** Its members have every right, even without a binding. */
+const masters = `Group/${mastersGroup}`;
+
+export function usersOf(
+  { compiled, kind, object }: ProviderDefinition,
+  { access }: LookedAt,
+): readonly string[] {
+  const requesters = kind === 'NamespacePolicy' ? object.spec.namespaces?.requesters : undefined;
+  const named = [
+    ...(requesters?.groups ?? []).map((name) => `Group/${name}`),
+    ...(requesters?.users ?? []).map((name) => `User/${name}`),
+    ...(requesters?.serviceAccounts ?? []).map((name) => `ServiceAccount/${name}`),
+  ];
+  const holders = access.holdersOf(useOf(compiled.id));
+  return [
+    ...named.map((subject) => `${subject} (spec.namespaces.requesters)`),
+    ...holders.map(({ subject, through }) => `${subject} (${through})`),
+    ...(holders.some(({ subject }) => subject === masters) ? [] : [masters]),
+    ...(access.isComplete ? [] : ['perhaps others: roles or bindings could not be read']),
+  ].map((user) => clipped(user, maxUser));
 }

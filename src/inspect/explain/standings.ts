@@ -1,8 +1,7 @@
 // Says how each object of a provider stands in one namespace, in the words of a plan.
 import { type KubeObject, nameOf } from '../../base/metadata.ts';
-import { desired, type Desired } from '../../policy/desired/desired.ts';
-import type { Claim, FieldsClaim } from '../../policy/desired/provider.ts';
-import { nameOfKey, roleBindingType } from '../../policy/terms/object-key.ts';
+import { desired, type Desired, type Claim, type FieldsClaim } from '../../policy/desired/desired.ts';
+import { nameOfKey, roleBindingType } from '../../policy/terms/provider-id.ts';
 import type { ExplainedObject } from '../output-schemas/explanation.ts';
 import type { PlanChange } from '../output-schemas/plan-output.ts';
 import { namespaceRows } from '../plan/plan-namespace.ts';

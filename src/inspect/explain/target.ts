@@ -8,8 +8,8 @@ import {
   secretObjectType,
   serviceAccountType,
   type ObjectType,
-} from '../../policy/terms/object-key.ts';
-import type { ProviderId } from '../../policy/terms/provider-id.ts';
+  type ProviderId,
+} from '../../policy/terms/provider-id.ts';
 import { namespaceType } from '../input/loaded-state.ts';
 import { intentWords, providerNamed, providerWords } from '../input/object-names.ts';
 

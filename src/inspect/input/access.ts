@@ -1,10 +1,10 @@
 // Answers from the roles and bindings of a state who may do what, as the API server's RBAC would.
-import type { JsonObject } from '../../base/json.ts';
+import { type JsonObject, ownMember } from '../../base/json.ts';
 import { type KubeObject, nameOf } from '../../base/metadata.ts';
 import { roleRefOf, ruleAllows, rulesIn, subjectsOf, type ResourceAction } from '../../base/rbac-rules.ts';
 import { mastersGroup } from '../../schema/names.ts';
-import { roleBindingType, roleType, type ObjectType } from '../../policy/terms/object-key.ts';
-import type { AccessAnswer } from '../../policy/terms/verdict.ts';
+import { roleBindingType, roleType, type ObjectType } from '../../policy/terms/provider-id.ts';
+import type { AccessAnswer } from '../../policy/terms/review.ts';
 import type { ClusterState } from './cluster-state.ts';
 
 const { apiVersion } = roleBindingType;
@@ -78,4 +78,23 @@ function rulesOfBinding(binding: KubeObject, state: ClusterState): readonly Json
 function shownBinding(binding: KubeObject): string {
   const { namespace } = binding.metadata;
   return [binding.kind, ...(namespace === undefined ? [] : [namespace]), nameOf(binding)].join('/');
+}
+
+// Says what a RoleBinding grants, and to whom.
+
+const maxSubjects = 5;
+
+/** `ClusterRole/edit for Group/on-call`. */
+export function grantText(binding: unknown): string {
+  const subjects = ownMember(binding, 'subjects');
+  const names = Array.isArray(subjects) ? subjects.map(referenceText) : [];
+  const more = names.length - maxSubjects;
+  const shown = names.slice(0, maxSubjects).join(', ');
+  return `${referenceText(ownMember(binding, 'roleRef'))} for ${shown}${more > 0 ? ` and ${more} more` : ''}`;
+}
+
+/** A ServiceAccount has a namespace. */
+function referenceText(reference: unknown): string {
+  const parts = ['kind', 'namespace', 'name'].map((field) => ownMember(reference, field));
+  return parts.filter((part) => typeof part === 'string' && part !== '').join('/');
 }

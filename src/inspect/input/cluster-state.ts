@@ -1,8 +1,9 @@
 // The state that a command looks at: objects by kind, where they came from, and what could not be read.
 import { type KubeObject, nameOf } from '../../base/metadata.ts';
 import { guessedPlural } from '../../base/plural.ts';
-import type { Install } from '../../policy/compile/install.ts';
-import type { ObjectType } from '../../policy/terms/object-key.ts';
+import type { Install } from '../../policy/compile/load-provider.ts';
+import type { ObjectType } from '../../policy/terms/provider-id.ts';
+import { clipped } from '../../base/text.ts';
 
 /** What the flags of an install say. */
 export interface InstallFacts {
@@ -133,4 +134,12 @@ function typeKey({ apiVersion = '', kind = '' }: Pick<KubeObject, 'apiVersion' |
 /** Names contain no slash. */
 function nameKey(namespace: string, name: string): string {
   return `${namespace}/${name}`;
+}
+
+// Says which kinds a command could not read.
+
+/** Empty if everything could be read. Without this line, an incomplete result would look like a cluster in order. */
+export function unreadText(unread: readonly { readonly kind: string }[]): string {
+  const kinds = [...new Set(unread.map(({ kind }) => clipped(kind)))];
+  return kinds.length === 0 ? '' : `incomplete: could not read ${kinds.join(', ')}`;
 }

@@ -10,8 +10,8 @@ import { type KubeObject, nameOf } from '../../base/metadata.ts';
 import { nearest } from '../../base/nearest.ts';
 import type { Problem } from '../../base/problem.ts';
 import { alternatives, clipped, describeValue } from '../../base/text.ts';
-import { groupOf, secretObjectType, serviceAccountType } from '../../policy/terms/object-key.ts';
-import type { FileProblem } from '../../state/file-problem.ts';
+import { groupOf, secretObjectType, serviceAccountType } from '../../policy/terms/provider-id.ts';
+import type { FileProblem } from '../../state/located.ts';
 import type { LocatedObject } from '../../state/yaml-objects.ts';
 import { clusterState, type ClusterState, type InstallFacts } from './cluster-state.ts';
 

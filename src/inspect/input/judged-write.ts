@@ -11,10 +11,9 @@ import type { JsonObject } from '../../base/json.ts';
 import type { KubeObject } from '../../base/metadata.ts';
 import { guessedPlural } from '../../base/plural.ts';
 import type { ClusterSnapshot } from '../../policy/compile/snapshot.ts';
-import { patchedBy } from '../../policy/terms/patch.ts';
-import type { AnyReview } from '../../policy/terms/review.ts';
+import { patchedBy } from '../../policy/decide/mutate.ts';
+import type { AnyReview, Trace } from '../../policy/terms/review.ts';
 import type { Operation, Requester } from '../../rules/rule.ts';
-import type { Trace } from '../../policy/terms/trace.ts';
 import type { InstallFacts } from './cluster-state.ts';
 
 interface WriteSetup {

@@ -5,7 +5,7 @@ import { type KubeObject, annotationsOf, isTerminating, labelsOf, nameOf } from 
 import type { Problem } from '../../base/problem.ts';
 import { clipped } from '../../base/text.ts';
 import type { WatchSink } from '../../base/watch-sink.ts';
-import { asStored } from '../../policy/decide/stored-namespace.ts';
+import { asStored } from '../../policy/terms/match.ts';
 import type { AdapterSettings } from '../../policy/intents/adapter.ts';
 import { intentAdapters } from '../../policy/intents/adapters.ts';
 import { problemsText } from '../../state/stored-provider.ts';

@@ -1,7 +1,6 @@
 // Reads the objects of paths, each with its place. `-` is standard input.
-import { UnreadablePathError, type FileProblem } from '../../state/file-problem.ts';
+import { UnreadablePathError, type FileProblem, inOrder } from '../../state/located.ts';
 import { isForTools } from '../../state/definitions.ts';
-import { inOrder } from '../../state/located.ts';
 import { readYamlFiles, type TextFile } from '../../state/yaml-files.ts';
 import { readObjects, type LocatedObject } from '../../state/yaml-objects.ts';
 import { renderProblem } from '../../base/problem.ts';

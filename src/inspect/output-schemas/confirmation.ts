@@ -1,7 +1,8 @@
 // Defines the JSON of `reeve confirm`: the objects that a confirmation lets Reeve delete, and the annotation.
 import { boolean, choice, object } from '../../schema/build.ts';
 import type { Infer } from '../../schema/schema.ts';
-import { numberOf, header, namedObject, rows, words } from './parts.ts';
+import { numberOf, header, namedObject, rows, words, unreadKinds } from './parts.ts';
+import { namespaceOfPlan } from './plan-output.ts';
 
 const removal = object({
   description: 'An object that would be deleted, or given back to its previous owner.',
@@ -41,3 +42,52 @@ export const confirmation = object({
 
 export type ConfirmedRemoval = Infer<typeof removal>;
 export type ConfirmationOutput = Infer<typeof confirmation>;
+
+// Defines the JSON of `reeve adopt`: existing objects that a provider wants, and which of them were marked.
+
+const failure = object({
+  description: 'An object that could not be marked.',
+  fields: { object: namedObject, message: words('Why, for people.') },
+  required: ['object', 'message'],
+});
+
+export const adoption = object({
+  description: 'What reeve adopt found and did.',
+  fields: {
+    ...header('Adoption'),
+    provider: words('The policy, share or binding: NamespacePolicy/team.'),
+    dryRun: boolean('True if nothing was to be marked.'),
+    complete: boolean('False if a kind could not be read.'),
+    unread: unreadKinds,
+    adoptable: numberOf('How many objects Reeve would adopt once they are marked.'),
+    namespaces: rows(
+      'By namespace, what Reeve would do with each object once it is marked. A conflict remains one.',
+      namespaceOfPlan,
+    ),
+    marked: rows('The objects that were marked.', namedObject),
+    failed: rows('The objects that could not be marked.', failure),
+  },
+  required: [
+    'apiVersion',
+    'kind',
+    'provider',
+    'dryRun',
+    'complete',
+    'unread',
+    'adoptable',
+    'namespaces',
+    'marked',
+    'failed',
+  ],
+});
+
+export const adoptionList = object({
+  description: 'What reeve adopt -f found and did, for each policy, share and binding of the files.',
+  fields: {
+    ...header('AdoptionList'),
+    items: rows('One for each policy, share or binding.', adoption),
+  },
+  required: ['apiVersion', 'kind', 'items'],
+});
+
+export type AdoptionOutput = Infer<typeof adoption>;

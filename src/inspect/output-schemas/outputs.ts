@@ -1,8 +1,7 @@
 // Lists the schemas of all outputs, for the generator of /schemas.
 import type { ObjectSchema } from '../../schema/schema.ts';
-import { adoption, adoptionList } from './adoption.ts';
+import { adoption, adoptionList, confirmation } from './confirmation.ts';
 import { checkResults } from './check-results.ts';
-import { confirmation } from './confirmation.ts';
 import { explanation } from './explanation.ts';
 import { importOutput } from './import-output.ts';
 import { planOutput } from './plan-output.ts';

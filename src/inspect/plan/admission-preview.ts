@@ -7,20 +7,20 @@ import { decideProvider, reviewSubject } from '../../policy/authors/decide-provi
 import { loadProvider } from '../../policy/compile/load-provider.ts';
 import type { ClusterSnapshot } from '../../policy/compile/snapshot.ts';
 import { decide } from '../../policy/decide/decide.ts';
-import { mutate } from '../../policy/decide/mutate.ts';
-import { settle } from '../../policy/decide/settle.ts';
+import { mutate, patchedBy } from '../../policy/decide/mutate.ts';
+import { settle, refusalMessage, warningLines } from '../../policy/decide/settle.ts';
 import { unlimitedBudget } from '../../policy/terms/budget.ts';
-import { refusalMessage, warningLines } from '../../policy/terms/message.ts';
-import { patchedBy } from '../../policy/terms/patch.ts';
 import { providerKinds, providerResources } from '../../policy/terms/provider-id.ts';
 import {
   intentResource,
   type ProviderResource,
   type ProviderReview,
   type Review,
+  rightKey,
+  type Decision,
+  type Verdict,
 } from '../../policy/terms/review.ts';
 import type { Operation } from '../../rules/rule.ts';
-import { rightKey, type Decision, type Verdict } from '../../policy/terms/verdict.ts';
 import { installOf, type InstallFacts } from '../input/cluster-state.ts';
 import type { AppliedObject } from '../input/loaded-state.ts';
 import type { PlannedProvider } from '../output-schemas/plan-output.ts';

@@ -1,6 +1,6 @@
 // Writes a plan as the comment of a pull request: counts, warnings, and a table with the diffs below it.
 import { clipped } from '../../base/text.ts';
-import { unreadText } from '../input/unread-text.ts';
+import { unreadText } from '../input/cluster-state.ts';
 import type { PlanChange, PlanOutput } from '../output-schemas/plan-output.ts';
 import {
   actionText,

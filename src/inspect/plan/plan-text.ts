@@ -1,5 +1,5 @@
 // Writes a plan for people: counts first, then what would be applied, then the namespaces. What is equal in several is written once.
-import { unreadText } from '../input/unread-text.ts';
+import { unreadText } from '../input/cluster-state.ts';
 import { clipped } from '../../base/text.ts';
 import { byAction } from './plan-summary.ts';
 import type {

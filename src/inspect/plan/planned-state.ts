@@ -1,7 +1,7 @@
 // Feeds a state to the parts of the reconciler that plan. They see it as if their watches had just synced.
 import { KubeError } from '../../base/kube-error.ts';
 import { type KubeObject, type ObjectRef, nameOf } from '../../base/metadata.ts';
-import { isSameObjectType, secretObjectType, serviceAccountType } from '../../policy/terms/object-key.ts';
+import { isSameObjectType, secretObjectType, serviceAccountType } from '../../policy/terms/provider-id.ts';
 import { assemblePlanning, type Planning } from '../../reconcile/planning.ts';
 import type { WantedWatch } from '../../reconcile/live/watches.ts';
 import type { LiveCluster } from '../../state/live-cluster.ts';

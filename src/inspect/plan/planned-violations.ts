@@ -6,10 +6,16 @@ import { quotaIn } from '../../policy/authors/provider-write.ts';
 import type { AuditedResource } from '../../policy/decide/audit.ts';
 import { isManaged } from '../../policy/desired/desired.ts';
 import { ProviderTally } from '../../policy/status/provider-tally.ts';
-import { violationLine } from '../../policy/terms/message.ts';
-import { roleBindingType, roleType, secretObjectType } from '../../policy/terms/object-key.ts';
-import { compareProviders, shortName, type ProviderId } from '../../policy/terms/provider-id.ts';
-import type { Violation } from '../../policy/terms/verdict.ts';
+import { violationLine } from '../../policy/decide/settle.ts';
+import {
+  roleBindingType,
+  roleType,
+  secretObjectType,
+  compareProviders,
+  shortName,
+  type ProviderId,
+} from '../../policy/terms/provider-id.ts';
+import type { Violation } from '../../policy/terms/review.ts';
 import { judgingParts } from '../../reconcile/audit/audit-sweeps.ts';
 import { auditedResources, keyOf, violationsByPolicy } from '../../reconcile/audit/object-audit.ts';
 import { namespaceType } from '../input/loaded-state.ts';

@@ -1,14 +1,14 @@
 // Collects everything that is not as policies want it, and everything that ends, with the functions of the reconciler.
 import type { NamespacePolicySpec } from '../../api/namespace-policy/namespace-policy.ts';
 import { cliApiVersion } from '../../schema/names.ts';
-import { type KubeObject, nameOf } from '../../base/metadata.ts';
+import { type KubeObject, nameOf, labelsOf, valueOf } from '../../base/metadata.ts';
 import { rfc3339 } from '../../base/time.ts';
 import type { CompiledPolicy } from '../../policy/compile/compile-policy.ts';
 import type { AuditedResource } from '../../policy/decide/audit.ts';
 import { isManaged, type Desired } from '../../policy/desired/desired.ts';
-import { withFollowers } from '../../policy/plan/object-result.ts';
-import { providerReports, type ProviderReport } from '../../policy/status/provider-report.ts';
-import { ProviderTally } from '../../policy/status/provider-tally.ts';
+import { withFollowers } from '../../policy/plan/observed.ts';
+import { providerReports, type ProviderReport } from '../../policy/status/namespace-ready.ts';
+import { ProviderTally, type NamespaceViolation } from '../../policy/status/provider-tally.ts';
 import {
   kindOfKey,
   roleBindingType,
@@ -16,11 +16,15 @@ import {
   secretObjectType,
   type ObjectKey,
   type ObjectType,
-} from '../../policy/terms/object-key.ts';
-import { compareProviders, shortName, type ProviderId } from '../../policy/terms/provider-id.ts';
-import type { Violation } from '../../policy/terms/verdict.ts';
+  compareProviders,
+  shortName,
+  type ProviderId,
+  namespaceOfProvider,
+  parseProviderId,
+  providerRef,
+} from '../../policy/terms/provider-id.ts';
+import type { Violation } from '../../policy/terms/review.ts';
 import { violationsByPolicy } from '../../reconcile/audit/object-audit.ts';
-import type { NamespaceViolation } from '../../policy/status/provider-tally.ts';
 import type { NamespacePlan } from '../../reconcile/namespace/namespace-planner.ts';
 import type { Planning } from '../../reconcile/planning.ts';
 import type { LiveCluster } from '../../state/live-cluster.ts';
@@ -28,9 +32,9 @@ import { problemsText } from '../../state/stored-provider.ts';
 import type { ClusterState } from '../input/cluster-state.ts';
 import { namespaceType } from '../input/loaded-state.ts';
 import type { ReportEntry, ReportOutput } from '../output-schemas/report-output.ts';
-import { entryFacts } from './entry-facts.ts';
-import { exceptionEntries, grantEntries } from './ends.ts';
 import {
+  exceptionEntries,
+  grantEntries,
   cellsOf,
   compareTexts,
   inReportOrder,
@@ -39,6 +43,7 @@ import {
   type EntryPlace,
   type ReportedObject,
 } from './entries.ts';
+import { ownMember } from '../../base/json.ts';
 
 /** The kinds of objects that are judged, each object once. Secrets may come page by page. */
 export type ExistingObjects = readonly (readonly [
@@ -201,4 +206,51 @@ const auditedTypes = { roles: roleType, rolebindings: roleBindingType, secrets: 
 
 function byName(a: KubeObject, b: KubeObject): number {
   return compareTexts(nameOf(a), nameOf(b));
+}
+
+// Adds to each entry of a report whom to ask, the labels of its namespace, and when its object was last written.
+
+function entryFacts(state: ClusterState, cluster: LiveCluster): (entry: ReportEntry) => ReportEntry {
+  const contacts = new Map<string, string | undefined>(
+    [...cluster.providers()].map(({ state: { id }, definition }) => [id, definition?.compiled.contact]),
+  );
+  return (entry) => {
+    const { policy, namespace, object } = entry;
+    const namespaceObject = namespace === undefined ? undefined : state.find(namespaceType, '', namespace);
+    const live = object && state.find(object, object.namespace ?? '', object.name);
+    const contact = contacts.get(policy);
+    const labels = labelsOf(namespaceObject);
+    const team = valueOf(labels, state.install.teamLabel);
+    const written = writtenAt(live ?? namespaceObject ?? providerObject(policy, state));
+    return {
+      ...entry,
+      ...(contact === undefined ? {} : { contact }),
+      ...(team === undefined ? {} : { team }),
+      ...(namespaceObject === undefined ? {} : { labels }),
+      ...(written === undefined ? {} : { written }),
+    };
+  };
+}
+
+function providerObject(policy: string, state: ClusterState): KubeObject | undefined {
+  const id = parseProviderId(policy);
+  if (id === undefined) return undefined;
+  const ref = providerRef(id);
+  return state.find(ref, namespaceOfProvider(id) ?? '', ref.name);
+}
+
+/** A write of the status alone says nothing about when the object came to be as it is. */
+function writtenAt(object: KubeObject | undefined): string | undefined {
+  const fields = object?.metadata['managedFields'];
+  const writes: readonly unknown[] = Array.isArray(fields) ? fields : [];
+  const times = [
+    object?.metadata.creationTimestamp,
+    ...writes.flatMap((each) =>
+      ownMember(each, 'subresource') === undefined ? [ownMember(each, 'time')] : [],
+    ),
+  ];
+  return times
+    .filter((time) => typeof time === 'string')
+    .toSorted()
+    .at(-1);
 }

@@ -3,13 +3,15 @@ import { createHash } from 'node:crypto';
 import { group } from '../../schema/names.ts';
 import { isJsonObject, type JsonObject } from '../../base/json.ts';
 import { clipped } from '../../base/text.ts';
-import type { KubeObject } from '../../base/metadata.ts';
+import { type KubeObject, nameOf } from '../../base/metadata.ts';
 import type { ReportEntry, ReportOutput } from '../output-schemas/report-output.ts';
-import type { ReportSection } from './entries.ts';
+import { type ReportSection, cellsOf, inReportOrder } from './entries.ts';
 import { whyText } from './report-text.ts';
+import type { NamespaceReports } from '../../reconcile/reports/report-keeper.ts';
+import { Collector } from './collect.ts';
 
 export const openReportType = { apiVersion: 'openreports.io/v1alpha1', kind: 'Report' } as const;
-export const openReportName = 'reeve';
+const openReportName = 'reeve';
 /** The label of all Reports that Reeve writes. */
 export const openReportLabel = `${group}/report`;
 
@@ -73,7 +75,7 @@ export function isSameReport(live: KubeObject | undefined, report: KubeObject): 
 }
 
 /** Two Reports that differ only in their times have the same digest. */
-export function reportDigest({ scope, summary, results, source }: KubeObject): string {
+function reportDigest({ scope, summary, results, source }: KubeObject): string {
   const all: readonly unknown[] = Array.isArray(results) ? results : [];
   const timeless = all.map((result) => (isJsonObject(result) ? { ...result, timestamp: undefined } : result));
   const text = JSON.stringify({ scope, summary, source, results: timeless }, withSortedKeys);
@@ -134,3 +136,23 @@ function propertiesOf({ path, found, accepted, reason, until }: ReportEntry): Js
   );
   return given.length === 0 ? {} : { properties: Object.fromEntries(given) };
 }
+
+// Makes the Report of one namespace for the reconciler, as `reeve report --write` makes it.
+
+export const namespaceReports: NamespaceReports = {
+  type: openReportType,
+  name: openReportName,
+  label: openReportLabel,
+  digestOf: reportDigest,
+  reportOf: async ({ plan, existing, ...input }) => {
+    const found = new Collector({ ...input, unread: [] });
+    found.addNamespace(plan);
+    await found.addExisting(existing);
+    found.addProviders();
+    const entries = inReportOrder(found.entries);
+    const cells = cellsOf(found.matched, entries);
+    const namespaces = [nameOf(plan.namespaceObject)];
+    const [report] = openReports({ entries, cells, namespaces, time: input.now.toISOString() });
+    return report;
+  },
+};

@@ -1,10 +1,12 @@
 // Writes a report as one page of HTML: nothing is loaded, nothing runs, and every text from outside is escaped.
 import { clipped } from '../../base/text.ts';
-import type { ReportEntry, ReportOutput } from '../output-schemas/report-output.ts';
-import { untilText } from './ends.ts';
-import { compareTexts, countsIn, objectText } from './entries.ts';
-import { cellText, limited, styleOf } from './matrix.ts';
-import { pageStyle } from './page-style.ts';
+import {
+  type ReportEntry,
+  type ReportOutput,
+  reportSections,
+  type ReportCell,
+} from '../output-schemas/report-output.ts';
+import { untilText, compareTexts, countsIn, objectText, type ReportSection } from './entries.ts';
 import { headingText, whyText } from './report-text.ts';
 
 /** With more of them, a page is slow and its matrix cannot be read. */
@@ -179,3 +181,78 @@ function table(titles: readonly string[], rows: readonly string[]): readonly str
     '</table></div>',
   ];
 }
+
+// Chooses the rows, columns and words of the matrix of namespaces by policies.
+
+type Counts = ReportCell['counts'];
+
+/** For one entry, for more of them, and how a cell with such an entry looks. */
+const words: Readonly<Record<ReportSection, readonly [one: string, more: string, style: Style]>> = {
+  violation: ['violation', 'violations', 'bad'],
+  conflict: ['conflict', 'conflicts', 'bad'],
+  blocked: ['blocked', 'blocked', 'bad'],
+  held: ['held', 'held', 'warn'],
+  skipped: ['skipped', 'skipped', 'warn'],
+  exception: ['exception', 'exceptions', 'note'],
+  grant: ['grant with an end', 'grants with an end', 'note'],
+};
+
+type Style = 'bad' | 'warn' | 'note' | 'ok';
+
+/** `2 violations, 1 conflict`; `ok` without entries. */
+function cellText(counts: Counts): string {
+  const parts = sectionsIn(counts).map((section) => {
+    const count = counts[section] ?? 0;
+    const [one, more] = words[section];
+    return `${count} ${count === 1 ? one : more}`;
+  });
+  return parts.length === 0 ? 'ok' : parts.join(', ');
+}
+
+/** How the worst entry looks. */
+function styleOf(counts: Counts): Style {
+  const [worst] = sectionsIn(counts);
+  return worst === undefined ? 'ok' : words[worst][2];
+}
+
+function sectionsIn(counts: Counts): readonly ReportSection[] {
+  return reportSections.filter((section) => (counts[section] ?? 0) > 0);
+}
+
+/** Returns all names, or, if they are too many, the first ones of those with entries and then of the others. */
+export function limited(
+  names: readonly string[],
+  limit: number,
+  cells: readonly ReportCell[],
+  by: 'policy' | 'namespace',
+): { readonly shown: readonly string[]; readonly leftOut: number } {
+  if (names.length <= limit) return { shown: names, leftOut: 0 };
+  const withEntries = new Set(
+    cells.filter(({ counts }) => Object.keys(counts).length > 0).map((cell) => cell[by]),
+  );
+  const shown = [
+    ...names.filter((name) => withEntries.has(name)),
+    ...names.filter((name) => !withEntries.has(name)),
+  ].slice(0, limit);
+  return { shown, leftOut: names.length - shown.length };
+}
+
+// The style of the page of a report: light and dark, as the reader's system is set, and black on white on paper.
+
+const pageStyle = `:root { color-scheme: light dark; --text: #1b1f24; --back: #fff; --line: #c8ced6; --head: #f0f3f6; --bad: #ffe3e0; --warn: #fff2cc; --note: #e2eeff; --target: #ffd54d; }
+@media (prefers-color-scheme: dark) { :root { --text: #e6e8eb; --back: #14171b; --line: #434a54; --head: #21262d; --bad: #5c1f1b; --warn: #4d3d0c; --note: #17365f; --target: #7a5d00; } }
+@media print { :root { --text: #000; --back: #fff; --line: #888; --head: #fff; } .scroll { overflow: visible; max-height: none; } }
+body { margin: 1.5rem; color: var(--text); background: var(--back); font: 15px/1.45 system-ui, sans-serif; }
+h1 { font-size: 1.6rem; margin: 0 0 .5rem; } h2 { font-size: 1.25rem; margin: 2rem 0 .5rem; } h3 { font-size: 1rem; margin: 1.25rem 0 .35rem; }
+a { color: inherit; }
+.scroll { overflow: auto; max-height: 85vh; max-width: 100%; }
+table { border-collapse: separate; border-spacing: 0; font-size: 14px; }
+th, td { text-align: left; vertical-align: top; padding: .3rem .6rem; border: 1px solid var(--line); border-width: 0 1px 1px 0; overflow-wrap: break-word; min-width: 5rem; max-width: 32rem; }
+thead th { position: sticky; top: 0; z-index: 1; background: var(--head); border-top-width: 1px; }
+tr :first-child { border-left-width: 1px; }
+.matrix tbody th { position: sticky; left: 0; background: var(--head); font-weight: 600; }
+.matrix thead th:first-child { left: 0; z-index: 2; }
+.matrix .none { opacity: .6; }
+.bad { background: var(--bad); } .warn { background: var(--warn); } .note { background: var(--note); }
+p.bad { padding: .5rem; }
+tr:target td { background: var(--target); }`;

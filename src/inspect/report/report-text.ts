@@ -1,9 +1,7 @@
 // Writes a report for people: one table for each section, namespace or team, with one row for each cause.
 import { listed } from '../../base/text.ts';
 import type { ReportEntry, ReportOutput } from '../output-schemas/report-output.ts';
-import { untilText } from './ends.ts';
-import { groupedBy, joinedEntries, type JoinedEntry } from './causes.ts';
-import type { ReportSection } from './entries.ts';
+import { untilText, type ReportSection, compareTexts, objectText } from './entries.ts';
 
 interface TextSection {
   readonly title: string;
@@ -28,15 +26,15 @@ const place: Columns = [
   ['POLICY', ({ policy }) => policy],
   ['NAMESPACES', ({ namespaces }) => listed(namespaces)],
 ];
-const object: Columns = [['OBJECT', objectsText]];
-const until: Columns = [['UNTIL', (entry, time) => untilText(entry.until, time)]];
+const objectColumn: Columns = [['OBJECT', objectsText]];
+const untilColumn: Columns = [['UNTIL', (entry, time) => untilText(entry.until, time)]];
 const why: Columns = [['WHY', whyText]];
-const outcome: Columns = [...place, ...object, ['REASON', ({ reason = '' }) => reason], ...why];
+const outcome: Columns = [...place, ...objectColumn, ['REASON', ({ reason = '' }) => reason], ...why];
 
 const columns: Readonly<Record<ReportSection, Columns>> = {
   violation: [
     ...place,
-    ...object,
+    ...objectColumn,
     ['RULE', ({ rule = '' }) => rule],
     ['ACTIONS', ({ actions = '' }) => actions],
     ...why,
@@ -44,9 +42,9 @@ const columns: Readonly<Record<ReportSection, Columns>> = {
   conflict: outcome,
   blocked: outcome,
   held: outcome,
-  skipped: [...place, ...object, ...why],
-  exception: [...place, ['RULES', ({ rule = '' }) => rule], ...until, ['REASON', whyText]],
-  grant: [...place, ...object, ...until, ['GRANTS', whyText]],
+  skipped: [...place, ...objectColumn, ...why],
+  exception: [...place, ['RULES', ({ rule = '' }) => rule], ...untilColumn, ['REASON', whyText]],
+  grant: [...place, ...objectColumn, ...untilColumn, ['GRANTS', whyText]],
 };
 
 /** As a refusal says it, without the policy and the rule. */
@@ -63,7 +61,7 @@ function objectsText({ names, object: first }: JoinedEntry): string {
 const groupColumns: Columns = [
   ['WHAT', ({ section }) => section],
   ...place,
-  ...object,
+  ...objectColumn,
   ['RULE OR REASON', ({ rule, reason = '' }) => rule ?? reason],
   ['UNTIL', (entry, time) => (entry.until === undefined ? '' : untilText(entry.until, time))],
   ...why,
@@ -106,4 +104,43 @@ export function headingText({ origin, time, policies, namespaces }: ReportOutput
   const provider = policies.length === 1 ? 'policy, share or binding' : 'policies, shares and bindings';
   const namespace = namespaces.length === 1 ? 'namespace' : 'namespaces';
   return `${policies.length} ${provider} and ${namespaces.length} ${namespace} of ${origin}, at ${time}`;
+}
+
+// Joins entries with the same cause, and divides a report into groups: by section, namespace or team.
+
+/** Entries that differ in the namespace and the name of the object alone. */
+interface JoinedEntry extends ReportEntry {
+  readonly namespaces: readonly string[];
+  readonly names: readonly string[];
+}
+
+/** In the order of their first entries. `whyOf`: what is said of an entry. */
+function joinedEntries(
+  entries: readonly ReportEntry[],
+  whyOf: (entry: ReportEntry) => string,
+): readonly JoinedEntry[] {
+  const groups = Map.groupBy(entries, (entry) => {
+    const { section, policy, object, rule, reason, actions, until } = entry;
+    return JSON.stringify([section, policy, object?.kind, rule, reason, actions, until, whyOf(entry)]);
+  });
+  return [...groups.values()].flatMap((group) => {
+    const [first] = group;
+    if (first === undefined) return [];
+    return [
+      { ...first, namespaces: distinct(group, 'namespace'), names: [...new Set(group.map(objectText))] },
+    ];
+  });
+}
+
+function distinct(entries: readonly ReportEntry[], field: 'namespace'): readonly string[] {
+  return [...new Set(entries.flatMap((entry) => entry[field] ?? []))];
+}
+
+/** By the name of the group. What belongs to none comes last. */
+function groupedBy(
+  entries: readonly ReportEntry[],
+  field: 'namespace' | 'team',
+): readonly (readonly [name: string, entries: readonly ReportEntry[]])[] {
+  const groups = [...Map.groupBy(entries, (entry) => entry[field] ?? '')];
+  return groups.toSorted(([a], [b]) => Number(a === '') - Number(b === '') || compareTexts(a, b));
 }

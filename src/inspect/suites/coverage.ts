@@ -1,7 +1,7 @@
 // Collects which rules the tests reach: refused, allowed, or never asked.
 import type { CompiledPolicy } from '../../policy/compile/compile-policy.ts';
 import type { ProviderDefinition } from '../../policy/compile/load-provider.ts';
-import type { RuleOutcome, Trace } from '../../policy/terms/trace.ts';
+import type { RuleOutcome, Trace } from '../../policy/terms/review.ts';
 import { everyOperation, type Operation, type RuleTraits } from '../../rules/rule.ts';
 import type { CoverageGap } from '../output-schemas/test-results.ts';
 

@@ -1,13 +1,13 @@
 // Writes requests for Secrets, Roles and RoleBindings that the rules of one policy may allow or refuse.
 import { isJsonObject, type JsonObject } from '../../base/json.ts';
-import { missingKeys } from '../../api/secret-share/typed-keys.ts';
+import { missingKeys } from '../../api/secret-share/secret-share.ts';
 import type { ProviderDefinition } from '../../policy/compile/load-provider.ts';
 import {
   roleBindingType,
   roleType,
   secretObjectType,
   type ObjectType,
-} from '../../policy/terms/object-key.ts';
+} from '../../policy/terms/provider-id.ts';
 import { roleRefExample } from '../../rules/role-refs.ts';
 import type { ExampleObject } from '../../rules/rule.ts';
 import { stringField } from '../../rules/fields.ts';

@@ -12,9 +12,8 @@ import {
   roleType,
   secretObjectType,
   type ObjectType,
-} from '../../policy/terms/object-key.ts';
-import type { Trace } from '../../policy/terms/trace.ts';
-import type { Right, Violation } from '../../policy/terms/verdict.ts';
+} from '../../policy/terms/provider-id.ts';
+import type { Trace, Right, Violation } from '../../policy/terms/review.ts';
 import { accessOf } from '../input/access.ts';
 import { judgeWrite } from '../input/judged-write.ts';
 import type { LoadedSuite } from './load-suite.ts';

@@ -1,12 +1,11 @@
 // Renders the objects that Reeve provides in one namespace, as the reconciler would create them.
 import { type KubeObject, nameOf } from '../../base/metadata.ts';
 import type { ClusterSnapshot } from '../../policy/compile/snapshot.ts';
-import { asStored } from '../../policy/decide/stored-namespace.ts';
-import { desired } from '../../policy/desired/desired.ts';
-import type { Claim } from '../../policy/desired/provider.ts';
+import { asStored } from '../../policy/terms/match.ts';
+import { desired, type Claim } from '../../policy/desired/desired.ts';
 import { copyOf, unavailable, type CopyState } from '../../policy/plan/copy.ts';
 import { desiredObject, refusalOf } from '../../policy/plan/desired-object.ts';
-import { secretObjectType } from '../../policy/terms/object-key.ts';
+import { secretObjectType } from '../../policy/terms/provider-id.ts';
 import type { LoadedSuite } from './load-suite.ts';
 
 export interface ProvidedObjects {

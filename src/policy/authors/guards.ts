@@ -6,8 +6,7 @@ import { annotationsOf, isTerminating, valueOf } from '../../base/metadata.ts';
 import { clipped, counted, listed } from '../../base/text.ts';
 import { countedWithNext } from '../terms/deletion-record.ts';
 import { isBinding, kubectlName, shortName, type ProviderId } from '../terms/provider-id.ts';
-import type { ProviderReview } from '../terms/review.ts';
-import type { JudgedViolation, Violation } from '../terms/verdict.ts';
+import type { ProviderReview, JudgedViolation, Violation } from '../terms/review.ts';
 import {
   fateOf,
   leavesObjects,

@@ -21,15 +21,12 @@ import type { ProviderDefinition } from '../compile/load-provider.ts';
 import type { CompiledPolicy } from '../compile/compile-policy.ts';
 import { auditNamespace, hasAuditableRules, type AuditedResource } from '../decide/audit.ts';
 import { clipped } from '../../base/text.ts';
-import { missingDefaults } from '../plan/repair.ts';
+import { missingDefaults } from '../plan/remainder.ts';
 import { costIn, dearer, type NamespaceCost } from '../decide/cost.ts';
-import { contentChanges, type ContentChange } from './content-changes.ts';
-import { HandOvers } from './hand-overs.ts';
-import { LostObjects } from './lost-objects.ts';
+import { contentChanges, type ContentChange, UnrenderedContents } from './content-changes.ts';
+import { HandOvers, LostObjects, OtherProviders } from './hand-overs.ts';
 import { matchOf } from './no-effect.ts';
-import { OtherProviders } from './other-providers.ts';
 import { RefusedContents } from './refused-contents.ts';
-import { UnrenderedContents } from './unrendered.ts';
 
 export interface Impact {
   /** Names of the namespaces that only the newer version matches. */

@@ -13,11 +13,10 @@ import {
 import { dearText } from '../decide/cost.ts';
 import { denies } from './guards.ts';
 import { totalOf, type Impact, type UnmatchedNamespace } from './impact.ts';
-import { kindsNotAllowed, nameNotAllowed, type Install } from '../compile/install.ts';
-import type { ContentChange } from './content-changes.ts';
+import { kindsNotAllowed, nameNotAllowed, type Install } from '../compile/load-provider.ts';
+import type { ContentChange, UnrenderedContent } from './content-changes.ts';
 import type { HandOver } from './hand-overs.ts';
-import { intentNotices } from './intent-notices.ts';
-import type { UnrenderedContent } from './unrendered.ts';
+import { intentNotices } from './intent-effects.ts';
 import { overQuotaText } from '../../rules/namespace-quota.ts';
 import { counted, listed, plural } from '../../base/text.ts';
 

@@ -2,16 +2,14 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type KubeObject, nameOf } from '../../base/metadata.ts';
 import type { CompiledContent } from '../compile/compile-contents.ts';
-import type { CompiledPolicy } from '../compile/compile-policy.ts';
+import type { CompiledPolicy, CompiledShare } from '../compile/compile-policy.ts';
 import type { CompiledRule } from '../compile/compile-rules.ts';
-import type { CompiledShare } from '../compile/compile-share.ts';
-import { roleBindingType, secretObjectType } from '../terms/object-key.ts';
+import { roleBindingType, secretObjectType, type ProviderId } from '../terms/provider-id.ts';
 import type { ClusterSnapshot } from '../compile/snapshot.ts';
 import { auditObject } from '../decide/audit.ts';
 import type { Circumstances } from '../terms/budget.ts';
 import type { ReviewedResource } from '../../rules/rule.ts';
 import { matchNamespace } from '../terms/match.ts';
-import type { ProviderId } from '../terms/provider-id.ts';
 import { policyIn, roleBindingsIn, roleBindingsOf, type ProviderWrite } from './provider-write.ts';
 
 interface RefusedContent {

@@ -2,7 +2,7 @@
 import { matchNamespace } from '../terms/match.ts';
 import { labelsOf, withMetadata, type KubeObject } from '../../base/metadata.ts';
 import { namespaceOfProvider, shownProvider, useOf } from '../terms/provider-id.ts';
-import type { Right } from '../terms/verdict.ts';
+import type { Right } from '../terms/review.ts';
 import type { CompiledPolicy } from '../compile/compile-policy.ts';
 import type { ProviderDefinition } from '../compile/load-provider.ts';
 import type { ClusterSnapshot } from '../compile/snapshot.ts';

@@ -4,17 +4,21 @@ import type {
   NamespacePolicySpec,
   ValidationAction,
 } from '../../api/namespace-policy/namespace-policy.ts';
-import { type Problem, compiled, refused, type CompileResult } from '../../base/problem.ts';
+import { type Problem, compiled, refused, type CompileResult, mapped } from '../../base/problem.ts';
 import { clipped } from '../../base/text.ts';
 import type { RequestersSpec } from '../../rules/requesters.ts';
 import type { DefaultKey, Requirement, ReviewedResource } from '../../rules/rule.ts';
 import { helmReleaseType } from '../../rules/secret-types.ts';
-import { compileException, type CompiledException } from '../terms/exceptions.ts';
-import { compileMatch, type CompiledMatch } from '../terms/match.ts';
+import {
+  compileException,
+  type CompiledException,
+  compileMatch,
+  type CompiledMatch,
+} from '../terms/match.ts';
 import { providerId, shortName, type ProviderId } from '../terms/provider-id.ts';
-import { compileContents, type CompiledContent } from './compile-contents.ts';
+import { compileContents, type CompiledContent, contentsRules } from './compile-contents.ts';
 import { compileRules, type CompiledRule } from './compile-rules.ts';
-import { contentsRules } from './contents-rule.ts';
+import type { SecretShare } from '../../api/secret-share/secret-share.ts';
 
 export interface CompiledPolicy {
   readonly id: ProviderId;
@@ -132,4 +136,46 @@ function unknownExceptions(spec: NamespacePolicySpec): readonly Problem[] {
 
 function pathOf({ field, key }: DefaultKey): readonly string[] {
   return ['spec', 'namespaces', 'defaults', field, key];
+}
+
+// Compiles a share: the namespaces that get a copy, the source Secret, and the form of the copy.
+
+export interface CompiledShare {
+  readonly id: ProviderId;
+  readonly name: string;
+  readonly contact: string | undefined;
+  readonly match: CompiledMatch;
+  readonly source: { readonly namespace: string; readonly name: string };
+  readonly copy: CopySpec;
+  readonly isSuspended: boolean;
+}
+
+export interface CopySpec {
+  readonly name: string;
+  /** Empty: the type of the source. */
+  readonly type: string;
+  /** Undefined: all keys, under their own names. */
+  readonly keys: readonly { readonly from: string; readonly to: string }[] | undefined;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly isImmutable: boolean;
+}
+
+export function compileShare({ metadata, spec }: SecretShare): CompileResult<CompiledShare> {
+  const { name, type, keys, labels, immutable } = spec.target ?? {};
+  const { contact, source, suspend } = spec;
+  return mapped(compileMatch(spec.targets), (match) => ({
+    id: providerId('SecretShare', metadata.name),
+    name: metadata.name,
+    contact,
+    match,
+    source,
+    copy: {
+      name: name ?? source.name,
+      type: type ?? '',
+      keys,
+      labels: labels ?? {},
+      isImmutable: immutable ?? false,
+    },
+    isSuspended: suspend,
+  }));
 }

@@ -11,7 +11,7 @@ import {
   type IntentBinding,
 } from '../../api/intents/intent-binding.ts';
 import { parseSecurityIntent, securityIntentKind } from '../../api/intents/security-intent.ts';
-import { apiVersion } from '../../schema/names.ts';
+import { apiVersion as ownVersion } from '../../schema/names.ts';
 import {
   namespacePolicyKind,
   parseNamespacePolicy,
@@ -20,13 +20,20 @@ import {
 import type { Intent } from '../intents/adapter.ts';
 import { compileBinding, type BindingFacts } from '../intents/compile-binding.ts';
 import { noIntents, type IntentContext } from '../intents/intent-context.ts';
-import { compiled, mapped, refused, type CompileResult } from '../../base/problem.ts';
+import { compiled, mapped, refused, type CompileResult, type Problem } from '../../base/problem.ts';
 import { compileMatch } from '../terms/match.ts';
-import { providerId, shortName, type ProviderKind } from '../terms/provider-id.ts';
+import {
+  providerId,
+  shortName,
+  type ProviderKind,
+  isSameObjectType,
+  type ObjectType,
+} from '../terms/provider-id.ts';
 import type { CompiledContent } from './compile-contents.ts';
 import { parseSecretShare, type SecretShare } from '../../api/secret-share/secret-share.ts';
-import { compilePolicy, type CompiledPolicy } from './compile-policy.ts';
-import { compileShare, type CompiledShare } from './compile-share.ts';
+import { compilePolicy, type CompiledPolicy, compileShare, type CompiledShare } from './compile-policy.ts';
+import { ownMember } from '../../base/json.ts';
+import { alternatives, quoted } from '../../base/text.ts';
 
 /** A provider as it is written, and its compiled form. A binding has the form of a policy: that is what its intents mean. */
 export type ProviderDefinition =
@@ -85,12 +92,17 @@ export function loadSubmitted(
 ): ProviderLoad {
   const { name, namespace } = metadata;
   const kept = namespace === undefined ? { name } : { name, namespace };
-  return loadProvider(kind, { apiVersion, kind, metadata: kept, spec }, context);
+  return loadProvider(kind, { apiVersion: ownVersion, kind, metadata: kept, spec }, context);
 }
 
 /** Loads an intent of the API server, in the same way. */
 export function loadIntent({ metadata: { name }, spec }: KubeObject): CompileResult<Intent> {
-  const parsed = parseSecurityIntent({ apiVersion, kind: securityIntentKind, metadata: { name }, spec });
+  const parsed = parseSecurityIntent({
+    apiVersion: ownVersion,
+    kind: securityIntentKind,
+    metadata: { name },
+    spec,
+  });
   return parsed.ok ? compiled({ name: name ?? '', ...parsed.intent.spec }) : parsed;
 }
 
@@ -142,7 +154,12 @@ function loadBinding(
   if (!rendered.ok) return rendered;
   const { spec: policySpec, facts } = rendered.value;
   const kind = namespace === undefined ? clusterIntentBindingKind : intentBindingKind;
-  const object = { apiVersion, kind: namespacePolicyKind, metadata: { name }, spec: policySpec } as const;
+  const object = {
+    apiVersion: ownVersion,
+    kind: namespacePolicyKind,
+    metadata: { name },
+    spec: policySpec,
+  } as const;
   const policy = compilePolicy(object, providerId(kind, name, namespace));
   if (!policy.ok)
     return refused(policy.problems.map((each) => ({ ...each, path: facts.sourceOf(each.path) })));
@@ -164,4 +181,61 @@ function onlyIn(namespace: string | undefined, content: CompiledContent): Compil
     render: (namespaceObject, budget) =>
       nameOf(namespaceObject) === namespace ? content.render(namespaceObject, budget) : { kind: 'absent' },
   };
+}
+
+// Limits of the installation on policies and shares: source namespaces, kinds of contents, names of copies.
+
+export interface Install {
+  /** The namespaces of the Secrets that may be shared. */
+  readonly sourceNamespaces: readonly string[];
+  /** The kinds that policies may provide as `contents.resources`. Undefined without a cluster: all kinds. */
+  readonly resourceKinds: readonly ObjectType[] | undefined;
+  /** The names of the Secrets that shares may create. Undefined: any name. */
+  readonly secretNames: readonly string[] | undefined;
+  /** True if existing Secrets are read and judged. */
+  readonly auditSecrets?: boolean | undefined;
+  /** Returns the resource name of a kind: `configmaps`. */
+  readonly resourceOf: (type: ObjectType) => string;
+}
+
+/** Reads the object without the schema, so that this problem is reported together with those of the schema. */
+export function sourceProblems(
+  kind: ProviderKind,
+  { spec }: Pick<KubeObject, string>,
+  { sourceNamespaces }: Install,
+): readonly Problem[] {
+  const namespace = ownMember(ownMember(spec, 'source'), 'namespace');
+  // The schema reports a value that is not text.
+  if (kind !== 'SecretShare' || typeof namespace !== 'string' || sourceNamespaces.includes(namespace))
+    return [];
+  const names = alternatives(sourceNamespaces);
+  const accepted = names === '' ? 'nothing: the installation has no namespaces for sources' : names;
+  return [{ path: ['spec', 'source', 'namespace'], found: quoted(namespace), accepted }];
+}
+
+/** Returns the kinds of `contents.resources` that the installation does not allow, each once. */
+export function kindsNotAllowed(definition: ProviderDefinition, install: Install): readonly ObjectType[] {
+  if (definition.kind !== 'NamespacePolicy') return [];
+  const unlike = new Map<string, ObjectType>();
+  for (const { apiVersion, kind } of definition.object.spec.contents?.resources ?? []) {
+    const type = { apiVersion, kind };
+    if (!isProvided(type, install)) unlike.set(`${apiVersion}/${kind}`, type);
+  }
+  return [...unlike.values()];
+}
+
+/** Returns the name of the copies when the installation does not allow it. */
+export function nameNotAllowed(definition: ProviderDefinition, install: Install): string | undefined {
+  if (definition.kind !== 'SecretShare') return undefined;
+  const { name } = definition.compiled.copy;
+  return mayMakeSecret(name, install) ? undefined : name;
+}
+
+/** Only the watched version is allowed: desired and stored objects of different versions cannot be compared. */
+export function isProvided(type: ObjectType, { resourceKinds }: Pick<Install, 'resourceKinds'>): boolean {
+  return resourceKinds?.some((each) => isSameObjectType(each, type)) ?? true;
+}
+
+export function mayMakeSecret(name: string, { secretNames }: Pick<Install, 'secretNames'>): boolean {
+  return secretNames?.includes(name) ?? true;
 }

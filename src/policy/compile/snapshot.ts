@@ -1,18 +1,21 @@
 // The engine's view of the cluster at one moment: policies, shares and namespaces, built by src/state.
-import type { KubeObject } from '../../base/metadata.ts';
+import { type KubeObject, labelsOf, nameOf } from '../../base/metadata.ts';
 import { noIntents, type IntentContext } from '../intents/intent-context.ts';
-import type { ObjectType } from '../terms/object-key.ts';
 import {
+  type ObjectType,
   kindOfProvider,
   providerKinds,
   type BindingKind,
   type ProviderId,
   type ProviderState,
 } from '../terms/provider-id.ts';
-import { ProviderIndex } from './provider-index.ts';
-import type { ReviewedResource } from '../../rules/rule.ts';
-import type { CompiledPolicy } from './compile-policy.ts';
-import type { CompiledShare } from './compile-share.ts';
+import type { ReviewedResource, OwnsDefault } from '../../rules/rule.ts';
+import type { CompiledPolicy, CompiledShare } from './compile-policy.ts';
+import { type CompiledMatch, isExcepted } from '../terms/match.ts';
+import type { Review } from '../terms/review.ts';
+import { helmReleaseType } from '../../rules/secret-types.ts';
+import { secretType } from '../../rules/secret-values.ts';
+import type { CompiledRule } from './compile-rules.ts';
 
 export interface ClusterSnapshot {
   readonly policies: PolicySet;
@@ -108,3 +111,178 @@ function inOrder<T extends { readonly id: ProviderId }>(providers: readonly T[])
 }
 
 export const noShares = new ShareSet([]);
+
+// Finds the providers that can match a namespace: by its exact name, a prefix of it, or a label.
+
+interface Indexed {
+  readonly match: CompiledMatch;
+}
+
+/** Indexes each provider by its narrowest term. Providers without such a term are always candidates. */
+export class ProviderIndex<T extends Indexed> {
+  readonly #byName = new Map<string, T[]>();
+  readonly #byPrefix = new Map<string, T[]>();
+  readonly #prefixLengths = new Set<number>();
+  readonly #byPair = new Map<string, T[]>();
+  readonly #byKey = new Map<string, T[]>();
+  readonly #always: T[] = [];
+  readonly #places = new Map<T, number>();
+
+  constructor(providers: readonly T[]) {
+    for (const [place, provider] of providers.entries()) {
+      this.#places.set(provider, place);
+      this.#add(provider);
+    }
+  }
+
+  /** The providers that can match any of these objects, in the order that the constructor was given, each once. */
+  candidates(objects: readonly KubeObject[]): readonly T[] {
+    const found = new Set<T>(this.#always);
+    for (const object of objects) this.#collect(object, found);
+    if (found.size < 2) return [...found];
+    return [...found].sort((a, b) => this.#placeOf(a) - this.#placeOf(b));
+  }
+
+  #placeOf(provider: T): number {
+    return this.#places.get(provider) ?? 0;
+  }
+
+  #add(provider: T): void {
+    const term = narrowestTerm(provider.match);
+    switch (term.kind) {
+      case 'names':
+        for (const name of term.values) append(this.#byName, name, provider);
+        break;
+      case 'pairs':
+        for (const pair of term.values) append(this.#byPair, pair, provider);
+        break;
+      case 'prefixes':
+        for (const prefix of term.values) {
+          append(this.#byPrefix, prefix, provider);
+          this.#prefixLengths.add(prefix.length);
+        }
+        break;
+      case 'key':
+        append(this.#byKey, term.key, provider);
+        break;
+      case 'none':
+        this.#always.push(provider);
+        break;
+      default:
+        term satisfies never;
+    }
+  }
+
+  #collect(object: KubeObject, found: Set<T>): void {
+    const name = nameOf(object);
+    if (this.#byName.size > 0) addAll(found, this.#byName.get(name));
+    for (const length of this.#prefixLengths) addAll(found, this.#byPrefix.get(name.slice(0, length)));
+    if (this.#byPair.size === 0 && this.#byKey.size === 0) return;
+    const labels = labelsOf(object);
+    for (const key of Object.keys(labels)) {
+      addAll(found, this.#byPair.get(pairKey(key, labels[key] ?? '')));
+      addAll(found, this.#byKey.get(key));
+    }
+  }
+}
+
+type Term =
+  | { readonly kind: 'names' | 'pairs' | 'prefixes'; readonly values: ReadonlySet<string> }
+  | { readonly kind: 'key'; readonly key: string }
+  | { readonly kind: 'none' };
+
+/** Returns the narrowest term. The order is: exact names, a label with its value, a name prefix, a label. */
+function narrowestTerm({ names, selector }: CompiledMatch): Term {
+  const need = selector?.needs;
+  if (names?.every(({ exact }) => exact) === true) {
+    return { kind: 'names', values: new Set(names.map(({ source }) => source)) };
+  }
+  if (need?.kind === 'pairs') {
+    return { kind: 'pairs', values: new Set(need.values.map((value) => pairKey(need.key, value))) };
+  }
+  if (names?.every(({ prefix }) => prefix !== '') === true) {
+    return { kind: 'prefixes', values: new Set(names.map(({ prefix }) => prefix)) };
+  }
+  return need?.kind === 'key' ? { kind: 'key', key: need.key } : { kind: 'none' };
+}
+
+/** Unambiguous, because a label key contains no `=`. */
+function pairKey(key: string, value: string): string {
+  return `${key}=${value}`;
+}
+
+function append<T>(index: Map<string, T[]>, key: string, provider: T): void {
+  const list = index.get(key);
+  if (list === undefined) index.set(key, [provider]);
+  else list.push(provider);
+}
+
+function addAll<T>(found: Set<T>, providers: readonly T[] | undefined): void {
+  if (providers === undefined) return;
+  for (const provider of providers) found.add(provider);
+}
+
+// Selects what applies to a review: rules, the Namespace they need, and the policy that owns a default.
+
+export function rulesFor(policy: CompiledPolicy, { resource, object }: Review): readonly CompiledRule[] {
+  const isHelmRelease =
+    resource === 'secrets' && object !== undefined && secretType(object) === helmReleaseType;
+  return isHelmRelease && !policy.judgesHelmReleases ? [] : policy.rules[resource];
+}
+
+/** Returns the Namespace that must be known to decide. Excluded namespaces and objects without rules need no lookup. */
+export function namespaceNeeded(review: Review, policies: PolicySet): string | undefined {
+  const { resource, operation, namespace } = review;
+  // Deletions of these objects are not judged, so that cleaning up always works.
+  if (resource === 'namespaces' || operation === 'DELETE') return undefined;
+  return policies.isExcluded(namespace) || !policies.judges(resource) ? undefined : namespace;
+}
+
+/** The failurePolicy of the webhooks for Secrets, Roles and RoleBindings. `Off`: without these webhooks. */
+export type HookMode = 'Off' | 'Ignore' | 'Fail';
+
+/** The kinds besides Namespaces for which a policy in force has rules or defaults. */
+export interface JudgedKinds {
+  readonly secrets: boolean;
+  readonly roles: boolean;
+  readonly rolebindings: boolean;
+  readonly secretDefaults: boolean;
+}
+
+export function judgedKinds(policies: PolicySet): JudgedKinds {
+  return {
+    secrets: policies.judges('secrets'),
+    roles: policies.judges('roles'),
+    rolebindings: policies.judges('rolebindings'),
+    secretDefaults: policies.policies.some(({ secretDefaults }) => secretDefaults.length > 0),
+  };
+}
+
+/** Returns the parts of the spec that need a webhook which this install leaves out. They apply only to our own writes. */
+export function partsWithoutHook(policy: CompiledPolicy, mode: HookMode): readonly ('secrets' | 'rbac')[] {
+  if (mode !== 'Off') return [];
+  const { secrets, roles, rolebindings } = policy.rules;
+  return [
+    ...(secrets.length > 0 ? (['secrets'] as const) : []),
+    ...(roles.length + rolebindings.length > 0 ? (['rbac'] as const) : []),
+  ];
+}
+
+/** Returns which policy sets each default. `matching` is sorted by name, and the first policy wins. */
+export function defaultOwners(
+  kind: 'namespaces' | 'secrets',
+  matching: readonly CompiledPolicy[],
+  namespace: string,
+  now: Date,
+): (policy: CompiledPolicy) => OwnsDefault {
+  const owners = new Map<string, CompiledPolicy>();
+  for (const policy of matching) {
+    const keys = kind === 'namespaces' ? policy.namespaceDefaults : policy.secretDefaults;
+    if (keys.length === 0 || isExcepted(policy.exceptions, `${kind}.defaults`, namespace, now)) continue;
+    for (const { field, key } of keys) {
+      const id = `${field} ${key}`;
+      if (!owners.has(id)) owners.set(id, policy);
+    }
+  }
+  return (policy) => (field, key) => owners.get(`${field} ${key}`) === policy;
+}

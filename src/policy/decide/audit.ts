@@ -1,14 +1,13 @@
 // Judges an existing Namespace, or an existing object in it, by the rules of a policy.
 import { type KubeObject, nameOf } from '../../base/metadata.ts';
 import type { Circumstances } from '../terms/budget.ts';
-import { rulesFor } from '../compile/applicable-rules.ts';
+import { rulesFor } from '../compile/snapshot.ts';
 import type { CompiledPolicy } from '../compile/compile-policy.ts';
 import { judge, withoutConsequences } from './judge.ts';
 import { matchNamespace, type MatchError } from '../terms/match.ts';
-import type { Review } from '../terms/review.ts';
+import { type Review, causesFirst, type JudgedViolation, type Violation } from '../terms/review.ts';
 import type { ReviewedResource } from '../../rules/rule.ts';
 import type { CompiledRule } from '../compile/compile-rules.ts';
-import { causesFirst, type JudgedViolation, type Violation } from '../terms/verdict.ts';
 
 /** The result for one policy and one existing Namespace. */
 export interface Audit {

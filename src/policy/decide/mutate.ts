@@ -1,19 +1,21 @@
 // Adds the labels and annotations that policies default, and restores defaults that an update dropped.
 import { unlimitedBudget, type Budget, type Circumstances } from '../terms/budget.ts';
-import { isExcepted } from '../terms/exceptions.ts';
-import { matchNamespace } from '../terms/match.ts';
+import { isExcepted, matchNamespace, asStored } from '../terms/match.ts';
 import { clipped } from '../../base/text.ts';
 import { shownName } from '../terms/provider-id.ts';
-import { keyText, metadataMap, valueOf, withMetadata, type KubeObject } from '../../base/metadata.ts';
-import { patchOf, type JsonPatchOperation } from '../terms/patch.ts';
-import type { Review } from '../terms/review.ts';
-import { rulesFor } from '../compile/applicable-rules.ts';
+import {
+  keyText,
+  metadataMap,
+  valueOf,
+  withMetadata,
+  type KubeObject,
+  type StringMap,
+} from '../../base/metadata.ts';
+import type { Review, Violation } from '../terms/review.ts';
+import { rulesFor, type ClusterSnapshot } from '../compile/snapshot.ts';
 import { renderDefault } from '../../rules/default-keys.ts';
 import type { DefaultKey } from '../../rules/rule.ts';
-import type { ClusterSnapshot } from '../compile/snapshot.ts';
 import { creationOf } from './audit.ts';
-import { asStored } from './stored-namespace.ts';
-import type { Violation } from '../terms/verdict.ts';
 import type { CompiledPolicy } from '../compile/compile-policy.ts';
 
 /** A default of one policy can make another policy match. More rounds than this mean that policies contradict each other. */
@@ -251,4 +253,60 @@ function contradiction({ policies }: Additions): Violation {
     found: `defaults that still change the namespace after ${maxRounds} rounds`,
     accepted: `defaults that do not trigger each other; check policies ${[first, ...others].slice(0, 5).join(', ')}`,
   };
+}
+
+// Builds the smallest JSON Patch that adds labels and annotations to an object, and applies it.
+
+export interface JsonPatchOperation {
+  readonly op: 'add';
+  readonly path: string;
+  readonly value: string | StringMap;
+}
+
+interface MetadataAdditions {
+  readonly labels: ReadonlyMap<string, string>;
+  readonly annotations: ReadonlyMap<string, string>;
+}
+
+export function patchOf(object: KubeObject, additions: MetadataAdditions): readonly JsonPatchOperation[] {
+  return [
+    ...additionsTo('labels', object.metadata.labels, additions.labels),
+    ...additionsTo('annotations', object.metadata.annotations, additions.annotations),
+  ];
+}
+
+function additionsTo(
+  field: 'labels' | 'annotations',
+  present: StringMap | undefined,
+  added: ReadonlyMap<string, string>,
+): readonly JsonPatchOperation[] {
+  if (added.size === 0) return [];
+  const sorted = [...added].sort(([a], [b]) => (a < b ? -1 : 1));
+  // `add` below a missing member fails, so a missing map is added whole (RFC 6902, section 4.1).
+  if (present === undefined)
+    return [{ op: 'add', path: `/metadata/${field}`, value: Object.fromEntries(sorted) }];
+  return sorted.map(([key, value]) => ({
+    op: 'add',
+    path: `/metadata/${field}/${escapePointer(key)}`,
+    value,
+  }));
+}
+
+/** Returns the object as the API server has it after the patch. */
+export function patchedBy(object: KubeObject, patch: readonly JsonPatchOperation[]): KubeObject {
+  return patch.reduce((result, { path, value }) => {
+    const [field, key = ''] = path.slice('/metadata/'.length).split('/');
+    const added =
+      typeof value === 'string' ? [[unescapePointer(key), value] as const] : Object.entries(value);
+    return withMetadata(result, field === 'labels' ? field : 'annotations', new Map(added));
+  }, object);
+}
+
+/** RFC 6901, section 3: `~` first, so that the `~` of `~1` is not escaped again. */
+function escapePointer(key: string): string {
+  return key.replaceAll('~', '~0').replaceAll('/', '~1');
+}
+
+function unescapePointer(key: string): string {
+  return key.replaceAll('~1', '/').replaceAll('~0', '~');
 }

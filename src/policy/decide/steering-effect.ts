@@ -3,8 +3,8 @@ import { isDeepStrictEqual } from 'node:util';
 import { type RequestersSpec, isRequester } from '../../rules/requesters.ts';
 import { namespaceNameLabel, placeholderName } from '../../schema/names.ts';
 import type { Budget } from '../terms/budget.ts';
-import { policyProvider, shareProvider, type Provider } from '../desired/provider.ts';
-import { matchNamespace, type CompiledMatch } from '../terms/match.ts';
+import { policyProvider, shareProvider, type Provider } from '../desired/desired.ts';
+import { matchNamespace, type CompiledMatch, bareNamespace } from '../terms/match.ts';
 import {
   keyPath,
   labelsOf,
@@ -17,13 +17,10 @@ import {
 } from '../../base/metadata.ts';
 import { clipped } from '../../base/text.ts';
 import { shownProvider, useOf } from '../terms/provider-id.ts';
-import type { Review } from '../terms/review.ts';
+import type { Review, Right } from '../terms/review.ts';
 import type { OwnsDefault } from '../../rules/rule.ts';
 import { renderDefault } from '../../rules/default-keys.ts';
-import { bareNamespace } from './stored-namespace.ts';
-import type { Right } from '../terms/verdict.ts';
-import type { CompiledPolicy } from '../compile/compile-policy.ts';
-import type { CompiledShare } from '../compile/compile-share.ts';
+import type { CompiledPolicy, CompiledShare } from '../compile/compile-policy.ts';
 
 /** The two sides that are compared. */
 export interface SteeringSides {

@@ -5,7 +5,7 @@ import type {
   NamespacePolicySpec,
 } from '../../api/namespace-policy/namespace-policy.ts';
 import type { SecurityIntentSpec } from '../../api/intents/security-intent.ts';
-import type { ObjectType } from '../terms/object-key.ts';
+import type { ObjectType } from '../terms/provider-id.ts';
 
 /** An intent that can be rendered: its id is known, and its params are those of the id. */
 export interface Intent extends SecurityIntentSpec {

@@ -4,11 +4,10 @@ import { knownIntents } from '../../api/intents/intent-ids.ts';
 import { workloadSelector } from '../../api/intents/workloads.ts';
 import type { NamespacePolicySpec, ValidationAction } from '../../api/namespace-policy/namespace-policy.ts';
 import { type Path, type Problem, mapped, refused, type CompileResult } from '../../base/problem.ts';
-import { literalTexts } from './literal-texts.ts';
 import type { AdapterSettings, Intent, Rendering, Target } from './adapter.ts';
 import type { IntentContext } from './intent-context.ts';
 import { mergeRenderings, type IntentRendering, type MergedRenderings } from './merged-renderings.ts';
-import { isSameObjectType } from '../terms/object-key.ts';
+import { isSameObjectType } from '../terms/provider-id.ts';
 
 /** A binding of either kind. */
 interface BindingInput {
@@ -243,4 +242,20 @@ function keyOrigin([rule, field, key]: Path, merged: MergedRenderings) {
   if ((rule !== 'defaults' && rule !== 'required') || (field !== 'labels' && field !== 'annotations'))
     return undefined;
   return merged[rule][field].get(String(key));
+}
+
+// Escapes what the engine would read as a template: a binding has none, and its params can hold any text.
+
+/** Returns the value with `$${` for each `${` in its texts. Keys are never templates. */
+function literalTexts<T>(value: T): T {
+  if (!JSON.stringify(value).includes('${')) return value;
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the copy has the form of the value
+  return escaped(value) as T;
+}
+
+function escaped(value: unknown): unknown {
+  if (typeof value === 'string') return value.replaceAll('${', '$$${');
+  if (Array.isArray(value)) return value.map(escaped);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, escaped(each)]));
 }

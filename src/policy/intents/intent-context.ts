@@ -1,5 +1,5 @@
 // Says with what a binding is compiled: the intents by name, and which adapters are there.
-import { isSameObjectType, type ObjectType } from '../terms/object-key.ts';
+import { isSameObjectType, type ObjectType } from '../terms/provider-id.ts';
 import { isIntentId, knownIntents } from '../../api/intents/intent-ids.ts';
 import type { AdapterSettings, Intent, IntentAdapter, Target } from './adapter.ts';
 import { FormCache } from './form-cache.ts';

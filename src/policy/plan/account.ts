@@ -3,8 +3,7 @@ import { hash } from 'node:crypto';
 import { isJsonObject, ownMember, type JsonObject } from '../../base/json.ts';
 import { type KubeObject, isTerminating, labelsOf, nameOf, valueOf } from '../../base/metadata.ts';
 import { accountFieldManager, keptFieldManager, managedByLabel, managedByReeve } from '../../schema/names.ts';
-import { objectKey, serviceAccountType, type ObjectKey } from '../terms/object-key.ts';
-import type { ProviderId } from '../terms/provider-id.ts';
+import { objectKey, serviceAccountType, type ObjectKey, type ProviderId } from '../terms/provider-id.ts';
 
 export interface ObservedAccount {
   readonly key: ObjectKey;

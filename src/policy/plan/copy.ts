@@ -1,12 +1,11 @@
 // Derives the content of a copy from the source of a share, or the reason why there can be no copy.
 import { isJsonObject, ownMember, type JsonObject } from '../../base/json.ts';
 import { type KubeObject, annotationsOf, labelsOf, valueOf } from '../../base/metadata.ts';
-import type { CompiledShare } from '../compile/compile-share.ts';
+import type { CompiledShare } from '../compile/compile-policy.ts';
 import { parseProviderId } from '../terms/provider-id.ts';
 import { managedByLabel, managedByReeve, ownerAnnotation } from '../../schema/names.ts';
 import { secretFacts, type SecretFacts } from './observed.ts';
-import { uncopiedTypes } from '../../api/secret-share/target.ts';
-import { missingKeys } from '../../api/secret-share/typed-keys.ts';
+import { uncopiedTypes, missingKeys } from '../../api/secret-share/secret-share.ts';
 
 export interface CopyPayload {
   readonly type: string;

@@ -6,6 +6,7 @@ import {
   annotationsOf,
   labelsOf,
   withMetadata,
+  nameOf,
 } from '../../base/metadata.ts';
 import {
   appliedAnnotation,
@@ -22,13 +23,21 @@ import { withSecretDefaults } from '../decide/mutate.ts';
 import type { Review } from '../terms/review.ts';
 import type { ReviewedResource } from '../../rules/rule.ts';
 import type { ClusterSnapshot } from '../compile/snapshot.ts';
-import { violationLine } from '../terms/message.ts';
+import { violationLine } from '../decide/settle.ts';
 import { rfc3339 } from '../../base/time.ts';
-import { kindOfProvider, nameOfProvider } from '../terms/provider-id.ts';
+import {
+  kindOfProvider,
+  nameOfProvider,
+  roleBindingType,
+  isSameObjectType,
+  secretObjectType,
+  type ObjectType,
+} from '../terms/provider-id.ts';
 import type { CopyPayload } from './copy.ts';
-import type { CompiledShare } from '../compile/compile-share.ts';
-import type { Claim } from '../desired/provider.ts';
-import { roleBindingType, isSameObjectType, secretObjectType, type ObjectType } from '../terms/object-key.ts';
+import type { CompiledShare } from '../compile/compile-policy.ts';
+import type { Claim } from '../desired/desired.ts';
+import { isDeepStrictEqual } from 'node:util';
+import type { PlanInput } from './plan-input.ts';
 
 /** Returns the object with its namespace, our labels and annotations and, for a Secret, the defaults of policies. */
 export function desiredObject(
@@ -172,4 +181,39 @@ function reviewOf(object: KubeObject, resource: ReviewedResource, namespace: str
     object,
     attributes: {},
   };
+}
+
+// Compares what two providers want of one object, apart from the marks of its owner.
+
+/** What a comparison of claims needs to know of a namespace. */
+type ComparedIn = Pick<PlanInput, 'namespaceObject' | 'snapshot' | 'copyStateOf' | 'now'>;
+
+/** Returns the fields in which the claims differ, in the words of the status. Empty if one object satisfies both. */
+export function differingFields(a: Claim, b: Claim, input: ComparedIn): readonly string[] {
+  const [one, other] = [wantedBy(a, b, input), wantedBy(b, a, input)];
+  // Two sources with the same data now can differ later.
+  if (!isDeepStrictEqual(one['source'], other['source'])) return ['source'];
+  const fields = new Set([...Object.keys(one), ...Object.keys(other)]);
+  return [...fields].filter((field) => !isDeepStrictEqual(one[field], other[field])).sort();
+}
+
+/** Copies are compared by what the shares say of them while one of them cannot be made. */
+function wantedBy(claim: Claim, other: Claim, input: ComparedIn): JsonObject {
+  const { content, expiresAt: expiry } = claim;
+  const share = content.kind === 'copy' ? content.share : undefined;
+  const payload = payloadOf(claim, input);
+  if (share !== undefined && (payload === undefined || payloadOf(other, input) === undefined)) {
+    const { isImmutable: immutable, ...form } = share.copy;
+    return { ...form, immutable, source: share.source };
+  }
+  const { namespaceObject, snapshot, now } = input;
+  const object = unnamed(desiredObject(claim, payload, nameOf(namespaceObject), snapshot, now));
+  const { [ownerAnnotation]: _owner, [appliedAnnotation]: _hash, ...annotations } = annotationsOf(object);
+  const { metadata: _metadata, ...fields } = object;
+  return { ...fields, labels: labelsOf(object), annotations, expiry, source: share?.source };
+}
+
+function payloadOf({ content }: Claim, { copyStateOf }: ComparedIn): CopyPayload | undefined {
+  const copy = content.kind === 'copy' ? copyStateOf(content.share) : undefined;
+  return copy?.kind === 'ready' ? copy.payload : undefined;
 }

@@ -1,9 +1,8 @@
 // Says what the two fields of a ServiceAccount will be, and for which providers Reeve adds to them.
-import type { Freeze } from '../desired/desired.ts';
-import type { FieldsClaim } from '../desired/provider.ts';
+import type { Freeze, FieldsClaim } from '../desired/desired.ts';
 import type { ProviderId } from '../terms/provider-id.ts';
 import { automountItem, markOf, type ObservedAccount } from './account.ts';
-import { conflictResult, type ObjectResult } from './object-result.ts';
+import { conflictResult, type ObjectResult } from './observed.ts';
 
 /** What happens to fields that a provider no longer wants. `released`: they stay, and are no longer Reeve's. */
 export type FieldsFate = 'kept' | 'released' | 'removed';

@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { JsonObject } from '../../base/json.ts';
 import { keptFieldManager } from '../../schema/names.ts';
-import type { FieldsClaim } from '../desired/provider.ts';
+import type { FieldsClaim } from '../desired/desired.ts';
 import { compareProviders, type ProviderId } from '../terms/provider-id.ts';
 import { automountItem, fieldsOf, managerOf, markOf, maxMarks, type ObservedAccount } from './account.ts';
 import { knownOwners, NextAccount, type AccountInput } from './next-account.ts';
@@ -12,7 +12,7 @@ import {
   syncedResult,
   terminatingText,
   type ObjectResult,
-} from './object-result.ts';
+} from './observed.ts';
 
 export interface AccountStep {
   readonly live: ObservedAccount;

@@ -1,5 +1,5 @@
 // Plans one object that a provider wants in a namespace: in sync, a step, or the reason why there is none.
-import type { JsonObject } from '../../base/json.ts';
+import { type JsonObject, isJsonObject, ownMember } from '../../base/json.ts';
 import {
   type KubeObject,
   annotationsOf,
@@ -15,22 +15,13 @@ import {
   expiresAtAnnotation,
   orphanedFromKey,
 } from '../../schema/names.ts';
-import {
-  compareCopy,
-  compareResource,
-  compareRoleBinding,
-  foreignFields,
-  hasOldExpiry,
-  type NeededWrite,
-} from './compare.ts';
 import type { CopyPayload, CopyState } from './copy.ts';
-import type { Observed } from './observed.ts';
-import { failedResult, syncedResult, terminatingText, type ObjectResult } from './object-result.ts';
+import { type Observed, failedResult, syncedResult, terminatingText, type ObjectResult } from './observed.ts';
 import { isWhollyOurs, desiredObject, refusalOf, unnamed } from './desired-object.ts';
 import type { ClaimScope, PlanInput } from './plan-input.ts';
-import type { CompiledShare } from '../compile/compile-share.ts';
-import type { Freeze } from '../desired/desired.ts';
-import type { Claim } from '../desired/provider.ts';
+import type { CompiledShare } from '../compile/compile-policy.ts';
+import type { Freeze, Claim } from '../desired/desired.ts';
+import { isDeepStrictEqual } from 'node:util';
 
 export type ClaimStep =
   /** The payload must be read before the object can be compared. */
@@ -234,4 +225,84 @@ function outOfScope(claim: Claim, scope: Exclude<ClaimScope, 'allowed'>): Object
   }
   const message = `this installation does not allow policies to provide ${kind} of ${apiVersion}`;
   return failedResult(claim, 'KindNotAllowed', message);
+}
+
+// Compares a live object with the desired object, and says which write would bring it in sync.
+
+/**
+ * `check`: the objects differ, but the API server may only have stored a value in another form. A dry run shows it.
+ * `replace`: an immutable field differs, so the object must be deleted and created again.
+ */
+type NeededWrite = 'none' | 'update' | 'check' | 'replace';
+
+export function compareCopy(wanted: KubeObject, payload: CopyPayload, live: Observed): NeededWrite {
+  if (live.content.kind !== 'secret') return 'update';
+  const { facts, labels } = live.content;
+  const isSame = facts.hash === payload.facts.hash;
+  if (isSame) return hasMetadata({ metadata: labels }, wanted) ? 'none' : 'update';
+  // https://kubernetes.io/docs/concepts/configuration/secret/#secret-immutable; The type of a Secret is immutable.
+  return facts.type !== payload.facts.type || facts.isImmutable ? 'replace' : 'update';
+}
+
+export function compareRoleBinding(wanted: KubeObject, live: KubeObject): NeededWrite {
+  // https://kubernetes.io/docs/reference/access-authn-authz/rbac/#clusterrolebinding-example: A roleRef is immutable.
+  if (!isDeepStrictEqual(live['roleRef'], wanted['roleRef'])) return 'replace';
+  const isSame = isDeepStrictEqual(live['subjects'] ?? [], wanted['subjects'] ?? []);
+  return isSame && hasMetadata(live, wanted) && !hasOldExpiry(wanted, live) ? 'none' : 'update';
+}
+
+/** Returns true if the annotation with the expiry must be removed. */
+function hasOldExpiry(wanted: KubeObject, live: KubeObject): boolean {
+  const [isWanted, isThere] = [wanted, live].map((each) =>
+    Object.hasOwn(annotationsOf(each), expiresAtAnnotation),
+  );
+  return isThere === true && isWanted === false;
+}
+
+export function compareResource(wanted: KubeObject, live: KubeObject): NeededWrite {
+  const applied = valueOf(annotationsOf(live), appliedAnnotation);
+  if (applied !== valueOf(annotationsOf(wanted), appliedAnnotation)) return 'update';
+  return isPartOf(wanted, live) ? 'none' : 'check';
+}
+
+function hasMetadata(live: KubeObject, wanted: KubeObject): boolean {
+  return isPartOf(labelsOf(wanted), labelsOf(live)) && isPartOf(annotationsOf(wanted), annotationsOf(live));
+}
+
+/** Fields that every object has. They are not compared as content. */
+const commonFields = new Set(['apiVersion', 'kind', 'metadata', 'status']);
+
+/** Returns the merge patch that removes fields that are not wanted. The API server then sets its defaults again. */
+export function foreignFields(wanted: KubeObject, live: KubeObject): JsonObject {
+  const own = Object.entries(live).filter(([field]) => !commonFields.has(field));
+  return withoutForeign(wanted, Object.fromEntries(own));
+}
+
+function withoutForeign(wanted: JsonObject, live: JsonObject): JsonObject {
+  const changes = Object.entries(live).flatMap(([field, value]): readonly (readonly [string, unknown])[] => {
+    if (!Object.hasOwn(wanted, field)) return [[field, null]];
+    const wantedValue = wanted[field];
+    if (Array.isArray(wantedValue)) return isPartOf(wantedValue, value) ? [] : [[field, wantedValue]];
+    if (!isJsonObject(wantedValue) || !isJsonObject(value)) return [];
+    const inner = withoutForeign(wantedValue, value);
+    return Object.keys(inner).length === 0 ? [] : [[field, inner]];
+  });
+  return Object.fromEntries(changes);
+}
+
+/** Returns true if `live` holds everything that `wanted` holds. */
+function isPartOf(wanted: unknown, live: unknown): boolean {
+  if (Array.isArray(wanted)) {
+    return (
+      Array.isArray(live) &&
+      live.length === wanted.length &&
+      wanted.every((item, index) => isPartOf(item, live[index]))
+    );
+  }
+  if (isJsonObject(wanted)) {
+    return Object.entries(wanted).every(
+      ([key, value]) => value === null || isPartOf(value, ownMember(live, key)),
+    );
+  }
+  return isDeepStrictEqual(wanted, live);
 }

@@ -1,14 +1,12 @@
 // The input from which one namespace is planned.
 import type { KubeObject } from '../../base/metadata.ts';
-import type { ProviderId } from '../terms/provider-id.ts';
+import type { ProviderId, ObjectKey } from '../terms/provider-id.ts';
 import type { ClusterSnapshot } from '../compile/snapshot.ts';
 import type { CopyState } from './copy.ts';
-import type { Desired } from '../desired/desired.ts';
+import type { Desired, Claim } from '../desired/desired.ts';
 import type { FuseVerdict } from './fuse.ts';
-import type { ObjectKey } from '../terms/object-key.ts';
 import type { Observed } from './observed.ts';
-import type { CompiledShare } from '../compile/compile-share.ts';
-import type { Claim } from '../desired/provider.ts';
+import type { CompiledShare } from '../compile/compile-policy.ts';
 
 /**
  * The answer of the install for one object. `unknown`: the install allows it, but Reeve cannot watch the kind, for

@@ -1,21 +1,21 @@
 // Plans one namespace: the steps that bring its objects in sync, and results for objects that need no step.
 import { managedByLabel, managedByReeve, ownerAnnotation } from '../../schema/names.ts';
-import { kindOfProvider, type ProviderId } from '../terms/provider-id.ts';
+import { kindOfProvider, type ProviderId, namespaceOfProvider } from '../terms/provider-id.ts';
 import { heldHereText } from './fuse.ts';
-import { grantsAccess, type Observed } from './observed.ts';
-import type { CompiledShare } from '../compile/compile-share.ts';
 import {
+  grantsAccess,
+  type Observed,
   conflictResult,
   terminatingText,
   undesiredResult,
   type Follower,
   type ObjectResult,
-} from './object-result.ts';
-import { differingFields } from './same-object.ts';
+} from './observed.ts';
+import type { CompiledShare } from '../compile/compile-policy.ts';
+import { differingFields } from './desired-object.ts';
 import { planClaim, type ClaimStep } from './plan-claim.ts';
 import type { PlanInput } from './plan-input.ts';
-import { byPrecedence, isFrozen, keepsFrozen } from './precedence.ts';
-import type { Claim } from '../desired/provider.ts';
+import type { Claim } from '../desired/desired.ts';
 import { quoted } from '../../base/text.ts';
 
 export type PlanStep =
@@ -227,4 +227,38 @@ export function isUnwanted(live: Observed, input: Pick<PlanInput, 'snapshot' | '
 
 function isExpired({ owner, key }: Owned, { expired }: PlanInput['desired']): boolean {
   return expired.get(owner)?.has(key) === true;
+}
+
+// Says which of several providers gets an object, and which providers keep their objects as they are.
+
+/** Orders claims by name, but a frozen provider keeps what it owns and takes nothing from other providers. */
+export function byPrecedence(
+  claims: readonly Claim[],
+  live: Observed | undefined,
+  input: Pick<PlanInput, 'snapshot' | 'desired'>,
+): readonly Claim[] {
+  const rank = ({ provider }: Claim): number => {
+    if (!input.desired.frozen.has(provider)) return 1;
+    return provider === live?.owner && keepsFrozen(provider, input) ? 0 : 2;
+  };
+  return claims.toSorted((a, b) => rank(a) - rank(b));
+}
+
+/**
+ * Returns whether no other provider can take the objects of this one, because it is frozen. A binding of a tenant always
+ * gives way: with a suspended one, he would stop the provider of the cluster from changing the object.
+ */
+export function keepsFrozen(owner: ProviderId, input: Pick<PlanInput, 'snapshot' | 'desired'>): boolean {
+  return isFrozen(owner, input) && namespaceOfProvider(owner) === undefined;
+}
+
+/** A provider that does not load, is suspended, or has an error for this namespace keeps its objects as they are. */
+export function isFrozen(
+  owner: ProviderId,
+  { snapshot, desired }: Pick<PlanInput, 'snapshot' | 'desired'>,
+): boolean {
+  if (desired.frozen.has(owner)) return true;
+  const state = snapshot.providers.get(owner);
+  // The fuse decides about the objects of a provider that is being deleted.
+  return state !== undefined && !state.isDeleting && (!state.isValid || state.isSuspended);
 }

@@ -2,10 +2,11 @@
 import { managedByLabel, managedByReeve, ownerAnnotation, readyCondition } from '../../schema/names.ts';
 import { clipped } from '../../base/text.ts';
 import type { Desired } from '../desired/desired.ts';
-import { kindOfKey, nameOfKey, type ObjectKey } from '../terms/object-key.ts';
-import type { ObjectResult } from '../plan/object-result.ts';
-import type { Observed } from '../plan/observed.ts';
+import { kindOfKey, nameOfKey, type ObjectKey, type ProviderId } from '../terms/provider-id.ts';
+import type { ObjectResult, Observed } from '../plan/observed.ts';
 import type { Condition } from './condition.ts';
+import { matchErrorText, type MatchError } from '../terms/match.ts';
+import type { Violation } from '../terms/review.ts';
 
 const maxMessageLength = 1024;
 
@@ -79,4 +80,134 @@ function ready(reason: string, message: string): Condition {
 
 function notReady(reason: string, message: string): Condition {
   return { type: readyCondition, status: 'False', reason, message: clipped(message, maxMessageLength) };
+}
+
+// Counts for one namespace, per policy and share, how many objects are in sync and which are not.
+
+/** An entry of `status.failures`. */
+export interface UnsyncedObject {
+  readonly namespace: string;
+  /** Left out where the provider failed in the namespace as a whole. */
+  readonly kind?: string;
+  readonly name?: string;
+  readonly reason: string;
+  readonly message: string;
+}
+
+/** An entry of `status.skippedContents`. */
+export interface SkippedObject {
+  readonly namespace: string;
+  readonly kind: string;
+  readonly name: string;
+  /** The label or annotation that is missing. */
+  readonly message: string;
+}
+
+/** The report of one namespace on one provider. */
+export interface ProviderReport {
+  readonly desired: number;
+  readonly synced: number;
+  readonly conflicts: number;
+  readonly failed: number;
+  /** Objects that are no longer wanted and that Reeve cannot remove. */
+  readonly stuck: number;
+  /** Objects that the fuse kept when the namespace was reconciled. The fuse knows how many they are now. */
+  readonly held: number;
+  readonly failures: readonly UnsyncedObject[];
+  readonly skipped: readonly SkippedObject[];
+  readonly isMatched: boolean;
+  readonly violations: readonly Violation[];
+  /** When the next object of the provider expires, in milliseconds since the epoch. */
+  readonly nextExpiry: number | undefined;
+  /** The value of the quota label, if the namespace counts for the quota of the policy. */
+  readonly quotaValue: string | undefined;
+  /** What the policy costs in the namespace. 0 where that is cheap, so that small differences change no report. */
+  readonly units: number;
+}
+
+export const emptyReport: ProviderReport = {
+  desired: 0,
+  synced: 0,
+  conflicts: 0,
+  failed: 0,
+  stuck: 0,
+  held: 0,
+  failures: [],
+  skipped: [],
+  isMatched: false,
+  violations: [],
+  nextExpiry: undefined,
+  quotaValue: undefined,
+  units: 0,
+};
+
+/** Returns the report on a policy with rules alone, whose match has an error for the namespace. */
+export function unmatchedReport(namespace: string, error: MatchError): ProviderReport {
+  const failure = { namespace, reason: 'MatchFailed', message: matchErrorText(error) };
+  return { ...emptyReport, failed: 1, failures: [failure] };
+}
+
+/** Returns the report on each provider. Held deletions are no failures: the fuse reports them. */
+export function providerReports(
+  namespace: string,
+  {
+    frozen,
+    providers,
+    skipped,
+    expiries,
+    units,
+  }: Pick<Desired, 'frozen' | 'providers' | 'skipped' | 'expiries' | 'units'>,
+  results: readonly ObjectResult[],
+): ReadonlyMap<ProviderId, ProviderReport> {
+  const reports = new Map<ProviderId, ProviderReport>(
+    providers.map((provider) => [
+      provider,
+      {
+        ...emptyReport,
+        isMatched: frozen.get(provider)?.reason !== 'MatchFailed',
+        nextExpiry: expiries.get(provider),
+        units: units.get(provider) ?? 0,
+      },
+    ]),
+  );
+  const add = (provider: ProviderId, change: (report: ProviderReport) => ProviderReport): void => {
+    reports.set(provider, change(reports.get(provider) ?? emptyReport));
+  };
+  for (const result of results) add(result.provider, (report) => withResult(report, namespace, result));
+  for (const { provider, ...content } of skipped)
+    add(provider, (report) => ({ ...report, skipped: [...report.skipped, { namespace, ...content }] }));
+  for (const [provider, { reason, message }] of frozen) {
+    // Suspension is no failure. A match or template with an error counts as one failed object.
+    if (reason === 'Suspended') continue;
+    const failure = { namespace, reason, message };
+    add(provider, (report) => ({
+      ...report,
+      desired: report.desired + 1,
+      failed: report.failed + 1,
+      failures: [...report.failures, failure],
+    }));
+  }
+  return reports;
+}
+
+function withResult(report: ProviderReport, namespace: string, result: ObjectResult): ProviderReport {
+  const { key, state, reason, message } = result;
+  const failures = [
+    ...report.failures,
+    { namespace, kind: kindOfKey(key), name: nameOfKey(key), reason, message },
+  ];
+  const desired = report.desired + 1;
+  switch (state) {
+    case 'synced':
+      return { ...report, desired, synced: report.synced + 1 };
+    case 'conflict':
+      return { ...report, desired, conflicts: report.conflicts + 1, failures };
+    case 'failed':
+      return { ...report, desired, failed: report.failed + 1, failures };
+    case 'undesired':
+      if (reason === 'TooManyDeletions') return { ...report, held: report.held + 1 };
+      return reason === 'Invalid' ? report : { ...report, stuck: report.stuck + 1, failures };
+    default:
+      return state satisfies never;
+  }
 }

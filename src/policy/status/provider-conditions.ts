@@ -2,17 +2,16 @@
 // https://github.com/kubernetes-sigs/cli-utils/blob/master/pkg/kstatus/README.md
 import type { CopyState } from '../plan/copy.ts';
 import { heldText, unusedConfirmation, type HeldDeletions } from '../plan/fuse.ts';
-import { isConflict } from '../plan/object-result.ts';
-import type { MissingRights } from '../authors/own-rights.ts';
-import { confirmDeletionsAnnotation, group } from '../../schema/names.ts';
+import { isConflict } from '../plan/observed.ts';
+import type { MissingRights, RightsRule } from '../authors/needed-rights.ts';
+import { confirmDeletionsAnnotation, group as ownGroup } from '../../schema/names.ts';
 import { clipped } from '../../base/text.ts';
 import { isBinding, kindOfProvider, kubectlName, type ProviderState } from '../terms/provider-id.ts';
 import type { Condition } from './condition.ts';
 import { intentsResolved, type IntentFacts } from './intents.ts';
-import type { SkippedObject, UnsyncedObject } from './provider-report.ts';
+import type { SkippedObject, UnsyncedObject } from './namespace-ready.ts';
 import type { Counts } from './provider-tally.ts';
 import { secretsMessage, violationsMessage, type Violations } from './violations.ts';
-import { missingRightsMessage } from './missing-rights.ts';
 
 export interface ProviderFacts extends BlockerFacts {
   readonly state: ProviderState;
@@ -186,7 +185,7 @@ function deleting({ counts, failures, unknownKinds = [] }: ProviderFacts): Verdi
 function heldMessage({ id, confirmation }: ProviderState, held: HeldDeletions): string {
   const number = unusedConfirmation(held.count, confirmation);
   // Another tool may serve kinds of the same names.
-  const resource = `${kindOfProvider(id).toLowerCase()}${isBinding(id) ? `.${group}` : ''}`;
+  const resource = `${kindOfProvider(id).toLowerCase()}${isBinding(id) ? `.${ownGroup}` : ''}`;
   const command = `kubectl annotate ${kubectlName(resource, id)} ${confirmDeletionsAnnotation}=${number} --overwrite`;
   return `${heldText(held)}; to confirm: ${command}`;
 }
@@ -228,4 +227,49 @@ function stalled(reason: string, message: string): Verdict {
 
 function plural(count: number, word: string): string {
   return `${count} ${word}${count === 1 ? '' : 's'}`;
+}
+
+// Words which rights Reeve's own account lacks, and where an administrator adds them.
+
+/** The room that a condition or Event has for the rules, before the text that counts those left out. */
+const maxRulesLength = 924;
+
+export function missingRightsMessage(missing: readonly MissingRights[]): string {
+  let text = `${doubtfulRoles(missing)}Reeve's own account lacks rights that this needs`;
+  let before = '';
+  for (const [index, each] of missing.entries()) {
+    const place = `${each.addTo.role} (${each.addTo.file})`;
+    const where = place === before ? ' and' : `; add to the rules of ${place}:`;
+    const next = `${text}${where} ${ruleLine(each)}`;
+    if (next.length > maxRulesLength)
+      return `${text}; and ${missing.length - index} more${listHint(missing)}`;
+    text = next;
+    before = place;
+  }
+  return `${text}${listHint(missing)}`;
+}
+
+const maxRoles = 3;
+
+/** RBAC has rules for ClusterRoles that do not exist, too, and Reeve has no right to read ClusterRoles. */
+function doubtfulRoles(missing: readonly MissingRights[]): string {
+  const names = missing.flatMap(({ verbs, name, meant }) => {
+    if (name === undefined || !verbs.includes('bind')) return [];
+    return [meant === undefined ? name : `${name} (did you mean ${meant}?)`];
+  });
+  if (names.length === 0) return '';
+  const more = names.length > maxRoles ? ` and ${names.length - maxRoles} more` : '';
+  const roles = `${names.length === 1 ? 'ClusterRole' : 'ClusterRoles'} ${names.slice(0, maxRoles).join(', ')}${more}`;
+  return `${roles} may not exist, so check the name first; `;
+}
+
+function listHint(missing: readonly MissingRights[]): string {
+  const lists = new Set(missing.flatMap(({ addTo: { alsoListIn } }) => alsoListIn ?? []));
+  return lists.size === 0 ? '' : `; also add ${[...lists].join(' and ')}`;
+}
+
+/** Returns the rule as one item of YAML. */
+function ruleLine({ verbs, group, resource, name }: RightsRule): string {
+  const names = name === undefined ? '' : `, resourceNames: ${JSON.stringify([name])}`;
+  return `- {apiGroups: ${JSON.stringify([group])}, resources: ${JSON.stringify([resource])}${names}, verbs: [${verbs.join(', ')}]}`;
 }

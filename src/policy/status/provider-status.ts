@@ -6,7 +6,7 @@ import { deletionFields, deletionRecordOf, type DeletionRecord } from '../terms/
 import { kindOfProvider, type ProviderState } from '../terms/provider-id.ts';
 import { conditionOf, stamped } from './condition.ts';
 import { intentFields } from './intents.ts';
-import type { UnsyncedObject } from './provider-report.ts';
+import type { UnsyncedObject } from './namespace-ready.ts';
 import type { NamespaceViolation } from './provider-tally.ts';
 import { providerConditions, type ProviderFacts } from './provider-conditions.ts';
 

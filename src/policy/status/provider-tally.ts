@@ -1,8 +1,8 @@
 // Adds up the reports of all namespaces on one provider; each namespace can replace its report.
 import { type QuotaSpec, exceededBy, quotaExcess } from '../../rules/namespace-quota.ts';
-import type { Violation } from '../terms/verdict.ts';
+import type { Violation } from '../terms/review.ts';
 import { dearer, isDear, type NamespaceCost } from '../decide/cost.ts';
-import type { ProviderReport, SkippedObject, UnsyncedObject } from './provider-report.ts';
+import type { ProviderReport, SkippedObject, UnsyncedObject } from './namespace-ready.ts';
 
 const countedFields = ['desired', 'synced', 'conflicts', 'failed', 'stuck', 'held'] as const;
 

@@ -1,7 +1,7 @@
 // Limits the work of one review. The engine checks the budget between rules, so no policy can block the server.
 
 import type { RuleBudget } from '../../rules/rule.ts';
-import type { Trace } from './trace.ts';
+import type { Trace } from './review.ts';
 
 /** The inputs of a decision besides the request and the cluster. */
 export interface Circumstances {

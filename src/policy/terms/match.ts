@@ -1,11 +1,17 @@
 // Compiles the match of a policy, and decides whether it matches a namespace: yes, no, or an error.
-import type { MatchCondition, MatchSpec } from '../../api/namespace-policy/namespace-policy.ts';
+import type {
+  MatchCondition,
+  MatchSpec,
+  PolicyException,
+} from '../../api/namespace-policy/namespace-policy.ts';
 import { canBothSelect, compileSelector, type Selector } from '../../api/selector.ts';
-import { type KubeObject, labelsOf, nameOf } from '../../base/metadata.ts';
+import { type KubeObject, labelsOf, nameOf, valueOf, withMetadata } from '../../base/metadata.ts';
 import { compileExpression, type Expression } from '../../cel/expression.ts';
 import { unlimitedBudget, type Budget } from './budget.ts';
 import { allOf, compiled, mapped, refused, type CompileResult } from '../../base/problem.ts';
 import { compileGlob, type Glob } from '../../cel/patterns.ts';
+import type { RuleId } from '../../rules/rules.ts';
+import { namespaceNameLabel } from '../../schema/names.ts';
 
 export interface CompiledMatch {
   readonly selector: Selector | undefined;
@@ -113,4 +119,77 @@ function canBothMatchName(a: Glob, b: Glob): boolean {
 /** The text for a status. */
 export function matchErrorText({ condition, message }: MatchError): string {
   return `match condition ${condition}: ${message}`;
+}
+
+// Exceptions: namespaces to which some rules of a policy do not apply, optionally until a time.
+
+export interface CompiledException {
+  readonly namespaces: readonly Glob[];
+  readonly rules: ReadonlySet<string>;
+  /** Milliseconds since the epoch. Undefined: the exception does not expire. */
+  readonly expiresAt: number | undefined;
+}
+
+export function compileException(exception: PolicyException): CompiledException {
+  const { namespaces, rules, expiresAt } = exception;
+  return {
+    namespaces: namespaces.map(compileGlob),
+    rules: new Set(rules),
+    expiresAt: expiresAt === undefined ? undefined : Date.parse(expiresAt),
+  };
+}
+
+export function isExcepted(
+  exceptions: readonly CompiledException[],
+  rule: RuleId,
+  namespace: string,
+  now: Date,
+): boolean {
+  return exceptions.some(
+    ({ namespaces, rules, expiresAt }) =>
+      rules.has(rule) &&
+      (expiresAt === undefined || now.getTime() < expiresAt) &&
+      namespaces.some((glob) => glob.matches(namespace)),
+  );
+}
+
+/** Returns when the next exception ends, in milliseconds since the epoch. With `namespace`: the next one that covers it. */
+export function nextExceptionEnd(
+  exceptions: readonly CompiledException[],
+  now: Date,
+  namespace?: string,
+): number | undefined {
+  let next: number | undefined;
+  for (const { namespaces, expiresAt = 0 } of exceptions) {
+    if (expiresAt <= now.getTime()) continue;
+    if (namespace === undefined || namespaces.some((glob) => glob.matches(namespace)))
+      next = Math.min(next ?? expiresAt, expiresAt);
+  }
+  return next;
+}
+
+// A Namespace as the API server stores it: with the name label that the API server sets.
+
+/** Returns the object with the true name label, because a request can forge that label or leave it out. */
+export function asStored(namespaceObject: KubeObject): KubeObject {
+  const name = nameOf(namespaceObject);
+  if (name === '' || valueOf(labelsOf(namespaceObject), namespaceNameLabel) === name) return namespaceObject;
+  return withMetadata(namespaceObject, 'labels', new Map([[namespaceNameLabel, name]]));
+}
+
+/** Returns a Namespace that holds only what the API server sets by itself. */
+export function bareNamespace(name: string, like: KubeObject): KubeObject {
+  const { uid, creationTimestamp } = like.metadata;
+  return {
+    apiVersion: 'v1',
+    kind: 'Namespace',
+    metadata: {
+      name,
+      labels: { [namespaceNameLabel]: name },
+      ...(uid === undefined ? {} : { uid }),
+      ...(creationTimestamp === undefined ? {} : { creationTimestamp }),
+    },
+    spec: { finalizers: ['kubernetes'] },
+    status: { phase: 'Active' },
+  };
 }

@@ -1,6 +1,8 @@
 // Describes the input of the engine: one admission request, decoded and checked, as plain data.
 import type { RuledWrite, ReviewedResource } from '../../rules/rule.ts';
 import { providerResources, type ProviderKind } from './provider-id.ts';
+import type { ValidationAction } from '../../api/namespace-policy/namespace-policy.ts';
+import type { RuleId } from '../../rules/rules.ts';
 
 /** An intent is no provider itself. A write of one is judged as a write of each binding that names it. */
 export const intentResource = 'securityintents';
@@ -55,3 +57,139 @@ export const requestAttributes = [
   'dryRun',
   'options',
 ] as const;
+
+// Describes the output of the engine: violations, the rights that the requester needs, and the verdict.
+
+/** A violation of a rule or guard. It never holds anything from the payload of a Secret. */
+export interface Violation {
+  /** The name of the policy or share. Empty for a guard on objects of our own kinds. */
+  readonly policy: string;
+  /** The kind of `policy`. Absent for a policy, `reeve` for a guard on objects of our own kinds. */
+  readonly by?: 'share' | 'reeve';
+  /** The path of the field that states the rule: `namespaces.required`, `secrets.tls`, `validations/short`. */
+  readonly rule: string;
+  /** The path of the field in the object. */
+  readonly path: string;
+  readonly found: string;
+  readonly accepted: string;
+  /** The reason in whole words, which a refusal shows in place of `found` and `accepted`. */
+  readonly message?: string;
+  /** The `spec.contact` of the policy or share. */
+  readonly contact?: string;
+  /** True for a missing key that the mutating webhook sets, unless the API server got no answer from it. */
+  readonly isSetByReeve?: true;
+}
+
+/** A violation with the validationActions of its policy. */
+export interface JudgedViolation {
+  readonly violation: Violation;
+  readonly actions: readonly ValidationAction[];
+  /** Paths of keys whose lack causes this violation. Where other violations demand all of them, this one says nothing new. */
+  readonly dueTo?: readonly string[];
+  /** True for a template or condition that fails with the values of the object: another violation may be the cause. */
+  readonly isConsequence?: true;
+}
+
+/** People mend the first violation of a list, so causes come before their consequences. */
+export function causesFirst(violations: readonly JudgedViolation[]): readonly JudgedViolation[] {
+  if (!violations.some(({ isConsequence }) => isConsequence)) return violations;
+  const { causes = [], consequences = [] } = Object.groupBy(violations, ({ isConsequence }) =>
+    isConsequence === true ? 'consequences' : 'causes',
+  );
+  return [...causes, ...consequences];
+}
+
+/** An RBAC right that the requester must have, cluster-wide without a namespace. */
+export interface Right {
+  readonly verb: string;
+  readonly group: string;
+  readonly resource: string;
+  /** Absent: the right to all objects of the resource. */
+  readonly name?: string;
+  readonly namespace?: string;
+  /** Another right that does as well. */
+  readonly instead?: Right;
+  /** The part of the write that needs the right, as the subject of a sentence: "label team=a". Absent: the whole write. */
+  readonly cause?: string;
+  /** The paths of all fields whose change needs the right. Absent: unknown. */
+  readonly causedBy?: readonly string[];
+  /** The effect of the write, in the words of a message: "hand out ClusterRole edit". */
+  readonly effect: string;
+  /** The guard that requires it. */
+  readonly rule: 'steering' | 'authors';
+  /** The path of the field in the object. */
+  readonly path: string;
+  /** The `spec.contact` of the policy or share that requires it. Absent: ask a cluster administrator. */
+  readonly contact?: string;
+}
+
+/** A right of Reeve's own account, and the warning where the account lacks it. */
+export interface OwnRight extends Right {
+  readonly notice: string;
+}
+
+/** Equal for two rights that one access review answers, whatever needs them. */
+export type RightKey = string;
+
+export function rightKey({ verb, group, resource, name, namespace }: Right): RightKey {
+  return JSON.stringify([verb, group, resource, name, namespace]);
+}
+
+/** The pure part of a decision: the violations, and the rights that the requester needs. */
+export interface Decision {
+  readonly violations: readonly JudgedViolation[];
+  readonly rights: readonly Right[];
+  /** Rights that Reeve's own account needs later. A missing one refuses nothing: its notice warns the author. */
+  readonly ownRights: readonly OwnRight[];
+  /** Warnings about the effects of the write. */
+  readonly notices: readonly string[];
+  /** The policies that match the object, by name. */
+  readonly policies: readonly string[];
+  /** True when the evaluation budget ran out. The review is then refused in any case. */
+  readonly overBudget: boolean;
+  /** Policies that could only report, and that the evaluation budget left nothing for, by name. */
+  readonly unjudged: readonly string[];
+}
+
+export const nothingToDecide: Decision = {
+  violations: [],
+  rights: [],
+  ownRights: [],
+  notices: [],
+  policies: [],
+  overBudget: false,
+  unjudged: [],
+};
+
+export type AccessAnswer = 'yes' | 'no' | 'unknown';
+
+export interface Verdict {
+  readonly allowed: boolean;
+  readonly denials: readonly Violation[];
+  readonly warnings: readonly Violation[];
+  readonly audits: readonly Violation[];
+  readonly notices: readonly string[];
+  readonly policies: readonly string[];
+  readonly overBudget: boolean;
+  readonly unjudged: readonly string[];
+}
+
+// What each rule says of a write, for commands that explain a request or count which rules a test reached.
+
+/** A violation before the policy and the rule are added. */
+export type TracedViolation = Pick<Violation, 'path' | 'found' | 'accepted' | 'message'>;
+
+export interface RuleOutcome {
+  readonly policy: string;
+  readonly rule: RuleId;
+  /** `unasked`: the rule judges what an object is, and the write leaves none that the policy matches. */
+  readonly kind: 'judged' | 'excepted' | 'unasked';
+  /** Violations that count with all of these actions. A refusal may leave some out, where another one says the same. */
+  readonly fresh: readonly TracedViolation[];
+  /** Violations that the old object had as well: they are reported and block no write. */
+  readonly old: readonly TracedViolation[];
+  readonly actions: readonly ValidationAction[];
+}
+
+/** Is called for each rule of a policy that matches. The webhook has none. */
+export type Trace = (outcome: RuleOutcome) => void;

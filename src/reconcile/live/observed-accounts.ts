@@ -4,8 +4,7 @@ import { isNewerResourceVersion } from '../../base/resource-version.ts';
 import type { WatchSink } from '../../base/watch-sink.ts';
 import { observeAccount, type ObservedAccount } from '../../policy/plan/account.ts';
 import { hasFieldsOf } from '../../policy/plan/plan-account.ts';
-import type { ObjectKey } from '../../policy/terms/object-key.ts';
-import type { ProviderId } from '../../policy/terms/provider-id.ts';
+import type { ObjectKey, ProviderId } from '../../policy/terms/provider-id.ts';
 
 export interface AccountChange {
   readonly namespace: string;

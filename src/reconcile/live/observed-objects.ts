@@ -2,12 +2,80 @@
 import type { KubeObject } from '../../base/metadata.ts';
 import { Listeners, type ListenerOptions } from '../../base/listeners.ts';
 import type { WatchSink } from '../../base/watch-sink.ts';
-import type { ObjectKey, ObjectType } from '../../policy/terms/object-key.ts';
+import { type ObjectKey, type ObjectType, type ProviderId, groupOf } from '../../policy/terms/provider-id.ts';
 import type { Observed } from '../../policy/plan/observed.ts';
-import type { ProviderId } from '../../policy/terms/provider-id.ts';
-import { ObjectFeed } from './object-feed.ts';
-import { ObjectIndex } from './object-index.ts';
 import { isNewerResourceVersion } from '../../base/resource-version.ts';
+
+// Indexes live objects by namespace and key, our own objects, and their number per provider and namespace.
+
+type ByKey = Map<ObjectKey, Observed>;
+
+class ObjectIndex {
+  readonly #all = new Map<string, ByKey>();
+  readonly #ours = new Map<string, ByKey>();
+  /** Objects per provider and namespace, without objects that are being deleted. */
+  readonly #counts = new Map<ProviderId, Map<string, number>>();
+
+  get(namespace: string, key: ObjectKey): Observed | undefined {
+    return this.#all.get(namespace)?.get(key);
+  }
+
+  /** Returns the objects with our label, also those that name no owner. */
+  ours(namespace: string): readonly Observed[] {
+    return [...(this.#ours.get(namespace)?.values() ?? [])];
+  }
+
+  /** Returns the namespaces in which the provider owns objects, with their number. */
+  countsOf(owner: ProviderId): ReadonlyMap<string, number> {
+    return this.#counts.get(owner) ?? new Map<string, number>();
+  }
+
+  /** Returns the namespaces with at least one object of ours. */
+  namespaces(): Iterable<string> {
+    return this.#ours.keys();
+  }
+
+  *values(): Generator<Observed> {
+    for (const objects of this.#all.values()) yield* objects.values();
+  }
+
+  set(observed: Observed): void {
+    const { namespace, key, owner, lacksOwner } = observed;
+    this.#count(this.get(namespace, key), -1);
+    insert(this.#all, namespace, observed);
+    if (owner === undefined && !lacksOwner) drop(this.#ours, namespace, key);
+    else insert(this.#ours, namespace, observed);
+    this.#count(observed, 1);
+  }
+
+  delete({ namespace, key }: Observed): void {
+    this.#count(this.get(namespace, key), -1);
+    drop(this.#all, namespace, key);
+    drop(this.#ours, namespace, key);
+  }
+
+  #count(observed: Observed | undefined, change: 1 | -1): void {
+    if (observed?.owner === undefined || observed.isTerminating) return;
+    const { owner, namespace } = observed;
+    const counts = this.#counts.get(owner) ?? new Map<string, number>();
+    const count = (counts.get(namespace) ?? 0) + change;
+    if (count === 0) counts.delete(namespace);
+    else counts.set(namespace, count);
+    if (counts.size === 0) this.#counts.delete(owner);
+    else this.#counts.set(owner, counts);
+  }
+}
+
+function insert(index: Map<string, ByKey>, namespace: string, observed: Observed): void {
+  const objects = index.get(namespace);
+  if (objects === undefined) index.set(namespace, new Map([[observed.key, observed]]));
+  else objects.set(observed.key, observed);
+}
+
+function drop(index: Map<string, ByKey>, namespace: string, key: ObjectKey): void {
+  const objects = index.get(namespace);
+  if (objects?.delete(key) === true && objects.size === 0) index.delete(namespace);
+}
 
 export interface ObservedChange {
   readonly namespace: string;
@@ -206,5 +274,53 @@ export class ObservedObjects {
 
   #notify(change: ObservedChange): void {
     for (const { changed } of this.#listeners) changed(change);
+  }
+}
+
+// Tracks one watch of live objects: which objects it covers, and up to which version it has reported.
+
+class ObjectFeed {
+  readonly type: ObjectType;
+  /** The only name that the watch covers. Undefined: all names. */
+  readonly name: string | undefined;
+  #highest = '';
+  #isSynced = false;
+
+  constructor(type: ObjectType, name?: string) {
+    this.type = type;
+    this.name = name;
+  }
+
+  /** True when the first complete list has arrived. */
+  get isSynced(): boolean {
+    return this.#isSynced;
+  }
+
+  covers({ type, name }: Pick<Observed, 'type' | 'name'>): boolean {
+    return (
+      type.kind === this.type.kind &&
+      groupOf(type.apiVersion) === groupOf(this.type.apiVersion) &&
+      (this.name === undefined || this.name === name)
+    );
+  }
+
+  listed(resourceVersion: string): void {
+    this.#isSynced = true;
+    this.reported(resourceVersion);
+  }
+
+  reported(resourceVersion: string): void {
+    if (this.#highest === '' || isNewerResourceVersion(resourceVersion, this.#highest))
+      this.#highest = resourceVersion;
+  }
+
+  /** Forgets the reported versions, after a restore of etcd. */
+  restart(): void {
+    this.#highest = '';
+  }
+
+  /** Returns whether the watch has reported everything up to this version. */
+  hasReported(resourceVersion: string): boolean {
+    return this.#highest !== '' && !isNewerResourceVersion(resourceVersion, this.#highest);
   }
 }

@@ -1,8 +1,8 @@
 // Keeps the source Secrets of shares: metadata of all, content only of the Secrets that a share names.
 import type { KubeObject } from '../../base/metadata.ts';
-import { uncopiedTypes } from '../../api/secret-share/target.ts';
+import { uncopiedTypes } from '../../api/secret-share/secret-share.ts';
 import type { WatchSink } from '../../base/watch-sink.ts';
-import type { CompiledShare } from '../../policy/compile/compile-share.ts';
+import type { CompiledShare } from '../../policy/compile/compile-policy.ts';
 import { copyOf, unavailable, type CopyState } from '../../policy/plan/copy.ts';
 import type { LiveCluster } from '../../state/live-cluster.ts';
 import type { ObjectWriter } from '../ports.ts';

@@ -1,19 +1,31 @@
 // Keeps the fields that policies add to ServiceAccounts of other owners in one namespace.
 import { type KubeObject, nameOf } from '../../base/metadata.ts';
 import type { ObservedAccount } from '../../policy/plan/account.ts';
-import { hasFieldsOf, type AccountStep } from '../../policy/plan/plan-account.ts';
-import { failedResult, syncedResult, undesiredResult } from '../../policy/plan/object-result.ts';
+import {
+  hasFieldsOf,
+  type AccountStep,
+  planAccount,
+  type AccountPlan,
+} from '../../policy/plan/plan-account.ts';
+import { failedResult, syncedResult, undesiredResult } from '../../policy/plan/observed.ts';
 import type { Desired } from '../../policy/desired/desired.ts';
-import { serviceAccountType, type ObjectKey } from '../../policy/terms/object-key.ts';
-import type { ProviderId } from '../../policy/terms/provider-id.ts';
+import {
+  serviceAccountType,
+  type ObjectKey,
+  type ProviderId,
+  kindOfProvider,
+} from '../../policy/terms/provider-id.ts';
 import type { Clock } from '../../base/clock.ts';
 import { eventSubject, type EventAnnouncer } from '../events.ts';
 import type { Finalizers } from '../finalizers.ts';
 import type { ObjectWriter, ReconcileObserver } from '../ports.ts';
-import { AccountsPlanner, type AccountsPlannerOptions } from './accounts-planner.ts';
-import { RewriteLimit } from './rewrite-limit.ts';
-import { creationMs, retrying, type StepResult } from './step-executor.ts';
+import { RewriteLimit, creationMs, retrying, type StepResult } from './step-executor.ts';
 import { classifyWriteError, type WriteError } from './write-error.ts';
+import type { FieldsFate } from '../../policy/plan/next-account.ts';
+import { isFrozen } from '../../policy/plan/plan.ts';
+import type { LiveCluster } from '../../state/live-cluster.ts';
+import type { Fuse } from '../fuse/fuse.ts';
+import type { ObservedAccounts } from '../live/observed-accounts.ts';
 
 interface AccountKeeperOptions extends AccountsPlannerOptions {
   readonly finalizers: Pick<Finalizers, 'holding'>;
@@ -194,4 +206,61 @@ export function unknownAccounts({ fields }: Desired): readonly StepResult[] {
     retryMs: creationMs,
     isTransient: true,
   }));
+}
+
+// Plans the fields that policies add to ServiceAccounts of other owners in one namespace.
+
+interface AccountsPlannerOptions {
+  readonly accounts: ObservedAccounts;
+  readonly cluster: Pick<LiveCluster, 'snapshot'>;
+  readonly fuse: Pick<Fuse, 'isPrepared' | 'prepare' | 'verdictOf'>;
+}
+
+export class AccountsPlanner {
+  readonly #options: AccountsPlannerOptions;
+
+  constructor(options: AccountsPlannerOptions) {
+    this.#options = options;
+  }
+
+  /** Returns the accounts that policies add fields to, and those that still have such fields. */
+  keysIn(namespace: string, desired: Desired): ReadonlySet<ObjectKey> {
+    const marked = this.#options.accounts.markedIn(namespace).map(({ key }) => key);
+    return new Set([...desired.fields.keys(), ...marked]);
+  }
+
+  /** The fuse must know of each policy that is being deleted whether its whole kind is. */
+  async prepare(signal: AbortSignal): Promise<void> {
+    const { cluster, fuse } = this.#options;
+    const deleting = [...cluster.snapshot().providers.values()].flatMap(({ id, isDeleting }) =>
+      isDeleting && addsFields(id) ? [id] : [],
+    );
+    if (!fuse.isPrepared(deleting)) await fuse.prepare(deleting, signal);
+  }
+
+  plan(namespace: string, key: ObjectKey, desired: Desired): AccountPlan {
+    const { accounts, cluster } = this.#options;
+    const snapshot = cluster.snapshot();
+    return planAccount({
+      live: accounts.get(namespace, key),
+      claims: desired.fields.get(key) ?? [],
+      whole: desired.claims.get(key)?.[0]?.provider,
+      providers: () => [...snapshot.providers.keys()].filter(addsFields),
+      freezeOf: (provider) => desired.frozen.get(provider),
+      fateOf: (provider) => this.#fateOf(provider, desired),
+    });
+  }
+
+  /** Taking fields back deletes nothing, so the fuse holds nothing back. What it releases stays, as objects do. */
+  #fateOf(provider: ProviderId, desired: Desired): FieldsFate {
+    const { cluster, fuse } = this.#options;
+    if (isFrozen(provider, { snapshot: cluster.snapshot(), desired })) return 'kept';
+    const { kind } = fuse.verdictOf(provider);
+    if (kind === 'unknown') return 'kept';
+    return kind === 'release' ? 'released' : 'removed';
+  }
+}
+
+function addsFields(provider: ProviderId): boolean {
+  return kindOfProvider(provider) !== 'SecretShare';
 }

@@ -9,9 +9,8 @@ import {
   ownerAnnotation,
   withoutMarks,
 } from '../../schema/names.ts';
-import type { ObjectType } from '../../policy/terms/object-key.ts';
-import { managedBefore } from '../../policy/plan/ownership.ts';
-import type { Observed } from '../../policy/plan/observed.ts';
+import type { ObjectType } from '../../policy/terms/provider-id.ts';
+import { managedBefore, type Observed } from '../../policy/plan/observed.ts';
 import { asApplied, remaindersOf } from '../../policy/plan/remainder.ts';
 import type { ObjectWriter } from '../ports.ts';
 

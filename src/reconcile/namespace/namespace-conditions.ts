@@ -8,7 +8,7 @@ import type { Clock } from '../../base/clock.ts';
 import { pause } from '../../base/abort.ts';
 import { isNewerResourceVersion } from '../../base/resource-version.ts';
 import type { LiveCluster, NamespaceChange } from '../../state/live-cluster.ts';
-import { changesOnlyReadiness, wasRestored } from '../changes.ts';
+import { changesOnlyReadiness, wasRestored } from '../dispatcher.ts';
 import type { ObjectWriter, ReconcileObserver } from '../ports.ts';
 import { done, type Attempt, type Handled, type WorkQueue } from '../queue/queue.ts';
 import { classifyWriteError } from './write-error.ts';

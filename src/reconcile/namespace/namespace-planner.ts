@@ -1,18 +1,18 @@
 // Plans the writes for one namespace, and first reads the Secrets that the plan needs.
 import type { KubeObject } from '../../base/metadata.ts';
 import { isManaged, type Desired } from '../../policy/desired/desired.ts';
-import type { ObjectKey } from '../../policy/terms/object-key.ts';
-import { observeSecret, type Observed } from '../../policy/plan/observed.ts';
+import type { ObjectKey, ProviderId } from '../../policy/terms/provider-id.ts';
 import {
+  observeSecret,
+  type Observed,
   failedResult,
   undesiredResult,
   type Follower,
   type ObjectResult,
-} from '../../policy/plan/object-result.ts';
+} from '../../policy/plan/observed.ts';
 import { planNamespace, type PlanStep } from '../../policy/plan/plan.ts';
-import type { ProviderId } from '../../policy/terms/provider-id.ts';
 import type { LiveCluster } from '../../state/live-cluster.ts';
-import type { DesiredCache } from './desired-cache.ts';
+import type { DesiredCache } from '../fuse/undesired-objects.ts';
 import type { DoneStep } from '../events.ts';
 import type { Fuse } from '../fuse/fuse.ts';
 import { refOf } from './object-writes.ts';

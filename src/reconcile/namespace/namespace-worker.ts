@@ -1,11 +1,15 @@
 // Handles the keys of the namespace queue: plans, executes and reports one namespace.
 import { isTerminating } from '../../base/metadata.ts';
-import { withFollowers, type ObjectResult } from '../../policy/plan/object-result.ts';
+import { withFollowers, type ObjectResult } from '../../policy/plan/observed.ts';
 import type { ProviderId } from '../../policy/terms/provider-id.ts';
-import { providerReports, type UnsyncedObject } from '../../policy/status/provider-report.ts';
-import { namespaceReadiness, terminatingReadiness } from '../../policy/status/namespace-ready.ts';
+import {
+  providerReports,
+  type UnsyncedObject,
+  namespaceReadiness,
+  terminatingReadiness,
+} from '../../policy/status/namespace-ready.ts';
 import type { AccountKeeper } from './account-keeper.ts';
-import type { Audits } from './audits.ts';
+import type { Audits, DefaultsRepairer, Repair } from './audits.ts';
 import { eventSubject, ownerOf, type DoneStep, type EventAnnouncer } from '../events.ts';
 import type { Fuse } from '../fuse/fuse.ts';
 import type { InitialSync } from '../initial-sync.ts';
@@ -17,7 +21,6 @@ import type { LiveCluster } from '../../state/live-cluster.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { ReconcileObserver } from '../ports.ts';
 import { done, type Attempt, type Handled, type WorkQueue } from '../queue/queue.ts';
-import type { DefaultsRepairer, Repair } from './defaults-repairer.ts';
 import type { StepExecutor, StepResult } from './step-executor.ts';
 import type { WriteError } from './write-error.ts';
 

@@ -1,7 +1,7 @@
 // Writes single objects, with preconditions so that a write can only hit the object that was planned for.
 import { KubeError } from '../../base/kube-error.ts';
-import type { JsonObject } from '../../base/json.ts';
-import { type KubeObject, type ObjectRef, annotationsOf } from '../../base/metadata.ts';
+import { type JsonObject, isJsonObject } from '../../base/json.ts';
+import { type KubeObject, type ObjectRef, annotationsOf, valueOf } from '../../base/metadata.ts';
 import {
   appliedAnnotation,
   keptFieldManager,
@@ -9,17 +9,96 @@ import {
   managedByReeve,
   ownerAnnotation,
 } from '../../schema/names.ts';
-import { grantsAccess, observeObject, observeSecret, type Observed } from '../../policy/plan/observed.ts';
+import {
+  grantsAccess,
+  observeObject,
+  observeSecret,
+  type Observed,
+  orphanMetadata,
+} from '../../policy/plan/observed.ts';
 import type { Surplus, WriteStep } from '../../policy/plan/plan-claim.ts';
 import { isDeepStrictEqual } from 'node:util';
 import { keptMetadata, type KeptMetadata } from '../../policy/plan/remainder.ts';
-import { orphanMetadata } from '../../policy/plan/ownership.ts';
 import type { ProviderId } from '../../policy/terms/provider-id.ts';
 import type { Clock } from '../../base/clock.ts';
 import { giveBack } from './give-back.ts';
-import { Turns } from './turns.ts';
 import type { ObjectWriter } from '../ports.ts';
-import { comparable, DryRuns } from './dry-runs.ts';
+import { createHash } from 'node:crypto';
+
+// Lets only so much work run at once. Further work waits for its turn.
+
+export class Turns {
+  #free: number;
+  readonly #waiting: (() => void)[] = [];
+
+  constructor(places: number) {
+    this.#free = places;
+  }
+
+  async take<T>(work: () => Promise<T>): Promise<T> {
+    if (this.#free > 0) this.#free -= 1;
+    else await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    try {
+      return await work();
+    } finally {
+      const next = this.#waiting.shift();
+      if (next === undefined) this.#free += 1;
+      else next();
+    }
+  }
+}
+
+// Remembers the objects that read differently but need no write, because a dry run has shown it.
+
+/** Beyond this number all entries are dropped, and dry runs find them out again. */
+const maxEntries = 50_000;
+
+/** Remembers live objects that need no write although they read differently, because a dry run has shown it. */
+export class DryRuns {
+  /** By UID: the hash of the desired and the live object. */
+  readonly #known = new Map<string, string>();
+
+  isKnown(wanted: KubeObject, live: KubeObject): boolean {
+    return this.#known.get(uidOf(live)) === fingerprint(wanted, live);
+  }
+
+  remember(wanted: KubeObject, live: KubeObject): void {
+    if (this.#known.size >= maxEntries) this.#known.clear();
+    this.#known.set(uidOf(live), fingerprint(wanted, live));
+  }
+}
+
+function uidOf({ metadata: { uid = '' } }: KubeObject): string {
+  return uid;
+}
+
+function fingerprint(wanted: KubeObject, live: KubeObject): string {
+  const annotations = annotationsOf(wanted);
+  const parts = [
+    valueOf(annotations, appliedAnnotation),
+    valueOf(annotations, ownerAnnotation),
+    comparable(live),
+  ];
+  return createHash('sha256').update(JSON.stringify(parts, sortedKeys)).digest('base64');
+}
+
+/** Sorts keys: an answer and a watch event have the same fields, but not in the same order. */
+function sortedKeys(_key: string, value: unknown): unknown {
+  if (!isJsonObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+/** Returns the object without the counters of the API server, and without the status, which other controllers write. */
+function comparable(object: KubeObject): KubeObject {
+  const { status: _status, ...rest } = object;
+  const {
+    managedFields: _fields,
+    resourceVersion: _version,
+    generation: _count,
+    ...metadata
+  } = object.metadata;
+  return { ...rest, metadata };
+}
 
 /**
  * As the resourceVersion of an apply: the object must not exist yet. No object ever has this version, and an existing object

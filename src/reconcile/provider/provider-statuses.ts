@@ -2,12 +2,20 @@
 import { KubeError } from '../../base/kube-error.ts';
 import type { JsonObject } from '../../base/json.ts';
 import type { KubeObject } from '../../base/metadata.ts';
-import { providerRef, type ProviderId, type ProviderState } from '../../policy/terms/provider-id.ts';
-import { statusPatch } from '../../policy/status/provider-status.ts';
+import {
+  providerRef,
+  type ProviderId,
+  type ProviderState,
+  kindOfProvider,
+  shortName,
+} from '../../policy/terms/provider-id.ts';
+import { statusPatch, type StatusFacts } from '../../policy/status/provider-status.ts';
 import type { ObjectWriter, ReconcileObserver } from '../ports.ts';
 import { isNewerResourceVersion } from '../../base/resource-version.ts';
 import type { LiveCluster } from '../../state/live-cluster.ts';
-import { wasRestored } from '../changes.ts';
+import { wasRestored } from '../dispatcher.ts';
+import type { ProviderDefinition } from '../../policy/compile/load-provider.ts';
+import { providerConditions } from '../../policy/status/provider-conditions.ts';
 
 interface Stored {
   readonly uid: string | undefined;
@@ -95,4 +103,48 @@ export class ProviderStatuses {
     this.#known.set(id, stored);
     return stored;
   }
+}
+
+// Keeps the numbers of the last status of each provider, for the metrics.
+
+type Numbers = ReturnType<typeof numbersOf>;
+
+export class StatusNumbers {
+  readonly #numbers = new Map<ProviderId, Numbers>();
+
+  set(facts: StatusFacts, definition: ProviderDefinition | undefined, nextExpiry: number | undefined): void {
+    this.#numbers.set(facts.state.id, numbersOf(facts, definition, nextExpiry));
+  }
+
+  delete(provider: ProviderId): void {
+    this.#numbers.delete(provider);
+  }
+
+  clear(): void {
+    this.#numbers.clear();
+  }
+
+  all(): readonly Numbers[] {
+    return [...this.#numbers.values()];
+  }
+}
+
+function numbersOf(
+  facts: StatusFacts,
+  definition: ProviderDefinition | undefined,
+  nextExpiry: number | undefined,
+) {
+  const { state, matched, counts, held, violations } = facts;
+  const policy = definition?.kind === 'NamespacePolicy' ? definition.compiled : undefined;
+  return {
+    kind: kindOfProvider(state.id),
+    name: shortName(state.id),
+    isReady: providerConditions(facts).some(({ type, status }) => type === 'Ready' && status === 'True'),
+    matched,
+    ...counts,
+    held: held?.count ?? 0,
+    violations: policy === undefined ? {} : violations.byResource,
+    exceptionsEnd: (policy?.exceptions ?? []).flatMap(({ expiresAt }) => expiresAt ?? []),
+    grantsEnd: nextExpiry,
+  };
 }

@@ -1,8 +1,12 @@
 // Handles the keys of the provider queue: keeps the status and the finalizer of one provider.
 import { KubeError } from '../../base/kube-error.ts';
 import { providesFields, type ProviderDefinition } from '../../policy/compile/load-provider.ts';
-import { serviceAccountType } from '../../policy/terms/object-key.ts';
-import { kindOfProvider, type ProviderId, type ProviderState } from '../../policy/terms/provider-id.ts';
+import {
+  serviceAccountType,
+  kindOfProvider,
+  type ProviderId,
+  type ProviderState,
+} from '../../policy/terms/provider-id.ts';
 import { reachedFacts } from '../../policy/status/intents.ts';
 import { dearText } from '../../policy/decide/cost.ts';
 import { allViolations } from '../../policy/status/violations.ts';
@@ -21,16 +25,14 @@ import type { ObservedAccounts } from '../live/observed-accounts.ts';
 import type { ObservedObjects } from '../live/observed-objects.ts';
 import type { ProviderBlockers } from './provider-blockers.ts';
 import type { ProviderLedger } from '../ledger.ts';
-import type { ProviderStatuses } from './provider-statuses.ts';
+import { type ProviderStatuses, StatusNumbers } from './provider-statuses.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { ReconcileObserver } from '../ports.ts';
 import { done, type Attempt, type Handled, type WorkQueue } from '../queue/queue.ts';
-import { remainingObjects } from './remaining-objects.ts';
-import { hasUnseenObjects, unseenMs, type UnseenObjectsOptions } from './unseen-objects.ts';
-import { StatusNumbers } from './status-numbers.ts';
+import { remainingObjects, hasUnseenObjects, unseenMs, type UnseenObjectsOptions } from './unseen-objects.ts';
 import { unsyncedKinds, type ProvidedScope } from '../live/watches.ts';
-import type { HeldObjects } from './held-objects.ts';
 import { classifyWriteError } from '../namespace/write-error.ts';
+import { heldText, type HeldDeletions } from '../../policy/plan/fuse.ts';
 
 interface ProviderWorkerOptions
   extends ProvidedScope, Pick<UnseenObjectsOptions, 'ownedReader' | 'auditReader' | 'writer'> {
@@ -279,4 +281,50 @@ export class ProviderWorker {
 function policyParts(definition: ProviderDefinition | undefined) {
   if (definition?.kind !== 'NamespacePolicy') return { quota: undefined, intents: undefined };
   return { quota: definition.object.spec.namespaces?.quota, intents: definition.intents };
+}
+
+// Announces the deletions that the fuse holds: when this begins, and when their number has settled.
+
+interface HeldObjectsOptions {
+  readonly fuse: Pick<Fuse, 'heldBy'>;
+  readonly ledger: Pick<ProviderLedger, 'waiting'>;
+  readonly announcer: Pick<EventAnnouncer, 'providerLater'>;
+  readonly observer: Pick<ReconcileObserver, 'deletionsHeld'>;
+}
+
+export class HeldObjects {
+  readonly #options: HeldObjectsOptions;
+  /** The number that was announced last. */
+  readonly #announced = new Map<ProviderId, number>();
+
+  constructor(options: HeldObjectsOptions) {
+    this.#options = options;
+  }
+
+  /** Returns the deletions that the fuse holds. A suspended provider keeps all its objects, whatever is held. */
+  of(state: ProviderState): HeldDeletions | undefined {
+    const { fuse, ledger, announcer, observer } = this.#options;
+    const { id, isDeleting, isSuspended } = state;
+    const held = isDeleting || isSuspended ? undefined : fuse.heldBy(state);
+    if (held === undefined) {
+      this.#announced.delete(id);
+      return undefined;
+    }
+    const announced = this.#announced.get(id);
+    const isSettled = ledger.waiting(id) === undefined;
+    if (announced === undefined || (isSettled && announced !== held.count)) {
+      this.#announced.set(id, held.count);
+      observer.deletionsHeld(id, held.count, held.limit);
+      announcer.providerLater(id, 'TooManyDeletions', heldText(held));
+    }
+    return held;
+  }
+
+  forget(provider: ProviderId): void {
+    this.#announced.delete(provider);
+  }
+
+  clear(): void {
+    this.#announced.clear();
+  }
 }

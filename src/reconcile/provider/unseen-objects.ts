@@ -4,14 +4,15 @@ import { KubeError } from '../../base/kube-error.ts';
 import { providesFields } from '../../policy/compile/load-provider.ts';
 import { isManaged } from '../../policy/desired/desired.ts';
 import { observeAccount } from '../../policy/plan/account.ts';
-import { ownershipOf } from '../../policy/plan/ownership.ts';
+import { ownershipOf } from '../../policy/plan/observed.ts';
 import { hasFieldsOf } from '../../policy/plan/plan-account.ts';
 import { kindOfProvider, type ProviderId } from '../../policy/terms/provider-id.ts';
 import type { LiveCluster } from '../../state/live-cluster.ts';
 import type { ObservedObjects } from '../live/observed-objects.ts';
 import { providedKinds, type ProvidedScope } from '../live/watches.ts';
 import type { AuditReader, ObjectWriter, OwnedReader } from '../ports.ts';
-import { isManagedNamespace } from './remaining-objects.ts';
+import type { ClusterSnapshot } from '../../policy/compile/snapshot.ts';
+import type { ObservedAccounts } from '../live/observed-accounts.ts';
 
 export interface UnseenObjectsOptions extends ProvidedScope {
   readonly cluster: Pick<LiveCluster, 'snapshot' | 'provider'>;
@@ -81,4 +82,41 @@ async function someOf(
     if (error instanceof KubeError && (error.code === 403 || error.code === 404)) return false;
     throw error;
   }
+}
+
+// Finds what a provider that is being deleted still has in namespaces.
+
+interface Observations {
+  readonly cluster: Pick<LiveCluster, 'snapshot'>;
+  readonly objects: ObservedObjects;
+  readonly accounts: ObservedAccounts;
+}
+
+interface RemainingObjects {
+  /** True while an object or a field is left that Reeve can remove. */
+  readonly isHeld: boolean;
+  /** The kinds of objects that are left alone, because the API server does not serve their kind now. */
+  readonly unserved: readonly string[];
+}
+
+/** False for a namespace that does not exist, is excluded, or is being deleted. */
+function isManagedNamespace(name: string, snapshot: ClusterSnapshot): boolean {
+  const namespaceObject = snapshot.namespace(name);
+  return namespaceObject !== undefined && isManaged(namespaceObject, snapshot);
+}
+
+/** Objects in namespaces that are excluded or being deleted do not count. */
+export function remainingObjects(
+  id: ProviderId,
+  { cluster, objects, accounts }: Observations,
+): RemainingObjects {
+  const snapshot = cluster.snapshot();
+  const isKept = (name: string): boolean => isManagedNamespace(name, snapshot);
+  const namespaces = [...objects.countsOf(id).keys()].filter(isKept);
+  const left = namespaces.flatMap((name) => objects.ours(name).filter(({ owner }) => owner === id));
+  const unserved = left.filter(({ type }) => !snapshot.isServed(type));
+  return {
+    isHeld: left.length > unserved.length || accounts.holdsFieldsOf(id, isKept),
+    unserved: [...new Set(unserved.map(({ type }) => type.kind))],
+  };
 }

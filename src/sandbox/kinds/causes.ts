@@ -1,7 +1,7 @@
 // Turns the problems of a schema into causes of a 422, with the reasons and fields of the API server.
 // https://pkg.go.dev/k8s.io/apimachinery/pkg/util/validation/field#ErrorType
 import type { Path, Problem } from '../../base/problem.ts';
-import { valueAt } from '../../schema/report.ts';
+import { valueAt } from '../../schema/validate.ts';
 import type { Schema } from '../../schema/schema.ts';
 import type { StatusCause } from '../api-error.ts';
 import { isJsonObject } from '../../base/json.ts';

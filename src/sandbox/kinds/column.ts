@@ -2,7 +2,7 @@
 import { ownMember } from '../../base/json.ts';
 import type { KubeObject } from '../../base/metadata.ts';
 import type { Path } from '../../base/problem.ts';
-import { valueAt } from '../../schema/report.ts';
+import { valueAt } from '../../schema/validate.ts';
 import type { Column } from '../resource.ts';
 
 /** `cell` is a path in the syntax of a CustomResourceDefinition, or a function. */

@@ -2,7 +2,7 @@
 // https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/
 import { kindDefinitions, type KindDefinition } from '../../api/crd.ts';
 import { category, group, version } from '../../schema/names.ts';
-import { valueAt } from '../../schema/report.ts';
+import { valueAt } from '../../schema/validate.ts';
 import { notServedError } from '../api-error.ts';
 import type { Resource } from '../resource.ts';
 import { timestamp } from '../write/context.ts';

@@ -3,7 +3,7 @@ import { namespaceName } from '../../schema/common-fields.ts';
 import { namespaceNameLabel } from '../../schema/names.ts';
 import { labelSelector } from '../../api/namespace-policy/match.ts';
 import { withDefault, text } from '../../schema/build.ts';
-import { valueAt } from '../../schema/report.ts';
+import { valueAt } from '../../schema/validate.ts';
 import type { KubeObject } from '../../base/metadata.ts';
 import { type Column, type Resource, apiVersionOf } from '../resource.ts';
 import { age, column, itemsAt, keysAt, textAt, sizeColumn } from './column.ts';

@@ -5,7 +5,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { labelValue, metadataKey } from '../../schema/common-fields.ts';
 import type { KubeObject } from '../../base/metadata.ts';
 import { subdomainPattern } from '../../schema/kubernetes-names.ts';
-import { valueAt } from '../../schema/report.ts';
+import { valueAt } from '../../schema/validate.ts';
 import type { StatusCause } from '../api-error.ts';
 import { cause } from './causes.ts';
 import { itemsAt } from './column.ts';

@@ -11,8 +11,7 @@ import { type ObjectRequest, type Resource, withType } from '../resource.ts';
 import { type SandboxStore, atRevision, type Change } from '../store.ts';
 import { type JsonObject, ownMember } from '../../base/json.ts';
 import { type KubeObject, type StringMap, labelsOf } from '../../base/metadata.ts';
-import { compileSelector } from '../../api/selector.ts';
-import { parseSelectorText } from '../../api/selector-text.ts';
+import { compileSelector, parseSelectorText } from '../../api/selector.ts';
 import { ReadableStream, type ReadableStreamDefaultController } from 'node:stream/web';
 
 /** Throws an ApiError, as `readList` does. */

@@ -1,6 +1,6 @@
 // Writes the reference page of a kind from its schema: each field with its value, limits, default and meaning.
-import { ruleMessage } from '../../../src/schema/report.ts';
-import type { PrintColumn } from '../../../src/api/print-columns.ts';
+import { ruleMessage } from '../../../src/schema/validate.ts';
+import type { PrintColumn } from '../../../src/api/provider-fields.ts';
 import type {
   IntegerSchema,
   ListSchema,

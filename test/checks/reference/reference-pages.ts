@@ -2,20 +2,23 @@
 import type { GeneratedFile } from '../../../src/api/crd.ts';
 import { namespacePolicyColumns } from '../../../src/api/namespace-policy/status.ts';
 import { namespacePolicySchemas } from '../../../src/api/namespace-policy/namespace-policy.ts';
-import { secretShareColumns } from '../../../src/api/secret-share/status.ts';
-import { secretShareSchemas } from '../../../src/api/secret-share/secret-share.ts';
+import { secretShareColumns, secretShareSchemas } from '../../../src/api/secret-share/secret-share.ts';
 import {
   clusterIntentBindingKind,
   clusterIntentBindingSchemas,
 } from '../../../src/api/intents/cluster-intent-binding.ts';
-import { intentBindingKind, intentBindingSchemas } from '../../../src/api/intents/intent-binding.ts';
+import {
+  intentBindingKind,
+  intentBindingSchemas,
+  bindingColumns,
+  securityIntentColumns,
+} from '../../../src/api/intents/intent-binding.ts';
 import { knownIntents } from '../../../src/api/intents/intent-ids.ts';
 import {
   documentedIntentSpec,
   securityIntentKind,
   securityIntentSchemas,
 } from '../../../src/api/intents/security-intent.ts';
-import { bindingColumns, securityIntentColumns } from '../../../src/api/intents/status.ts';
 import { flagsPage } from './flags-page.ts';
 import { kindPage } from './kind-page.ts';
 import { code, table } from './markdown.ts';

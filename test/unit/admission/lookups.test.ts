@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { Deadline } from '../../../src/admission/http/deadline.ts';
 import type { AccessReviewer } from '../../../src/admission/ports.ts';
 import { askRights } from '../../../src/admission/judge-review.ts';
-import { rightKey, type Right } from '../../../src/policy/terms/verdict.ts';
+import { rightKey, type Right } from '../../../src/policy/terms/review.ts';
 
 test('a right that several rules need is asked for once', async () => {
   const asked: string[] = [];

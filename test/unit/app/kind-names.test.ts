@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { KubeError } from '../../../src/base/kube-error.ts';
 import type { ServedKind } from '../../../src/kube/object-writer.ts';
-import { namesOfKinds } from '../../../src/app/kind-names.ts';
+import { namesOfKinds } from '../../../src/app/served-kinds.ts';
 
 const octopus = { apiVersion: 'example.com/v1', kind: 'Octopus' };
 

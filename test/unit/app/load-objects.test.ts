@@ -2,7 +2,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { KubeError } from '../../../src/base/kube-error.ts';
 import type { KubeObject } from '../../../src/base/metadata.ts';
-import { loadObjects } from '../../../src/app/load-objects.ts';
+import { loadObjects } from '../../../src/app/up.ts';
 import { StartError } from '../../../src/base/start-error.ts';
 import { folderOf } from '../../support/serve-process.ts';
 

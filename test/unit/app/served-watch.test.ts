@@ -1,7 +1,7 @@
 // Tests when the watch of a kind starts that the API server may serve later.
 import { expect, test } from 'vitest';
 import { KubeError } from '../../../src/base/kube-error.ts';
-import { startOnceServed } from '../../../src/app/served-watch.ts';
+import { startOnceServed } from '../../../src/app/watches.ts';
 import type { ServedKind } from '../../../src/kube/object-writer.ts';
 import type { Log } from '../../../src/observe/log.ts';
 import { VirtualClock } from '../../support/virtual-clock.ts';

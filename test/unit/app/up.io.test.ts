@@ -7,7 +7,7 @@ import { afterEach, beforeEach, expect, it, onTestFinished, vi } from 'vitest';
 import { runSettings } from '../../../src/cli/flags/run-settings.ts';
 import { readSettings } from '../../../src/cli/flags/settings.ts';
 import type { Log } from '../../../src/observe/log.ts';
-import { listen } from '../../../src/app/listen.ts';
+import { listen } from '../../../src/app/admission-server.ts';
 import { startUp, type RunningUp, type UpSettings } from '../../../src/app/up.ts';
 import { noActivity } from '../../../src/app/observers.ts';
 import { freePorts } from '../../cluster/ports.ts';

@@ -1,7 +1,7 @@
 // What the version says, and what a dry run of an invalid binding says about the way from the API server to the webhook.
 import { expect, test } from 'vitest';
 import { KubeError, type Refusal } from '../../../src/base/kube-error.ts';
-import { reachProblems, versionSeen } from '../../../src/check/server.ts';
+import { reachProblems, versionSeen } from '../../../src/check/check-install.ts';
 
 function answering(code: number, refusal: Refusal): Parameters<typeof reachProblems>[0] {
   const error = new KubeError({ code, reason: 'R', retryable: false, refusal });

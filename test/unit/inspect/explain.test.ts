@@ -5,7 +5,7 @@ import { explainNamespace } from '../../../src/inspect/explain/explain-namespace
 import { explainObject } from '../../../src/inspect/explain/explain-object.ts';
 import { explainProvider } from '../../../src/inspect/explain/explain-provider.ts';
 import type { LookedAt } from '../../../src/inspect/explain/looked-at.ts';
-import { usersOf } from '../../../src/inspect/explain/users.ts';
+import { usersOf } from '../../../src/inspect/explain/rights.ts';
 import { accessOf } from '../../../src/inspect/input/access.ts';
 import { clusterState } from '../../../src/inspect/input/cluster-state.ts';
 import { plannedState } from '../../../src/inspect/plan/planned-state.ts';

@@ -1,6 +1,6 @@
 // Which fields of an object a plan names, and which values it shows.
 import { expect, test } from 'vitest';
-import { changedFields } from '../../../src/inspect/plan/field-changes.ts';
+import { changedFields } from '../../../src/inspect/plan/step-rows.ts';
 
 const metadata = { name: 'regcred', namespace: 'team-a', uid: '1', resourceVersion: '1' };
 const secret = { apiVersion: 'v1', kind: 'Secret', metadata };

@@ -1,6 +1,6 @@
 // What managedFields say: whether a value that differs was changed by another client, and which fields are Reeve's.
 import { describe, expect, test } from 'vitest';
-import { fieldsOfReeve, holdsAll, ownPart } from '../../../src/inspect/plan/owned-fields.ts';
+import { fieldsOfReeve, holdsAll, ownPart } from '../../../src/inspect/plan/step-rows.ts';
 
 const quotaFields = { 'f:spec': { 'f:hard': { 'f:pods': {}, 'f:requests.cpu': {} } } };
 const portFields = {

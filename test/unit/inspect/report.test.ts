@@ -2,13 +2,11 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { ownMember } from '../../../src/base/json.ts';
-import { untilText } from '../../../src/inspect/report/ends.ts';
-import { cellsOf, inReportOrder } from '../../../src/inspect/report/entries.ts';
-import { limited } from '../../../src/inspect/report/matrix.ts';
+import { untilText, cellsOf, inReportOrder } from '../../../src/inspect/report/entries.ts';
+import { limited, reportHtml } from '../../../src/inspect/report/report-html.ts';
 import { isSameReport, openReports } from '../../../src/inspect/report/open-reports.ts';
 import { reportCsv } from '../../../src/inspect/report/report-csv.ts';
-import { reportHtml } from '../../../src/inspect/report/report-html.ts';
-import { unreadText } from '../../../src/inspect/input/unread-text.ts';
+import { unreadText } from '../../../src/inspect/input/cluster-state.ts';
 import {
   reportSections,
   type ReportEntry,

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { renderPath } from '../../../src/base/problem.ts';
 import { loadProvider } from '../../../src/policy/compile/load-provider.ts';
-import { allProblems } from '../../../src/state/all-problems.ts';
+import { allProblems } from '../../../src/state/definitions.ts';
 
 function problemsOf(spec: unknown, metadata: unknown = { name: 'a' }) {
   const value = { apiVersion: 'reeve.dev/v1alpha1', kind: 'NamespacePolicy', metadata, spec };

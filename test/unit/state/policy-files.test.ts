@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ruleIds } from '../../../src/rules/rules.ts';
-import { renderFileProblem, UnreadablePathError } from '../../../src/state/file-problem.ts';
-import { loadPolicyFiles } from '../../../src/state/policy-files.ts';
+import { renderFileProblem, UnreadablePathError } from '../../../src/state/located.ts';
+import { loadPolicyFiles } from '../../../src/state/file-cluster.ts';
 
 const fixtures = 'test/fixtures/policies';
 

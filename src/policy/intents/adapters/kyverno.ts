@@ -5,9 +5,9 @@
 import { defaultParams } from '../../../api/intents/intent-ids.ts';
 import type { LabelSelector } from '../../../api/namespace-policy/namespace-policy.ts';
 import type { JsonObject } from '../../../base/json.ts';
-import type { ObjectType } from '../../terms/object-key.ts';
+import type { ObjectType } from '../../terms/provider-id.ts';
 import type { Intent, IntentAdapter, Support } from '../adapter.ts';
-import { intentObjectName } from '../object-names.ts';
+import { intentObjectName } from '../merged-renderings.ts';
 
 const kyvernoPolicyType: ObjectType = { apiVersion: 'kyverno.io/v1', kind: 'Policy' };
 

@@ -1,8 +1,8 @@
 // Keeps `dnsManipulation` and `denyExternalNetworkAccess` with a NetworkPolicy.
 import { defaultParams } from '../../../api/intents/intent-ids.ts';
-import type { ObjectType } from '../../terms/object-key.ts';
+import type { ObjectType } from '../../terms/provider-id.ts';
 import type { IntentAdapter } from '../adapter.ts';
-import { intentObjectName } from '../object-names.ts';
+import { intentObjectName } from '../merged-renderings.ts';
 
 const networkPolicyType: ObjectType = { apiVersion: 'networking.k8s.io/v1', kind: 'NetworkPolicy' };
 

@@ -1,9 +1,9 @@
 // Keeps `assessTLS` with a CronJob that runs the scanner k8tls: https://github.com/kubearmor/k8tls
 import { defaultParams } from '../../../api/intents/intent-ids.ts';
 import type { JsonObject } from '../../../base/json.ts';
-import type { ObjectType } from '../../terms/object-key.ts';
+import type { ObjectType } from '../../terms/provider-id.ts';
 import type { Intent, IntentAdapter } from '../adapter.ts';
-import { intentObjectName } from '../object-names.ts';
+import { intentObjectName } from '../merged-renderings.ts';
 
 const cronJobType: ObjectType = { apiVersion: 'batch/v1', kind: 'CronJob' };
 const configMapType: ObjectType = { apiVersion: 'v1', kind: 'ConfigMap' };

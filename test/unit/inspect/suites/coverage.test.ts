@@ -1,7 +1,7 @@
 // Coverage names each rule that no test refuses, allows or reaches.
 import { expect, test } from 'vitest';
 import { Coverage } from '../../../../src/inspect/suites/coverage.ts';
-import type { RuleOutcome } from '../../../../src/policy/terms/trace.ts';
+import type { RuleOutcome } from '../../../../src/policy/terms/review.ts';
 import type { Operation } from '../../../../src/rules/rule.ts';
 import { aPolicy } from '../../../support/engine.ts';
 

@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { findSuites } from '../../../../src/inspect/suites/find-suites.ts';
+import { findSuites } from '../../../../src/inspect/suites/load-suite.ts';
 
 test('a misspelled suite is a problem, and the output of another command is not', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'reeve-suites-'));

@@ -1,6 +1,6 @@
 // A short text that matches a pattern is found for the patterns that people write.
 import { expect, test } from 'vitest';
-import { textMatching } from '../../../../src/inspect/suites/pattern-example.ts';
+import { textMatching } from '../../../../src/inspect/suites/example-namespaces.ts';
 
 test.for<[pattern: string, expected: string | undefined]>([
   ['^team-[a-z0-9]+(-[a-z0-9]+)+$', 'team-a-a'],

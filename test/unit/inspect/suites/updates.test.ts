@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { mismatchesOf } from '../../../../src/inspect/suites/expectations.ts';
 import type { Outcome } from '../../../../src/inspect/suites/outcome.ts';
 import type { Expectations } from '../../../../src/inspect/suites/suite.ts';
-import { updatesOf } from '../../../../src/inspect/suites/updates.ts';
+import { updatesOf } from '../../../../src/inspect/suites/update-suites.ts';
 
 const outcome: Outcome = {
   verdict: 'allowed',

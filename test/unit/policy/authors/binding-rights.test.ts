@@ -6,7 +6,7 @@ import type { StoredBinding } from '../../../../src/policy/compile/snapshot.ts';
 import type { KubeObject } from '../../../../src/base/metadata.ts';
 import { unlimitedBudget, type Budget } from '../../../../src/policy/terms/budget.ts';
 import { providerResources } from '../../../../src/policy/terms/provider-id.ts';
-import type { Decision } from '../../../../src/policy/terms/verdict.ts';
+import type { Decision } from '../../../../src/policy/terms/review.ts';
 import {
   aPolicy,
   aProviderReview,

@@ -4,7 +4,7 @@ import type { KubeObject } from '../../../../src/base/metadata.ts';
 import type { IntentAdapter } from '../../../../src/policy/intents/adapter.ts';
 import type { StoredBinding } from '../../../../src/policy/compile/snapshot.ts';
 import { unlimitedBudget, type Budget } from '../../../../src/policy/terms/budget.ts';
-import type { Decision } from '../../../../src/policy/terms/verdict.ts';
+import type { Decision } from '../../../../src/policy/terms/review.ts';
 import {
   aProviderReview,
   aSnapshot,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { KubeObject, ObjectMeta } from '../../../../src/base/metadata.ts';
 import type { ProviderId, ProviderState } from '../../../../src/policy/terms/provider-id.ts';
-import type { Decision } from '../../../../src/policy/terms/verdict.ts';
+import type { Decision } from '../../../../src/policy/terms/review.ts';
 import {
   aProviderReview,
   aPolicy,

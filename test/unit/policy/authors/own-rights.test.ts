@@ -1,11 +1,15 @@
 // The rights that policies and shares need, of their authors and of Reeve's own account, and the message on missing ones.
 import { describe, expect, test } from 'vitest';
-import { neededRights, type RightsRule } from '../../../../src/policy/authors/needed-rights.ts';
+import {
+  neededRights,
+  type RightsRule,
+  ownRights,
+  type MissingRights,
+} from '../../../../src/policy/authors/needed-rights.ts';
 import { whereToAdd } from '../../../../src/app/install-roles.ts';
-import { ownRights, type MissingRights } from '../../../../src/policy/authors/own-rights.ts';
 import { loadProvider, type ProviderDefinition } from '../../../../src/policy/compile/load-provider.ts';
 import { providerObject, testInstall } from '../../../support/engine.ts';
-import { missingRightsMessage } from '../../../../src/policy/status/missing-rights.ts';
+import { missingRightsMessage } from '../../../../src/policy/status/provider-conditions.ts';
 
 function definitionOf(kind: 'NamespacePolicy' | 'SecretShare', spec: object): ProviderDefinition {
   const load = loadProvider(kind, providerObject(kind, 'x', spec));

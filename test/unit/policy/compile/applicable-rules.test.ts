@@ -1,8 +1,7 @@
 // Which kinds beside Namespaces there are rules for, and which of them go unasked where the install leaves hooks out.
 import { describe, expect, it } from 'vitest';
 import { aPolicy } from '../../../support/engine.ts';
-import { PolicySet } from '../../../../src/policy/compile/snapshot.ts';
-import { judgedKinds, partsWithoutHook } from '../../../../src/policy/compile/applicable-rules.ts';
+import { PolicySet, judgedKinds, partsWithoutHook } from '../../../../src/policy/compile/snapshot.ts';
 
 const nothing = { secrets: false, roles: false, rolebindings: false, secretDefaults: false };
 

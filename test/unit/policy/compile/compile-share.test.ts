@@ -1,7 +1,7 @@
 // What a share compiles to: whom it reaches, and what its copies look like.
 import { describe, expect, it } from 'vitest';
 import { parseSecretShare } from '../../../../src/api/secret-share/secret-share.ts';
-import { compileShare, type CompiledShare } from '../../../../src/policy/compile/compile-share.ts';
+import { compileShare, type CompiledShare } from '../../../../src/policy/compile/compile-policy.ts';
 import { matchNamespace } from '../../../../src/policy/terms/match.ts';
 import { knownNamespace } from '../../../support/engine.ts';
 

@@ -4,7 +4,7 @@ import { decide } from '../../../../src/policy/decide/decide.ts';
 import { mutate } from '../../../../src/policy/decide/mutate.ts';
 import { settle } from '../../../../src/policy/decide/settle.ts';
 import { aNamespace, aPolicy, aReview, aSnapshot, circumstances } from '../../../support/engine.ts';
-import { namespaceNeeded } from '../../../../src/policy/compile/applicable-rules.ts';
+import { namespaceNeeded } from '../../../../src/policy/compile/snapshot.ts';
 
 const { now } = circumstances;
 const strict = aPolicy('strict', {

@@ -1,10 +1,9 @@
 // One fault gives one reason: every pair of rules about the same label, and rules beside the right to steer.
 import { describe, expect, test } from 'vitest';
 import { decide } from '../../../../src/policy/decide/decide.ts';
-import { settle } from '../../../../src/policy/decide/settle.ts';
-import { refusalMessage } from '../../../../src/policy/terms/message.ts';
+import { settle, refusalMessage } from '../../../../src/policy/decide/settle.ts';
 import { auditNamespace } from '../../../../src/policy/decide/audit.ts';
-import type { Verdict } from '../../../../src/policy/terms/verdict.ts';
+import type { Verdict } from '../../../../src/policy/terms/review.ts';
 import {
   aNamespace,
   aPolicy,

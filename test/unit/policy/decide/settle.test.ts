@@ -1,12 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { settle } from '../../../../src/policy/decide/settle.ts';
-import { refusalMessage } from '../../../../src/policy/terms/message.ts';
+import { settle, refusalMessage } from '../../../../src/policy/decide/settle.ts';
 import {
   nothingToDecide,
   rightKey,
   type JudgedViolation,
   type Right,
-} from '../../../../src/policy/terms/verdict.ts';
+} from '../../../../src/policy/terms/review.ts';
 import { aNamespace, aProviderReview, aReview } from '../../../support/engine.ts';
 
 const review = aReview({ object: aNamespace({ name: 'n' }) });

@@ -3,8 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { KubeObject } from '../../../../src/base/metadata.ts';
 import { auditNamespace } from '../../../../src/policy/decide/audit.ts';
 import { decide } from '../../../../src/policy/decide/decide.ts';
-import type { Review } from '../../../../src/policy/terms/review.ts';
-import type { RuleOutcome } from '../../../../src/policy/terms/trace.ts';
+import type { Review, RuleOutcome } from '../../../../src/policy/terms/review.ts';
 import { aNamespace, aPolicy, aReview, aSnapshot, circumstances } from '../../../support/engine.ts';
 
 const policies = [

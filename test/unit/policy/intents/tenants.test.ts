@@ -5,13 +5,12 @@ import { managedByLabel, ownerAnnotation, systemNamespaces } from '../../../../s
 import type { KubeObject } from '../../../../src/base/metadata.ts';
 import type { ClusterSnapshot } from '../../../../src/policy/compile/snapshot.ts';
 import { decide } from '../../../../src/policy/decide/decide.ts';
-import { settle } from '../../../../src/policy/decide/settle.ts';
+import { settle, refusalMessage } from '../../../../src/policy/decide/settle.ts';
 import { desired } from '../../../../src/policy/desired/desired.ts';
 import type { IntentAdapter } from '../../../../src/policy/intents/adapter.ts';
 import { observeObject, type Observed } from '../../../../src/policy/plan/observed.ts';
 import { planNamespace } from '../../../../src/policy/plan/plan.ts';
-import { missingDefaults } from '../../../../src/policy/plan/repair.ts';
-import { refusalMessage } from '../../../../src/policy/terms/message.ts';
+import { missingDefaults } from '../../../../src/policy/plan/remainder.ts';
 import type { ProviderId, ProviderState } from '../../../../src/policy/terms/provider-id.ts';
 import { aPolicy, aReview, aSnapshot, circumstances, knownNamespace } from '../../../support/engine.ts';
 import { clusterBinding, definitionOf, intentContext, tenantBinding } from '../../../support/intents.ts';

@@ -5,7 +5,7 @@ import {
   compareResource,
   compareRoleBinding,
   foreignFields,
-} from '../../../../src/policy/plan/compare.ts';
+} from '../../../../src/policy/plan/plan-claim.ts';
 import { copyOf } from '../../../../src/policy/plan/copy.ts';
 import { observeSecret, observeSecretMetadata } from '../../../../src/policy/plan/observed.ts';
 import { aShare } from '../../../support/engine.ts';

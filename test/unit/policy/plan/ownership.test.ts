@@ -1,7 +1,7 @@
 // Whose an object is, read from its labels and annotations, and the mark of an object that a provider leaves behind.
 import { expect, test } from 'vitest';
 import type { KubeObject } from '../../../../src/base/metadata.ts';
-import { orphanMetadata, ownershipOf } from '../../../../src/policy/plan/ownership.ts';
+import { orphanMetadata, ownershipOf } from '../../../../src/policy/plan/observed.ts';
 
 const account = { apiVersion: 'v1', kind: 'ServiceAccount' };
 const offered = (metadata: KubeObject['metadata'], more: object = {}): boolean =>

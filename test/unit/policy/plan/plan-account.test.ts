@@ -1,12 +1,16 @@
 // Plans for fields of ServiceAccounts, carried out by the server-side apply of the sandbox.
 import { describe, expect, test } from 'vitest';
 import type { KubeObject } from '../../../../src/base/metadata.ts';
-import type { FieldsClaim } from '../../../../src/policy/desired/provider.ts';
+import type { FieldsClaim } from '../../../../src/policy/desired/desired.ts';
 import { maxMarks, observeAccount } from '../../../../src/policy/plan/account.ts';
 import type { FieldsFate } from '../../../../src/policy/plan/next-account.ts';
 import { planAccount, type AccountPlan } from '../../../../src/policy/plan/plan-account.ts';
-import { objectKey, serviceAccountType } from '../../../../src/policy/terms/object-key.ts';
-import { providerId, type ProviderId } from '../../../../src/policy/terms/provider-id.ts';
+import {
+  objectKey,
+  serviceAccountType,
+  providerId,
+  type ProviderId,
+} from '../../../../src/policy/terms/provider-id.ts';
 import { serviceAccountKind } from '../../../../src/sandbox/kinds/plain-kinds.ts';
 import { applied, withManagedFields } from '../../../../src/sandbox/patch/managed-fields.ts';
 import { mergePatched } from '../../../../src/sandbox/patch/merge-patch.ts';

@@ -1,9 +1,9 @@
 // Which of several providers gets an object that one of them owns.
 import { expect, test } from 'vitest';
-import type { Claim } from '../../../../src/policy/desired/provider.ts';
+import type { Claim } from '../../../../src/policy/desired/desired.ts';
 import type { Observed } from '../../../../src/policy/plan/observed.ts';
 import type { PlanInput } from '../../../../src/policy/plan/plan-input.ts';
-import { byPrecedence, keepsFrozen } from '../../../../src/policy/plan/precedence.ts';
+import { byPrecedence, keepsFrozen } from '../../../../src/policy/plan/plan.ts';
 import type { ProviderId } from '../../../../src/policy/terms/provider-id.ts';
 
 const policy = 'NamespacePolicy/b';

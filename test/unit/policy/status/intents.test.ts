@@ -1,6 +1,6 @@
 // The status of a binding says which intents it keeps, with what, and what is missing.
 import { describe, expect, it, test } from 'vitest';
-import { bindingStatus } from '../../../../src/api/intents/status.ts';
+import { bindingStatus } from '../../../../src/api/intents/intent-binding.ts';
 import { validate } from '../../../../src/schema/validate.ts';
 import { providerStatus, type StatusFacts } from '../../../../src/policy/status/provider-status.ts';
 import type { IntentFacts } from '../../../../src/policy/status/intents.ts';

@@ -5,7 +5,7 @@ import {
   syncedResult,
   undesiredResult,
   type ObjectResult,
-} from '../../../../src/policy/plan/object-result.ts';
+} from '../../../../src/policy/plan/observed.ts';
 import { namespaceReadiness } from '../../../../src/policy/status/namespace-ready.ts';
 
 const about = (name: string) => ({ provider: 'NamespacePolicy/p', key: `/Secret/${name}` }) as const;

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { emptyReport, type ProviderReport } from '../../../../src/policy/status/provider-report.ts';
+import { emptyReport, type ProviderReport } from '../../../../src/policy/status/namespace-ready.ts';
 import { ProviderTally } from '../../../../src/policy/status/provider-tally.ts';
 
 const skippedIn = (namespace: string) => ({ namespace, kind: 'RoleBinding', name: 'b', message: '' });

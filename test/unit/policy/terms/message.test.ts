@@ -6,9 +6,9 @@ import {
   refusalMessage,
   violationLine,
   warningLines,
-} from '../../../../src/policy/terms/message.ts';
-import { nothingToDecide, type Verdict, type Violation } from '../../../../src/policy/terms/verdict.ts';
-import { settle } from '../../../../src/policy/decide/settle.ts';
+  settle,
+} from '../../../../src/policy/decide/settle.ts';
+import { nothingToDecide, type Verdict, type Violation } from '../../../../src/policy/terms/review.ts';
 import { aNamespace, aReview } from '../../../support/engine.ts';
 
 const review = aReview({ object: aNamespace({ name: 'n' }) });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { patchedBy, patchOf } from '../../../../src/policy/terms/patch.ts';
+import { patchedBy, patchOf } from '../../../../src/policy/decide/mutate.ts';
 
 const none = new Map<string, string>();
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { Violation } from '../../../../src/policy/terms/verdict.ts';
-import { Violators } from '../../../../src/reconcile/audit/violators.ts';
+import type { Violation } from '../../../../src/policy/terms/review.ts';
+import { Violators } from '../../../../src/reconcile/audit/object-audit.ts';
 
 const violation: Violation = {
   policy: 'p',

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { RecentDeletions } from '../../../../src/reconcile/fuse/recent-deletions.ts';
+import { RecentDeletions } from '../../../../src/reconcile/fuse/deletion-gate.ts';
 
 test('deletions within ten seconds are one entry, which is never older than the deletions', () => {
   const recent = new RecentDeletions();

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { KubeObject } from '../../../../src/base/metadata.ts';
-import type { CompiledShare } from '../../../../src/policy/compile/compile-share.ts';
+import type { CompiledShare } from '../../../../src/policy/compile/compile-policy.ts';
 import { ShareSet } from '../../../../src/policy/compile/snapshot.ts';
 import { Sources } from '../../../../src/reconcile/live/sources.ts';
 import { LiveCluster } from '../../../../src/state/live-cluster.ts';

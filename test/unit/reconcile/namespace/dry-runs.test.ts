@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { DryRuns } from '../../../../src/reconcile/namespace/dry-runs.ts';
+import { DryRuns } from '../../../../src/reconcile/namespace/object-writes.ts';
 
 const wanted = { metadata: { annotations: { 'reeve.dev/applied': 'x' } } };
 const answered = {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { RewriteLimit } from '../../../../src/reconcile/namespace/rewrite-limit.ts';
+import { RewriteLimit } from '../../../../src/reconcile/namespace/step-executor.ts';
 
 class Rival {
   now = 1000;

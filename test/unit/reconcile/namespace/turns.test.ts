@@ -1,7 +1,7 @@
 // Only so much work runs at once, in the order in which it came, also after an error.
 import { setImmediate } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { Turns } from '../../../../src/reconcile/namespace/turns.ts';
+import { Turns } from '../../../../src/reconcile/namespace/object-writes.ts';
 
 test('at most two pieces of work run at once, and an error frees its place', async () => {
   const turns = new Turns(2);

@@ -1,7 +1,7 @@
 // When the kind of Reports counts as served.
 import { expect, test } from 'vitest';
 import { unservedVersion } from '../../../../src/base/watch-sink.ts';
-import { LiveReports } from '../../../../src/reconcile/reports/live-reports.ts';
+import { LiveReports } from '../../../../src/reconcile/reports/report-keeper.ts';
 
 test('the kind of Reports is served from the first list that the API server answers until it serves the kind no more', () => {
   const reports = new LiveReports({ label: 'a', digestOf: () => '', changed: () => undefined });
