@@ -110,8 +110,6 @@ function inOrder<T extends { readonly id: ProviderId }>(providers: readonly T[])
   );
 }
 
-export const noShares = new ShareSet([]);
-
 // Finds the providers that can match a namespace: by its exact name, a prefix of it, or a label.
 
 interface Indexed {
@@ -185,6 +183,9 @@ export class ProviderIndex<T extends Indexed> {
     }
   }
 }
+
+// The class above must be defined before the first set is built.
+export const noShares = new ShareSet([]);
 
 type Term =
   | { readonly kind: 'names' | 'pairs' | 'prefixes'; readonly values: ReadonlySet<string> }
