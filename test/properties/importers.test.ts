@@ -152,6 +152,8 @@ function changed(value: unknown): unknown {
   if (typeof value === 'boolean') return !value;
   if (typeof value === 'number') return value + 1;
   if (value === 'true') return 'false';
+  // Kyverno knows two actions.
+  if (value === 'Enforce') return 'Audit';
   return `${String(value)}x`;
 }
 
