@@ -11,7 +11,15 @@ import { codeFolder, mainFile } from './bundle.ts';
 export const cacheFolder = 'compiled';
 
 /** What a Pod loads. The list leaves out what it needs rarely or never, such as the library for kubeconfigs. */
-const loadedInPods = ['run-settings.cjs', 'run.cjs', 'webhook-role.cjs', 'reconciler-role.cjs', 'encode.cjs'];
+const loadedInPods = [
+  'run2.cjs',
+  'running.cjs',
+  'find-api-server2.cjs',
+  'run.cjs',
+  'webhook-role.cjs',
+  'reconciler-role.cjs',
+  'encode.cjs',
+];
 
 /**
  * V8 writes the hashes of names into its cache, and they depend on a random seed. A fixed one gives the same bytes for the

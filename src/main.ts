@@ -3,7 +3,7 @@
 import { createInterface } from 'node:readline';
 import { systemClock } from './base/clock.ts';
 import { errorCode } from './base/kube-error.ts';
-import type { RunningIo } from './cli/running.ts';
+import type { ProgramIo } from './cli/command.ts';
 import { readCommand, type Command } from './cli/command-line.ts';
 import { cleanText } from './cli/output/clean-text.ts';
 import { exitCodes } from './cli/exit-codes.ts';
@@ -68,35 +68,28 @@ function asking(): ((question: string) => Promise<string>) | undefined {
 
 const nextLine = lineReader();
 
-const io: RunningIo = {
-  stdout,
-  stderr,
-  onSignal: (listener) => {
-    for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => listener(signal));
-  },
-  logOutput,
-  clock: systemClock,
-};
+function ioFor({ endsBySignal }: { readonly endsBySignal: boolean }): ProgramIo {
+  return {
+    stdout,
+    stderr,
+    stdin,
+    nextLine,
+    ask: endsBySignal ? undefined : asking(),
+    onSignal: (listener) => {
+      for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const)
+        process.on(signal, () => listener(signal));
+    },
+    logOutput,
+    clock: systemClock,
+    isTerminal: process.stdout.isTTY,
+    showsProgress: process.stderr.isTTY,
+    program: `${process.execPath} ${import.meta.filename}`,
+    processMs,
+  };
+}
 
-/** Loads the code of one command only: otherwise every start of a Pod would load the sandbox too. */
 async function run(command: Command): Promise<number> {
   switch (command.kind) {
-    case 'up': {
-      const { runUp } = await import('./cli/up.ts');
-      const isTerminal = process.stdout.isTTY;
-      const isColored = command.mayColor && isTerminal;
-      const program = `${process.execPath} ${import.meta.filename}`;
-      const upIo = { ...io, program, processMs, isColored, isTerminal, nextLine };
-      return await runUp(command.settings, upIo);
-    }
-    case 'run': {
-      const { runOnCluster } = await import('./cli/run.ts');
-      return await runOnCluster(command.settings, command.environment, io);
-    }
-    case 'serve': {
-      const { runServe } = await import('./cli/serve.ts');
-      return await runServe(command.settings, io);
-    }
     case 'help':
       stdout(`${command.text}\n`);
       return await printed(0);
@@ -106,10 +99,8 @@ async function run(command: Command): Promise<number> {
       stderr(`see ${command.hint}\n`);
       return command.code;
     default: {
-      const { runTool } = await import('./cli/tools.ts');
-      const [isTerminal, showsProgress] = [process.stdout.isTTY, process.stderr.isTTY];
-      const toolIo = { ...io, stdin, ask: asking(), clock: systemClock, isTerminal, showsProgress };
-      return await printed(await runTool(command, toolIo));
+      const code = await command.run(ioFor(command));
+      return command.endsBySignal ? code : await printed(code);
     }
   }
 }

@@ -17,7 +17,7 @@ import { guessedPlural } from '../base/plural.ts';
 import { certificateObserver } from './observers.ts';
 import { openTracing } from './tracing.ts';
 
-export interface WebhookSettings extends ClusterSettings, AdmissionSettings, PairSettings {
+interface WebhookSettings extends ClusterSettings, AdmissionSettings, PairSettings {
   readonly probesPort: number;
   readonly traceEndpoint: string | undefined;
 }

@@ -1,4 +1,4 @@
-// The command `reeve up`: Reeve on a sandbox of its own, with a feed of what it does.
+// The program of `reeve up`: Reeve on a sandbox of its own, with a feed of what it does.
 import { relative } from 'node:path';
 import { shippedFolder } from '../app/shipped-files.ts';
 import { startUp, type RunningUp } from '../app/up.ts';
@@ -7,35 +7,24 @@ import type { Log } from '../observe/log.ts';
 import { playDemo, jsonPrinter, textPrinter } from './demo/demo.ts';
 import { observerFor, type Listener } from './feed.ts';
 import { colored, jsonFeed, plain, textFeed, type Paint } from './feed-text.ts';
-import { runSettings, type RunFlags } from './flags/run-settings.ts';
-import { runUntilStopped, type Running, type RunningIo } from './running.ts';
+import type { CommandIo } from './command.ts';
+import { runSettings, type RunFlags } from './commands/run.ts';
+import { upSettings, type UpFlags } from './commands/up.ts';
+import { runUntilStopped, type Running } from './running.ts';
 import { readSettings } from './flags/settings.ts';
-import { upSettings, type UpFlags } from './flags/up-settings.ts';
 import { readyJson, readyText, type UpFacts } from './up-text.ts';
-
-export interface UpIo extends RunningIo {
-  readonly isColored: boolean;
-  /** True if standard output is a terminal. */
-  readonly isTerminal: boolean;
-  /** Resolves at the next line of standard input, and at once after its end. */
-  readonly nextLine: () => Promise<unknown>;
-  /** The command that starts this program, for a shell. */
-  readonly program: string;
-  /** The CPU time of this process so far. */
-  readonly processMs: () => number;
-}
 
 const retryMs = 20;
 /** Long enough to read the result of a scene. */
 const readingMs = 1500;
 
 /** Returns the exit code. */
-export async function runUp(settings: UpFlags, io: UpIo): Promise<number> {
+export async function runUp(settings: UpFlags, io: CommandIo): Promise<number> {
   const options = { logLevel: settings.logLevel, drainGrace: 0 };
   return await runUntilStopped(options, io, async (log) => await upOnSandbox(settings, log, io));
 }
 
-async function upOnSandbox(settings: UpFlags, log: Log, io: UpIo): Promise<Running> {
+async function upOnSandbox(settings: UpFlags, log: Log, io: CommandIo): Promise<Running> {
   const paint = io.isColored ? colored : plain;
   const listeners = [feedOf(settings, io, paint)];
   const tell: Listener = (event) => {
@@ -62,7 +51,7 @@ async function upOnSandbox(settings: UpFlags, log: Log, io: UpIo): Promise<Runni
 }
 
 /** A program that reads the output gets no pause. */
-async function waitBetweenScenes({ step, json }: UpFlags, io: UpIo): Promise<void> {
+async function waitBetweenScenes({ step, json }: UpFlags, io: CommandIo): Promise<void> {
   if (step) {
     if (!json) io.stdout('\nPress Enter for the next scene.\n');
     await io.nextLine();
@@ -76,7 +65,7 @@ function runOf({ port, probesPort, logLevel, auditSecrets, resourceKind }: UpFla
   return { ...defaults.values, port, probesPort, logLevel, auditSecrets, resourceKind, host: '127.0.0.1' };
 }
 
-function feedOf({ quiet, json }: UpFlags, { stdout, clock }: UpIo, paint: Paint): Listener {
+function feedOf({ quiet, json }: UpFlags, { stdout, clock }: CommandIo, paint: Paint): Listener {
   if (quiet) return () => undefined;
   return json ? jsonFeed(stdout, clock) : textFeed(stdout, clock, paint);
 }

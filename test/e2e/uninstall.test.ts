@@ -2,17 +2,15 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { readSettings } from '../../src/cli/flags/settings.ts';
-import { runUninstall } from '../../src/cli/uninstall.ts';
 import { startControlPlane, type ControlPlane } from '../cluster/control-plane.ts';
 import { blocksOf } from '../samples/markdown.ts';
 import { ReeveProcess, type Output } from '../support/serve-process.ts';
+import { runCommand } from '../support/run-command.ts';
 import { kubectl, mustKubectl } from '../support/kubectl.ts';
 import { describeControllers } from '../support/shared-cluster.ts';
 import { until } from '../support/until.ts';
 import { runLine } from './support/shell.ts';
 import { UninstallScene } from './support/uninstall-scene.ts';
-import { uninstallSettings } from '../../src/cli/flags/uninstall-settings.ts';
 
 const clean = 'Reeve is removed. Nothing is left that could block a request.\n';
 
@@ -43,12 +41,14 @@ describeControllers('an uninstall', () => {
 
   /** Runs uninstall with this answer to its question. Undefined: there is no terminal for the question. */
   async function answered(answer: string | undefined): Promise<readonly [code: number, said: string]> {
-    const settings = readSettings(uninstallSettings, [`--kubeconfig=${plane.kubeconfig}`], {});
-    if (!settings.ok) throw new Error(settings.problems.join('\n'));
     const said: string[] = [];
     const say = (text: string): void => void said.push(text);
     const ask = answer === undefined ? undefined : () => Promise.resolve(answer);
-    const code = await runUninstall(settings.values, {}, { stdout: say, stderr: say, ask });
+    const { code } = await runCommand(['uninstall', `--kubeconfig=${plane.kubeconfig}`], {
+      stdout: say,
+      stderr: say,
+      ask,
+    });
     return [code, said.join('')];
   }
 

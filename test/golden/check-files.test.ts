@@ -1,23 +1,13 @@
 // What `reeve check -f` prints, in each format, for files with every kind of problem.
 import { readFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
-import { readCommand } from '../../src/cli/command-line.ts';
-import { runCheckFiles } from '../../src/cli/check-files.ts';
+import { runCommand } from '../support/run-command.ts';
 
 const policies = 'test/fixtures/checks/policies';
 const cluster = 'test/fixtures/checks/cluster';
 
 async function check(args: readonly string[], stdin = '') {
-  const command = await readCommand(['check', ...args], {});
-  if (command.kind !== 'check') throw new Error(JSON.stringify(command));
-  const printed = { stdout: '', stderr: '' };
-  const code = await runCheckFiles(command.settings, command.environment, {
-    stdout: (text) => (printed.stdout += text),
-    stderr: (text) => (printed.stderr += text),
-    stdin: () => Promise.resolve(stdin),
-    clock: { now: () => new Date('2026-11-23T08:00:00Z') },
-  });
-  return { code, ...printed };
+  return await runCommand(['check', ...args], { stdin });
 }
 
 describe('the findings about files', () => {

@@ -5,7 +5,7 @@ import { ownMember, type JsonObject } from '../../src/base/json.ts';
 import { KubeError } from '../../src/base/kube-error.ts';
 import { checkInstall } from '../../src/check/check-install.ts';
 import { jsonText } from '../../src/cli/output/data-text.ts';
-import { checkOutput, checkText } from '../../src/cli/check.ts';
+import { checkOutput, checkText } from '../../src/cli/commands/check-install.ts';
 import { toJsonSchema } from '../../src/schema/json-schema.ts';
 import { checkResults } from '../../src/inspect/output-schemas/check-results.ts';
 import type { KubeClient, KubeRequest } from '../../src/kube/http/client.ts';

@@ -4,8 +4,8 @@ import { readFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
 import { parseYaml } from '../../src/base/yaml.ts';
 import { readCommand } from '../../src/cli/command-line.ts';
-import { runExplain } from '../../src/cli/commands/explain.ts';
 import { schemaProblems } from '../support/json-schema-problems.ts';
+import { runCommand } from '../support/run-command.ts';
 
 const schema: unknown = JSON.parse(readFileSync('schemas/explanation.json', 'utf8'));
 
@@ -14,17 +14,7 @@ const requests = 'test/fixtures/explain/requests';
 const assumed = 'the files have no Deployment of Reeve, so its default flags count\n';
 
 async function explain(args: readonly string[], stdin = '') {
-  const command = await readCommand(['explain', ...args], {});
-  if (command.kind !== 'explain') throw new Error(JSON.stringify(command));
-  const printed = { stdout: '', stderr: '' };
-  const code = await runExplain(command.settings, command.positionals, command.environment, {
-    stdout: (text) => (printed.stdout += text),
-    stderr: (text) => (printed.stderr += text),
-    stdin: () => Promise.resolve(stdin),
-    clock: { now: () => new Date('2026-11-23T08:00:00Z') },
-    isColored: false,
-  });
-  return { code, ...printed };
+  return await runCommand(['explain', ...args], { stdin });
 }
 
 const cases: readonly (readonly [name: string, code: number, ...args: string[]])[] = [

@@ -1,20 +1,9 @@
 // What `reeve grant use` prints, in each format, and what it refuses.
 import { describe, expect, test } from 'vitest';
-import { runGrant } from '../../src/cli/commands/grant.ts';
-import { readCommand } from '../../src/cli/command-line.ts';
+import { runCommand } from '../support/run-command.ts';
 
 async function grant(...args: readonly string[]) {
-  const command = await readCommand(['grant', 'use', ...args], {});
-  if (command.kind === 'wrong')
-    return { code: command.code, stdout: '', stderr: command.problems.join('\n') };
-  if (command.kind !== 'grant') throw new Error(JSON.stringify(command));
-  const printed = { stdout: '', stderr: '' };
-  const code = await runGrant(command.settings, command.positionals, command.environment, {
-    stdout: (text) => (printed.stdout += text),
-    stderr: (text) => (printed.stderr += text),
-    ask: undefined,
-  });
-  return { code, ...printed };
+  return await runCommand(['grant', 'use', ...args]);
 }
 
 describe('the objects of a grant', () => {

@@ -3,9 +3,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { systemClock } from '../../src/base/clock.ts';
-import { readCommand } from '../../src/cli/command-line.ts';
-import { runTool } from '../../src/cli/tools.ts';
+import { runCommand } from '../support/run-command.ts';
 
 const inOneLine = '=1+1 ##[error]old <script>alert(1)</script> | `code` @all';
 const controls = '\u001B[31m\u009B1m\u202Ered\u2066\u0007';
@@ -84,22 +82,7 @@ beforeAll(async () => {
 afterAll(async () => await rm(folder, { recursive: true }));
 
 async function printedBy(args: readonly string[]): Promise<{ stdout: string; stderr: string }> {
-  const command = await readCommand([...args], {});
-  if (['wrong', 'help', 'up', 'run', 'serve'].includes(command.kind))
-    throw new Error(JSON.stringify(command).slice(0, 300));
-  const printed = { stdout: '', stderr: '' };
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the line above refuses the other kinds
-  await runTool(command as Parameters<typeof runTool>[0], {
-    stdout: (text) => (printed.stdout += text),
-    stderr: (text) => (printed.stderr += text),
-    stdin: () => Promise.resolve(documents['broken.yaml'].join('\n---\n')),
-    ask: undefined,
-    clock: systemClock,
-    onSignal: () => undefined,
-    isTerminal: false,
-    showsProgress: false,
-  });
-  return printed;
+  return await runCommand(args, { stdin: documents['broken.yaml'].join('\n---\n'), now: 'today' });
 }
 
 const withFormats = (

@@ -6,27 +6,17 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { readCommand } from '../../src/cli/command-line.ts';
-import { runImport } from '../../src/cli/commands/import.ts';
 import type { ImportOutput } from '../../src/inspect/output-schemas/import-output.ts';
 import { importFrom } from '../../src/importers/importers.ts';
 import { importSources } from '../../src/importers/importer.ts';
 import { readObjects } from '../../src/state/yaml-objects.ts';
 import { foldersOfImporters, importCases } from '../support/import-cases.ts';
+import { runCommand } from '../support/run-command.ts';
 
 const fixtures = 'test/fixtures/importers';
 
 async function imported(args: readonly string[], stdin = '') {
-  const command = await readCommand(['import', ...args], {});
-  if (command.kind !== 'import') throw new Error(JSON.stringify(command));
-  const printed = { stdout: '', stderr: '' };
-  const { settings, positionals, environment } = command;
-  const [source = ''] = positionals;
-  const code = await runImport({ ...settings, source }, environment, {
-    stdout: (text) => (printed.stdout += text),
-    stderr: (text) => (printed.stderr += text),
-    stdin: () => Promise.resolve(stdin),
-  });
-  return { code, ...printed };
+  return await runCommand(['import', ...args], { stdin });
 }
 
 describe.each(importCases())('$source, $name', ({ source, name, objects, options }) => {

@@ -2,25 +2,16 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
 import { readCommand } from '../../src/cli/command-line.ts';
-import { runReport } from '../../src/cli/commands/report.ts';
 import type { ReportOutput } from '../../src/inspect/output-schemas/report-output.ts';
+import { runCommand } from '../support/run-command.ts';
 
 const files = 'test/fixtures/report/state';
 const formats = ['text', 'json', 'csv', 'html', 'openreports'] as const;
 const assumed = 'the files have no Deployment of Reeve, so its default flags count\n';
 
 async function report(args: readonly string[], { stdin = '', isColored = false } = {}) {
-  const command = await readCommand(['report', ...args], {});
-  if (command.kind !== 'report') throw new Error(JSON.stringify(command));
-  const printed = { stdout: '', stderr: '' };
-  const code = await runReport(command.settings, command.environment, {
-    stdout: (text) => (printed.stdout += text),
-    stderr: (text) => (printed.stderr += text),
-    stdin: () => Promise.resolve(stdin),
-    clock: { now: () => new Date('2026-11-23T08:00:00.500Z') },
-    isColored,
-  });
-  return { code, ...printed };
+  const now = new Date('2026-11-23T08:00:00.500Z');
+  return await runCommand(['report', ...args], { stdin, isTerminal: isColored, now });
 }
 
 describe('a report on files', () => {

@@ -139,7 +139,7 @@ test('a help text is printed without loading a library', () => {
   expect(loadedWith('main.cjs', image).filter((id) => packagePath.test(id))).toEqual([]);
 });
 
-test.each(['check-files.cjs', 'explain.cjs', 'plan.cjs', 'report.cjs', 'import.cjs', 'test.cjs'])(
+test.each(['check.cjs', 'explain.cjs', 'plan.cjs', 'report.cjs', 'import.cjs', 'test.cjs'])(
   '%s loads neither the cluster client nor what only servers need',
   (file) => {
     const loaded = loadedWith(file, image);
@@ -160,7 +160,7 @@ test('reeve check reads files, with the file of the cluster client removed', () 
   const folder = mkdtempSync(join(tmpdir(), 'reeve-files-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   cpSync(image.folder, folder, { recursive: true });
-  const needed = new Set(['main.cjs', 'tools.cjs', 'check-files.cjs', 'check-settings.cjs']);
+  const needed = new Set(['main.cjs', 'check.cjs']);
   for (const each of needed)
     for (const next of fileCalled(each, image.files)?.imports ?? []) needed.add(next);
   for (const { fileName } of image.files)

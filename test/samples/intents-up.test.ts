@@ -1,6 +1,6 @@
 // The samples of intents in the sandbox of `reeve up`: they are accepted, kept where Kubernetes alone can keep them, and reported elsewhere.
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { runSettings } from '../../src/cli/flags/run-settings.ts';
+import { runSettings } from '../../src/cli/commands/run.ts';
 import { readSettings } from '../../src/cli/flags/settings.ts';
 import { startUp, type RunningUp } from '../../src/app/up.ts';
 import { noActivity } from '../../src/app/observers.ts';

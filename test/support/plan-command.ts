@@ -4,23 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { apiVersion as reeve } from '../../src/schema/names.ts';
 import type { StringMap } from '../../src/base/metadata.ts';
-import { readCommand } from '../../src/cli/command-line.ts';
-import { runPlan } from '../../src/cli/commands/plan.ts';
+import { runCommand } from './run-command.ts';
 
 export const assumed = 'the files have no Deployment of Reeve, so its default flags count\n';
 
 export async function plan(args: readonly string[], { stdin = '', isColored = false } = {}) {
-  const command = await readCommand(['plan', ...args], {});
-  if (command.kind !== 'plan') throw new Error(JSON.stringify(command));
-  const printed = { stdout: '', stderr: '' };
-  const code = await runPlan(command.settings, command.environment, {
-    stdout: (text) => (printed.stdout += text),
-    stderr: (text) => (printed.stderr += text),
-    stdin: () => Promise.resolve(stdin),
-    clock: { now: () => new Date('2026-11-23T08:00:00Z') },
-    isColored,
-  });
-  return { code, ...printed };
+  return await runCommand(['plan', ...args], { stdin, isTerminal: isColored });
 }
 
 const yaml = (...objects: readonly object[]): string =>

@@ -98,7 +98,7 @@ async function signed(content: CertificateContent, key: KeyObject): Promise<stri
   return await signedCertificate(content, key);
 }
 
-export function isLifetimeDays(days: number): boolean {
+function isLifetimeDays(days: number): boolean {
   return Number.isInteger(days) && days >= 1 && days <= maxLifetimeDays;
 }
 

@@ -1,7 +1,6 @@
 // The command `reeve adopt`: shows existing objects that a policy or share wants, asks, and marks them for adoption.
 import { adoptLabel, cliApiVersion, cliFieldManager } from '../../schema/names.ts';
 import type { ClusterConnection } from '../../app/cluster-connection.ts';
-import type { Clock } from '../../base/clock.ts';
 import { KubeError } from '../../base/kube-error.ts';
 import type { KubeObject, ObjectRef } from '../../base/metadata.ts';
 import { clipped, counted } from '../../base/text.ts';
@@ -10,92 +9,149 @@ import { unmanagedText } from '../../inspect/explain/looked-at.ts';
 import { applied, loadState, namespaceType } from '../../inspect/input/loaded-state.ts';
 import type { AdoptionOutput } from '../../inspect/output-schemas/confirmation.ts';
 import { namespaceLines } from '../../inspect/plan/plan-text.ts';
-import type { ApiServerChoice } from '../../kube/auth/find-api-server.ts';
 import type { ObjectWriter } from '../../kube/object-writer.ts';
+import { commandOf, type Call, type CommandIo } from '../command.ts';
 import { exitCodes } from '../exit-codes.ts';
-import type { AdoptFlags } from '../flags/adopt-settings.ts';
-import { namedProviders } from '../flags/state-settings.ts';
+import { filesSetting } from '../flags/common-settings.ts';
+import { switchSetting, withoutVariable } from '../flags/setting-kinds.ts';
+import type { Settings, Values } from '../flags/settings.ts';
+import {
+  askingSettings,
+  namedProviders,
+  namespacesSetting,
+  providerSettings,
+} from '../flags/state-settings.ts';
 import { objectsOfFiles } from '../input/chosen-state.ts';
 import { readCluster } from '../input/cluster-input.ts';
 import { providerId, providerKinds, type ProviderId } from '../../policy/terms/provider-id.ts';
 import { onCluster } from '../input/on-cluster.ts';
-import { dataText } from '../output/data-text.ts';
+import { jsonText, yamlText } from '../output/data-text.ts';
 import { styleFor, type Style } from '../output/style.ts';
 import { isAgreed, notConfirmed, type AgreementIo } from './agreement.ts';
-import { readProviderState, type ProviderStateIo } from './provider-state.ts';
+import { readProviderState } from './provider-state.ts';
 import { refusalText } from './refusal-text.ts';
 
-export interface AdoptIo extends AgreementIo, ProviderStateIo {
-  readonly stdout: (text: string) => void;
-  readonly stdin: () => Promise<string>;
-  readonly clock: Pick<Clock, 'now'>;
-  readonly isColored: boolean;
+interface Adoptions {
+  readonly adoptions: readonly AdoptionOutput[];
+  /** Files give a list, however many policies they have. */
+  readonly isList: boolean;
 }
 
+const outputs = {
+  text: ({ adoptions }: Adoptions, { all }: { readonly all: boolean }, isColored: boolean) =>
+    adoptions.map((each) => adoptionText(each, { isWhole: all, paint: styleFor(isColored) })).join(''),
+  json: (found: Adoptions) => documentOf(found, jsonText),
+  yaml: (found: Adoptions) => documentOf(found, yamlText),
+};
+
+/** One document, or none if nothing is known of any provider. */
+function documentOf({ adoptions, isList }: Adoptions, write: typeof jsonText): string {
+  const [only] = adoptions;
+  if (only === undefined) return '';
+  return write(isList ? { apiVersion: cliApiVersion, kind: 'AdoptionList', items: adoptions } : only);
+}
+
+const flags = {
+  filename: filesSetting(
+    'Adopt for the policies, shares and bindings of this file or folder, as if they were applied; - is standard input. May be given several times.',
+  ),
+  ...providerSettings('that is to take the objects over'),
+  namespace: namespacesSetting('Only objects in this namespace.'),
+  dryRun: withoutVariable(switchSetting('Show the objects, and mark none.')),
+  all: withoutVariable(switchSetting('Show each namespace by itself, also where the changes are the same.')),
+  ...askingSettings(outputs),
+} satisfies Settings;
+
+type AdoptFlags = Values<typeof flags>;
+
+export const command = commandOf({
+  flags,
+  outputs,
+  run: runAdopt,
+  details: `Where an object of the same name exists, a policy or share reports a conflict and leaves the object alone. This command
+shows these objects with what Reeve would change in them, and gives them the label reeve.dev/adopt=true, which hands
+them over. Objects with finalizers or with a controller as owner are never taken over.
+
+With -f, a policy or share of the files need not exist yet: it takes over what is marked as soon as it is applied.
+
+Reeve does not delete adopted objects later: it gives them back.`,
+  check: (settings) => {
+    const named = namedProviders(settings);
+    const isOne = named.length === 1 || (named.length === 0 && settings.filename.length > 0);
+    if (!isOne) return ['give one of --policy, --share and --binding, or -f'];
+    // Standard input has the files, and cannot have the answer.
+    return [
+      ...named.flatMap((read) => (read.ok ? [] : [read.problem])),
+      ...(settings.filename.includes('-') && !settings.yes && !settings.dryRun
+        ? ['-f - leaves no standard input for the question: add --yes or --dry-run']
+        : []),
+    ];
+  },
+  examples: [
+    ['reeve adopt --policy team-namespaces --dry-run', 'what the policy would take over'],
+    ['reeve adopt --policy team-namespaces -n team-a -n team-b', 'in two namespaces'],
+    ['reeve adopt --share regcred --yes', 'without a question'],
+    [
+      'reeve adopt -f policies/ --dry-run',
+      'for all policies and shares of these files, before they are applied',
+    ],
+  ],
+  exitCodes: [
+    [0, 'All objects that are in the way were marked, or there are none.'],
+    [1, 'Some cannot be adopted or were not marked, or there is no such policy, share or namespace.'],
+    [2, 'Wrong flags, or not confirmed.'],
+    [3, 'A kind or a file could not be read, or the cluster did not answer.'],
+  ],
+});
+
 /** Returns the exit code. */
-export async function runAdopt(
-  flags: AdoptFlags,
-  environment: ApiServerChoice['environment'],
-  io: AdoptIo,
+async function runAdopt(
+  { settings, environment }: Call<AdoptFlags>,
+  io: CommandIo<Adoptions>,
 ): Promise<number> {
-  const added = await objectsOfFiles(flags.filename, io);
+  const added = await objectsOfFiles(settings.filename, io, true);
   if (added === undefined) return exitCodes.unknown;
-  const ids = adoptersOf(flags, added);
+  const ids = adoptersOf(settings, added);
   if (ids.length === 0) {
     io.stderr('the files have no policy, share or binding\n');
     return exitCodes.no;
   }
-  return await onCluster(flags, environment, io.stderr, async (connection) => {
-    const outputs: AdoptionOutput[] = [];
+  return await onCluster(settings, environment, io.stderr, async (connection) => {
+    const adoptions: AdoptionOutput[] = [];
     let worst: number = exitCodes.done;
-    const wrong = await wrongNamespaces(flags, added, connection);
+    const wrong = await wrongNamespaces(settings, added, connection);
     for (const problem of wrong) io.stderr(`${problem}\n`);
     if (wrong.length > 0) return exitCodes.no;
     try {
       for (const id of ids) {
-        const code = await adoptFor(id, added, flags, { connection, io, outputs });
+        const code = await adoptFor(id, added, settings, { connection, io, adoptions });
         if (code === notConfirmed) return code;
         worst = Math.max(worst, code);
       }
       return worst;
     } finally {
       // An error that ends the command must not hide what was marked before.
-      if (flags.output !== 'text') io.stdout(adoptionData(flags, flags.output, outputs));
+      if (settings.output !== 'text') io.print({ adoptions, isList: namedProviders(settings).length === 0 });
     }
   });
 }
 
 /** A misspelled name must not look like a namespace without conflicts. Without the right to list them, nothing is known. */
 async function wrongNamespaces(
-  flags: AdoptFlags,
+  settings: AdoptFlags,
   added: readonly KubeObject[],
   connection: ClusterConnection,
 ): Promise<readonly string[]> {
-  if (flags.namespace.length === 0) return [];
-  const state = applied(await readCluster(connection, { needs: ['namespaces'] }, flags), added);
+  if (settings.namespace.length === 0) return [];
+  const state = applied(await readCluster(connection, { needs: ['namespaces'] }, settings), added);
   if (state.unread.some(({ kind }) => kind === namespaceType.kind)) return [];
   const cluster = loadState(state);
-  return flags.namespace.flatMap((name) => unmanagedText(name, { state, cluster }) ?? []);
-}
-
-/** One document. Files give a list, however many policies they have. */
-function adoptionData(
-  flags: AdoptFlags,
-  format: 'json' | 'yaml',
-  outputs: readonly AdoptionOutput[],
-): string {
-  const [only] = outputs;
-  if (only === undefined) return '';
-  const isList = namedProviders(flags).length === 0;
-  return dataText(
-    format,
-    isList ? { apiVersion: cliApiVersion, kind: 'AdoptionList', items: outputs } : only,
-  );
+  return settings.namespace.flatMap((name) => unmanagedText(name, { state, cluster }) ?? []);
 }
 
 /** The named provider, or all of the files. */
-export function adoptersOf(flags: AdoptFlags, added: readonly KubeObject[]): readonly ProviderId[] {
-  const named = namedProviders(flags).flatMap((read) => (read.ok ? [read.id] : []));
+export function adoptersOf(settings: AdoptFlags, added: readonly KubeObject[]): readonly ProviderId[] {
+  const named = namedProviders(settings).flatMap((read) => (read.ok ? [read.id] : []));
   if (named.length > 0) return named;
   return added.flatMap(({ kind, metadata }) => {
     const known = providerKinds.find((each) => each === kind);
@@ -106,17 +162,17 @@ export function adoptersOf(flags: AdoptFlags, added: readonly KubeObject[]): rea
 async function adoptFor(
   id: ProviderId,
   added: readonly KubeObject[],
-  flags: AdoptFlags,
+  settings: AdoptFlags,
   place: Place,
 ): Promise<number> {
   const { connection, io } = place;
-  const base = await readProviderState(connection, id, { ...flags, others: true, added }, io);
+  const base = await readProviderState(connection, id, { ...settings, others: true, added }, io);
   if (typeof base === 'number') return base;
   const { writer } = connection;
-  const request = { base, id, namespaces: flags.namespace, now: io.clock.now() };
+  const request = { base, id, namespaces: settings.namespace, now: io.clock.now() };
   const readSecret = async (ref: ObjectRef) => await readIfAllowed(ref, writer);
   const { output, offers } = await planAdoption({ ...request, readSecret });
-  return await adopt({ ...output, dryRun: flags.dryRun }, offers, flags, place);
+  return await adopt({ ...output, dryRun: settings.dryRun }, offers, settings, place);
 }
 
 /** Without the right, the keys are not known. The object can be marked all the same. */
@@ -131,35 +187,34 @@ async function readIfAllowed(ref: ObjectRef, writer: ObjectWriter): Promise<Kube
 
 interface Place {
   readonly connection: ClusterConnection;
-  readonly io: AdoptIo;
+  readonly io: CommandIo<Adoptions>;
   /** The documents that are printed for programs at the end. */
-  readonly outputs: AdoptionOutput[];
+  readonly adoptions: AdoptionOutput[];
 }
 
 async function adopt(
   output: AdoptionOutput,
   offers: readonly KubeObject[],
-  flags: AdoptFlags,
-  { connection, io, outputs }: Place,
+  settings: AdoptFlags,
+  { connection, io, adoptions }: Place,
 ): Promise<number> {
-  const { output: format } = flags;
-  if (format === 'text')
-    io.stdout(adoptionText(output, { isWhole: flags.all, paint: styleFor(io.isColored) }));
+  const { output: format } = settings;
+  if (format === 'text') io.print({ adoptions: [output], isList: false });
   const remaining = countOf(output) - output.adoptable;
   const isKnown = output.complete || remaining > 0;
   const clean =
     remaining === 0 && output.complete ? exitCodes.done : isKnown ? exitCodes.no : exitCodes.unknown;
-  if (flags.dryRun || offers.length === 0) {
-    outputs.push(output);
+  if (settings.dryRun || offers.length === 0) {
+    adoptions.push(output);
     return clean;
   }
   const ask = format === 'text' ? io.ask : undefined;
-  if (!(await isAgreed({ ...io, ask }, { yes: flags.yes, word: 'adopt' }))) {
-    outputs.push(output);
+  if (!(await isAgreed({ ...io, ask }, { yes: settings.yes, word: 'adopt' }))) {
+    adoptions.push(output);
     return notConfirmed;
   }
   const { marked, failed } = await markAll(offers, connection.writer, io);
-  outputs.push({ ...output, marked, failed });
+  adoptions.push({ ...output, marked, failed });
   return failed.length === 0 ? clean : exitCodes.no;
 }
 

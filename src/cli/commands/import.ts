@@ -5,46 +5,90 @@ import { errorCode } from '../../base/kube-error.ts';
 import { nameOf } from '../../base/metadata.ts';
 import { stringifyYaml } from '../../base/yaml.ts';
 import { importText } from '../../importers/import-text.ts';
-import type { ImportResult, SourceObject } from '../../importers/importer.ts';
+import { type ImportResult, type SourceObject, importSources } from '../../importers/importer.ts';
 import { importerOf, importFrom } from '../../importers/importers.ts';
 import { movedSecrets } from '../../importers/contents.ts';
 import { kubeObjectsOf } from '../../inspect/input/file-state.ts';
 import { readObjectFiles } from '../../inspect/input/object-files.ts';
 import type { ImportOutput } from '../../inspect/output-schemas/import-output.ts';
-import type { ApiServerChoice } from '../../kube/auth/find-api-server.ts';
-import { renderFileProblem, UnreadablePathError } from '../../state/located.ts';
+import { commandOf, type Call, type CommandIo } from '../command.ts';
 import { exitCodes } from '../exit-codes.ts';
-import type { ImportCall } from '../flags/import-settings.ts';
+import { file, filesSetting, outputSetting } from '../flags/common-settings.ts';
+import { optionalText, switchSetting } from '../flags/setting-kinds.ts';
+import type { Settings, Values } from '../flags/settings.ts';
+import { clusterSettings, installOverrides } from '../flags/state-settings.ts';
+import { isOnCluster, sayProblems, sayUnread } from '../input/chosen-state.ts';
 import { installFacts } from '../input/install-facts.ts';
 import { jsonText } from '../output/data-text.ts';
-import { noProgress, type Progress } from '../output/progress.ts';
 
-interface ImportIo {
-  readonly stdout: (text: string) => void;
-  readonly stderr: (text: string) => void;
-  readonly stdin: () => Promise<string>;
-  readonly progress?: Progress;
-}
+const outputs = { yaml: importText, json: jsonText };
+
+const flags = {
+  filename: filesSetting(
+    'Import from this file or folder in place of a cluster; - is standard input. May be given several times.',
+  ),
+  ...clusterSettings,
+  sharedNamespace: installOverrides.sharedNamespace,
+  fromBindings: {
+    ...switchSetting(
+      'With rolebinding-operator: guess from the RoleBindings that exist what an operator with other names does.',
+    ),
+    hasVariable: false,
+  },
+  secretsFile: {
+    ...optionalText({
+      ...file,
+      help: 'Write the Secrets that must move to a shared namespace into this new file, with their values. Without it, no value is written anywhere.',
+    }),
+    hasVariable: false,
+  },
+  strict: { ...switchSetting('Exit with 1 if something could not be carried over.'), hasVariable: false },
+  output: outputSetting(outputs, 'YAML to apply, with steps and losses as comments, or JSON for programs.'),
+} satisfies Settings;
+
+type ImportCall = Values<typeof flags> & { readonly source: string };
+
+export const command = commandOf({
+  flags,
+  outputs,
+  run: runImport,
+  positionals: {
+    placeholder: 'SOURCE',
+    help: `The tool to import from: ${importSources.join(', ')}.`,
+    choices: importSources,
+    min: 1,
+    max: 1,
+  },
+  details:
+    'Nothing is written to the cluster. docs/import.md says for each tool what is carried over, and what is not.',
+  examples: [
+    ['reeve import rbac-manager > policies.yaml', 'all RBACDefinitions of the cluster, as policies'],
+    ['reeve import reflector -f secrets/', 'the annotations on Secrets in these files, as shares'],
+    ['reeve import capsule -o json | jq .lost', 'what Reeve does not do for these tenants'],
+    ['reeve import clustersecret --secrets-file moved.yaml', 'also the Secrets to create, with their values'],
+  ],
+  exitCodes: [
+    [0, 'Done. What could not be carried over is listed.'],
+    [1, 'Nothing of the tool was found. Or with --strict something is lost.'],
+    [2, 'Wrong flags.'],
+    [3, 'A file could not be read, or the cluster did not answer.'],
+  ],
+});
 
 /** Returns the exit code. */
-export async function runImport(
-  call: ImportCall,
-  environment: ApiServerChoice['environment'],
-  io: ImportIo,
+async function runImport(
+  { settings, positionals: [source = ''], environment }: Call<Values<typeof flags>>,
+  io: CommandIo<ImportOutput>,
 ): Promise<number> {
-  const written = await objectsOfFiles(call.filename, io);
+  const call = { ...settings, source };
+  const written = await placedObjects(call.filename, io);
   if (written === undefined) return exitCodes.unknown;
-  const { filename, kubeconfig, context, cluster, source } = call;
-  if (filename.length > 0 && !cluster && (kubeconfig ?? context) === undefined)
+  if (call.filename.length > 0 && !isOnCluster(call))
     return await finished(call, written, imported(call, written), io);
   const { onCluster } = await import('../input/on-cluster.ts');
   return await onCluster(call, environment, io.stderr, async (connection) => {
     const { readForImport, withSecrets } = await import('../input/import-input.ts');
-    const { objects, unread } = await readForImport(
-      connection,
-      importerOf(source),
-      io.progress ?? noProgress,
-    );
+    const { objects, unread } = await readForImport(connection, importerOf(source), io.progress);
     const listed = replaced(
       objects.map((object) => ({ object })),
       written,
@@ -56,34 +100,25 @@ export async function runImport(
       read.objects.map((object) => ({ object })),
       written,
     );
-    for (const { kind, reason } of [...unread, ...read.unread])
-      io.stderr(`${kind} could not be read: ${reason}\n`);
-    const isPartial = unread.length + read.unread.length > 0;
+    const allUnread = [...unread, ...read.unread];
+    sayUnread(allUnread, io);
+    const isPartial = allUnread.length > 0;
     return await finished({ ...call, isPartial }, input, imported(call, input), io);
   });
 }
 
-/** Says each problem on standard error. Undefined if there is one. */
-async function objectsOfFiles(
+/** Undefined if a file has a problem. */
+async function placedObjects(
   paths: readonly string[],
-  io: ImportIo,
+  io: Pick<CommandIo, 'stdin' | 'stderr'>,
 ): Promise<readonly SourceObject[] | undefined> {
-  if (paths.length === 0) return [];
-  try {
-    const { located, problems } = await readObjectFiles(paths, io);
-    const read = kubeObjectsOf(located);
-    const all = [...problems, ...read.problems];
-    for (const problem of all) io.stderr(`${renderFileProblem(problem)}\n`);
-    if (all.length > 0) return undefined;
-    return read.objects.map((object, index) => {
-      const { file = '', line = 1 } = located[index] ?? {};
-      return { object, file, line };
-    });
-  } catch (error) {
-    if (!(error instanceof UnreadablePathError)) throw error;
-    io.stderr(`${error.message}\n`);
-    return undefined;
-  }
+  const { located, problems } = await readObjectFiles(paths, io);
+  const read = kubeObjectsOf(located);
+  if (sayProblems([...problems, ...read.problems], io)) return undefined;
+  return read.objects.map((object, index) => {
+    const place = located[index];
+    return { object, file: place?.file ?? '', line: place?.line ?? 1 };
+  });
 }
 
 /** Later objects replace earlier ones of the same kind, namespace and name. */
@@ -112,9 +147,9 @@ async function finished(
   call: ImportCall & { readonly isPartial?: boolean },
   input: readonly SourceObject[],
   { moved, sources: _sources, ...result }: ImportResult,
-  io: ImportIo,
+  io: CommandIo<ImportOutput>,
 ): Promise<number> {
-  const { source, secretsFile, strict, output } = call;
+  const { source, secretsFile, strict } = call;
   const { objects, lost } = result;
   if (objects.length === 0 && lost.length === 0) {
     io.stderr(`nothing of ${source} was found\n`);
@@ -128,7 +163,7 @@ async function finished(
     }
   }
   const whole: ImportOutput = { apiVersion: cliApiVersion, kind: 'Import', source, ...result };
-  io.stdout(output === 'json' ? jsonText(whole) : importText(whole));
+  io.print(whole);
   const { danger } = importerOf(source);
   if (danger !== undefined) io.stderr(`${danger}\n`);
   io.stderr(`${some(objects.length, 'object')}; ${some(lost.length, 'part')} could not be carried over\n`);

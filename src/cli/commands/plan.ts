@@ -1,6 +1,5 @@
 // The command `reeve plan`: prints what applying files would change. It writes nothing.
 import type { ClusterConnection } from '../../app/cluster-connection.ts';
-import type { Clock } from '../../base/clock.ts';
 import { type KubeObject, nameOf } from '../../base/metadata.ts';
 import type { ClusterState } from '../../inspect/input/cluster-state.ts';
 import { kubeObjectsOf } from '../../inspect/input/file-state.ts';
@@ -18,21 +17,18 @@ import {
   withoutKnown,
 } from '../../inspect/plan/plan-summary.ts';
 import { textOfPlan } from '../../inspect/plan/plan-text.ts';
-import type { ApiServerChoice } from '../../kube/auth/find-api-server.ts';
 import { counted } from '../../base/text.ts';
 import { loadDefinitions } from '../../state/definitions.ts';
-import { renderFileProblem, UnreadablePathError, inOrder } from '../../state/located.ts';
+import { inOrder } from '../../state/located.ts';
+import { commandOf, type Call, type CommandIo } from '../command.ts';
 import { exitCodes } from '../exit-codes.ts';
-import type { PlanFlags } from '../flags/plan-settings.ts';
-import { withState, type StateIo } from '../input/chosen-state.ts';
-import { dataText } from '../output/data-text.ts';
+import { filesSetting, outputSetting, pathArguments } from '../flags/common-settings.ts';
+import { listSetting, switchSetting } from '../flags/setting-kinds.ts';
+import type { Setting, Settings, Values } from '../flags/settings.ts';
+import { checkedState, connectionSettings, installOverrides, stateSetting } from '../flags/state-settings.ts';
+import { sayProblems, withState } from '../input/chosen-state.ts';
+import { jsonText, yamlText } from '../output/data-text.ts';
 import { styleFor } from '../output/style.ts';
-
-export interface PlanIo extends StateIo {
-  readonly stdout: (text: string) => void;
-  readonly clock: Pick<Clock, 'now'>;
-  readonly isColored: boolean;
-}
 
 const needs = [
   'providers',
@@ -44,23 +40,124 @@ const needs = [
   'own-secrets',
 ] as const;
 
+const outputs = {
+  text: (plan: PlanOutput, { all }: { readonly all: boolean }, isColored: boolean) =>
+    textOfPlan(plan, { paint: styleFor(isColored), isWhole: all }),
+  json: jsonText,
+  yaml: yamlText,
+  markdown: (plan: PlanOutput, { all }: { readonly all: boolean }) => planMarkdown(plan, all),
+};
+
+const anyCount = /^\d{1,9}$/;
+
+const flags = {
+  filename: filesSetting(
+    'The file or folder that would be applied; - is standard input. May be given several times.',
+  ),
+  delete: {
+    ...listSetting((text) => text.includes('/'), {
+      placeholder: 'KIND/NAME',
+      help: 'What deleting this policy, share, binding or intent would change: policy/team, share/regcred, binding/shop/no-egress. May be given several times.',
+      accepted: 'names such as policy/team, share/regcred, binding/no-egress or intent/no-egress',
+    }),
+    hasVariable: false,
+  },
+  state: stateSetting(
+    'The state that the files would be applied to, as kubectl get -o yaml writes it. Without it: the cluster.',
+  ),
+  ...connectionSettings,
+  only: {
+    ...listSetting((text) => text.includes('/'), {
+      placeholder: 'KIND/NAME',
+      help: 'Show this namespace or provider only: ns/team-a, policy/team. --max-deletions and refusals still count everything. May be given several times.',
+      accepted: 'names such as ns/team-a, policy/team, share/regcred or binding/no-egress',
+    }),
+    hasVariable: false,
+  },
+  all: {
+    ...switchSetting(
+      'Show everything: problems and changes that there are without the files too, each new violation, and each namespace by itself.',
+    ),
+    hasVariable: false,
+  },
+  maxDeletions: {
+    placeholder: 'N',
+    help: 'Exit with 1 if more objects than this would be deleted or re-created. Counts all namespaces, and deletions that wait for a confirmation.',
+    accepted: 'a whole number',
+    hasVariable: false,
+    fallback: { value: undefined, shown: '' },
+    parse: (texts) => {
+      const text = texts.at(-1) ?? '';
+      return anyCount.test(text) ? { ok: true, value: Number(text) } : { ok: false };
+    },
+  } as Setting<number | undefined>,
+  exitCode: {
+    ...switchSetting(
+      'Exit with 2 if anything that is shown would change, and with 1 if anything would be refused.',
+    ),
+    hasVariable: false,
+  },
+  secrets: {
+    ...switchSetting(
+      'Also judge existing Secrets by the rules of policies. On a cluster, this reads all Secrets, page by page.',
+    ),
+    hasVariable: false,
+  },
+  ...installOverrides,
+  output: outputSetting(
+    outputs,
+    'Lines for people, JSON or YAML for programs, or the comment of a pull request.',
+  ),
+} satisfies Settings;
+
+type PlanFlags = Values<typeof flags>;
+
+export const command = commandOf({
+  flags,
+  outputs,
+  run: runPlan,
+  positionals: pathArguments,
+  check: ({ only, delete: deleted, ...state }) => [
+    ...[planScopeOf(only), deletedRefs(deleted)].filter((scope) => typeof scope === 'string'),
+    ...(state.filename.length + deleted.length === 0
+      ? ['-f is missing; accepted: a file or folder, or -']
+      : []),
+    ...checkedState(state),
+  ],
+  wrongCode: (args) => (args.includes('--exit-code') ? exitCodes.unknown : exitCodes.wrongArguments),
+  details:
+    'Nothing is written. Policies of the state that the files do not have stay, as with kubectl apply. What the API server would refuse is left out of the plan. Problems and changes that there are without the files too are counted in one line.',
+  examples: [
+    ['reeve plan policies/', 'what applying these files would change on the cluster'],
+    ['reeve plan -f policies/ --state cluster.yaml', 'the same, for a saved state'],
+    ['reeve plan -f policies/ --only ns/team-a', 'one namespace'],
+    ['reeve plan --delete policy/team', 'what deleting this policy would change'],
+    ['reeve plan -f policies/ --exit-code --max-deletions 5 -o markdown', 'in the check of a pull request'],
+  ],
+  exitCodes: [
+    [0, 'The plan was made. With --exit-code: nothing would change.'],
+    [
+      1,
+      'A name of --delete or --only does not exist, or --max-deletions was exceeded. With --exit-code also: something would be refused.',
+    ],
+    [2, 'With --exit-code: something would change. Without it: wrong flags.'],
+    [3, 'The plan could not be made. With --exit-code also: a kind could not be read, or wrong flags.'],
+  ],
+});
+
 /** Returns the exit code. */
-export async function runPlan(
-  flags: PlanFlags,
-  environment: ApiServerChoice['environment'],
-  io: PlanIo,
+async function runPlan(
+  { settings, environment }: Call<PlanFlags>,
+  io: CommandIo<PlanOutput>,
 ): Promise<number> {
-  const [scope, refs] = [planScopeOf(flags.only), deletedRefs(flags.delete)];
+  const [scope, refs] = [planScopeOf(settings.only), deletedRefs(settings.delete)];
   if (typeof scope === 'string' || typeof refs === 'string')
     throw new Error('the command line has checked the names');
-  const read = flags.filename.length === 0 ? noFiles : await readApplied(flags.filename, io);
-  if (typeof read === 'string') return failed(read, io);
-  const stateFlags = { ...flags, filename: flags.state, cluster: false };
+  const read = await readObjectFiles(settings.filename, io);
+  const stateFlags = { ...settings, filename: [] };
   const { objects } = kubeObjectsOf(read.located);
   return await withState(stateFlags, environment, { needs, added: objects }, io, async (base, connection) => {
-    const problems = problemsIn(read, base);
-    for (const problem of problems) io.stderr(`${renderFileProblem(problem)}\n`);
-    if (problems.length > 0) return exitCodes.unknown;
+    if (sayProblems(problemsIn(read, base), io)) return exitCodes.unknown;
     if (base.unread.some(({ kind }) => kind === namespaceType.kind))
       return failed('without the namespaces, nothing can be planned', io);
     const missing = missingOf(scope, base, objects);
@@ -70,13 +167,13 @@ export async function runPlan(
       return failed(deleted.problem, io, deleted.isUnread ? exitCodes.unknown : exitCodes.no);
     const both = objects.find((object) => deleted.some((each) => isSameObject(each, object)));
     if (both !== undefined) return failed(`--delete: ${both.kind} ${nameOf(both)} is also in the files`, io);
-    const existing = connection === undefined ? {} : await existingOn(connection, flags);
+    const existing = connection === undefined ? {} : await existingOn(connection, settings);
     const plan = await planCluster({ base, objects, deleted, existing, now: io.clock.now() });
     if (plan.planned === 0) io.stderr('the state has no namespaces, so nothing can be planned\n');
-    const inScope = narrowed({ ...plan, origin: originFor(flags, plan, connection) }, scope);
-    return flags.all
-      ? printed(plan, inScope, flags, io)
-      : printed(withoutKnown(plan), withoutKnown(inScope), flags, io);
+    const inScope = narrowed({ ...plan, origin: originFor(settings, plan, connection) }, scope);
+    return settings.all
+      ? printed(plan, inScope, settings, io)
+      : printed(withoutKnown(plan), withoutKnown(inScope), settings, io);
   });
 }
 
@@ -98,8 +195,6 @@ async function existingOn(
   return { roles: of('roles'), secrets: secrets ? of('secrets') : { unread: '--secrets judges them' } };
 }
 
-const noFiles: ObjectFiles = { files: 0, located: [], problems: [] };
-
 function isSameObject(a: KubeObject, b: KubeObject): boolean {
   return (
     a.apiVersion === b.apiVersion &&
@@ -109,18 +204,13 @@ function isSameObject(a: KubeObject, b: KubeObject): boolean {
   );
 }
 
-function failed(problem: string, { stderr }: StateIo, code: number = exitCodes.unknown): number {
+function failed(
+  problem: string,
+  { stderr }: Pick<CommandIo, 'stderr'>,
+  code: number = exitCodes.unknown,
+): number {
   stderr(`${problem}\n`);
   return code;
-}
-
-async function readApplied(paths: readonly string[], io: StateIo): Promise<ObjectFiles | string> {
-  try {
-    return await readObjectFiles(paths, io);
-  } catch (error) {
-    if (!(error instanceof UnreadablePathError)) throw error;
-    return error.message;
-  }
 }
 
 /** Intents of the state count for bindings of the files. */
@@ -129,25 +219,22 @@ function problemsIn(read: ObjectFiles, base: ClusterState) {
   return inOrder([...read.problems, ...problems, ...kubeObjectsOf(rest).problems]);
 }
 
-function printed(plan: PlanOutput, shown: PlanOutput, flags: PlanFlags, io: PlanIo): number {
-  const writers = {
-    text: () => textOfPlan(shown, { paint: styleFor(io.isColored), isWhole: flags.all }),
-    json: () => dataText('json', shown),
-    yaml: () => dataText('yaml', shown),
-    markdown: () => planMarkdown(shown, flags.all),
-  };
-  io.stdout(writers[flags.output]());
+function printed(
+  plan: PlanOutput,
+  shown: PlanOutput,
+  { maxDeletions, exitCode }: PlanFlags,
+  io: CommandIo<PlanOutput>,
+): number {
+  io.print(shown);
   // A limit on deletions and a refusal are about all that would be applied, whatever is shown.
   const { all, held } = deletionsIn(plan);
-  if (flags.maxDeletions !== undefined && all > flags.maxDeletions) {
+  if (maxDeletions !== undefined && all > maxDeletions) {
     const after = held === 0 ? '' : ` (${held} of them after a confirmation)`;
     const objects = counted(all, 'object');
-    io.stderr(
-      `${objects} would be deleted or re-created${after}, and --max-deletions is ${flags.maxDeletions}\n`,
-    );
+    io.stderr(`${objects} would be deleted or re-created${after}, and --max-deletions is ${maxDeletions}\n`);
     return 1;
   }
-  if (!flags.exitCode) return 0;
+  if (!exitCode) return 0;
   if (isRefused(plan) && !isRefused(shown))
     io.stderr('something would be refused that --only does not show\n');
   if (isRefused(plan)) return exitCodes.no;

@@ -16,7 +16,7 @@ import { readCluster } from '../input/cluster-input.ts';
 import type { InstallOverrides } from '../input/install-facts.ts';
 import type { Progress } from '../output/progress.ts';
 
-export interface ProviderStateIo {
+interface ProviderStateIo {
   readonly stderr: (text: string) => void;
   readonly progress?: Progress;
 }

@@ -1,8 +1,7 @@
 // The command `reeve report`: prints everything that is not as policies want it, and everything that ends.
 import type { ClusterConnection } from '../../app/cluster-connection.ts';
-import type { Clock } from '../../base/clock.ts';
 import { nearestWord } from '../../base/nearest.ts';
-import { parseGoDuration } from '../../base/time.ts';
+import { isDateTime, parseGoDuration } from '../../base/time.ts';
 import { unmanagedText, type LoadedState } from '../../inspect/explain/looked-at.ts';
 import { collectReport, type ExistingObjects } from '../../inspect/report/collect.ts';
 import { narrowedReport, type ReportScope } from '../../inspect/report/narrow.ts';
@@ -13,35 +12,164 @@ import { unreadText, type ClusterState, type Need } from '../../inspect/input/cl
 import { emptyText, headingText, textSections, type Grouping } from '../../inspect/report/report-text.ts';
 import { plannedState } from '../../inspect/plan/planned-state.ts';
 import type { ReportOutput } from '../../inspect/output-schemas/report-output.ts';
-import type { ApiServerChoice } from '../../kube/auth/find-api-server.ts';
 import { hasAuditableRules } from '../../policy/decide/audit.ts';
 import { roleBindingType, roleType, secretObjectType } from '../../policy/terms/provider-id.ts';
+import { commandOf, type Call, type CommandIo } from '../command.ts';
 import { exitCodes } from '../exit-codes.ts';
-import type { ReportFlags } from '../flags/report-settings.ts';
-import { namedProviders } from '../flags/state-settings.ts';
-import { withState, type StateIo } from '../input/chosen-state.ts';
-import { dataText } from '../output/data-text.ts';
+import {
+  filesSetting,
+  labelKeyAccepted,
+  outputSetting,
+  parseLabelKey,
+  pathArguments,
+} from '../flags/common-settings.ts';
+import { choiceSetting, optionalText, switchSetting, withoutVariable } from '../flags/setting-kinds.ts';
+import type { Setting, Settings, Values } from '../flags/settings.ts';
+import {
+  checkedState,
+  clusterSettings,
+  installOverrides,
+  namedProviders,
+  namespacesSetting,
+  providerSettings,
+  stateBeside,
+} from '../flags/state-settings.ts';
+import { withState } from '../input/chosen-state.ts';
+import { jsonText, yamlText } from '../output/data-text.ts';
 import { styleFor, type Style } from '../output/style.ts';
 import { tableText } from '../output/table.ts';
-
-export interface ReportIo extends StateIo {
-  readonly stdout: (text: string) => void;
-  readonly clock: Pick<Clock, 'now'>;
-  readonly isColored: boolean;
-}
 
 const needs: readonly Need[] = [
   ...(['install', 'providers', 'namespaces', 'provided', 'secrets', 'own-secrets'] as const),
   ...(['sources', 'namespaced-roles'] as const),
 ];
 
+const outputs = {
+  text: (report: ReportOutput, { groupBy }: { readonly groupBy: Grouping }, isColored: boolean) =>
+    reportText(report, groupBy, styleFor(isColored)),
+  json: jsonText,
+  yaml: yamlText,
+  csv: reportCsv,
+  html: reportHtml,
+  openreports: (report: ReportOutput) =>
+    `${JSON.stringify({ apiVersion: 'v1', kind: 'List', items: openReports(report) }, undefined, 2)}\n`,
+};
+
+const flags = {
+  filename: filesSetting(
+    'Report on the objects of this file or folder; - is standard input. May be given several times. With a cluster: in place of its objects of the same names.',
+  ),
+  state: stateBeside,
+  ...clusterSettings,
+  namespace: namespacesSetting('Only this namespace.'),
+  allNamespaces: {
+    ...withoutVariable(switchSetting('All namespaces, which is the default.')),
+    short: 'A',
+  },
+  ...providerSettings('that the report is about'),
+  since: {
+    ...withoutVariable(
+      optionalText({
+        placeholder: 'TIME',
+        help: 'Only entries about objects that were created or changed since then, such as those of an outage.',
+        accepted: 'a duration such as 2h, or a time such as 2026-11-23T08:00:00Z',
+      }),
+    ),
+    parse: (texts) => {
+      const value = texts.at(-1) ?? '';
+      const isTime = parseGoDuration(value) !== undefined || isDateTime(value);
+      return isTime ? { ok: true, value } : { ok: false };
+    },
+  } as Setting<string | undefined>,
+  groupBy: withoutVariable(
+    choiceSetting<Grouping>('cause', ['cause', 'namespace', 'team'], {
+      placeholder: 'GROUP',
+      help: 'How the tables for people are divided. In each, entries with the same cause share a row.',
+    }),
+  ),
+  teamLabel: withoutVariable({
+    ...optionalText({
+      placeholder: 'KEY',
+      help: 'The label of a Namespace whose value is its team. Default: that of the install.',
+      accepted: labelKeyAccepted,
+    }),
+    parse: parseLabelKey,
+  }),
+  output: outputSetting(
+    outputs,
+    'Tables for people, JSON, YAML or CSV for programs, one page for a browser, or a List of the Reports of openreports.io.',
+  ),
+  secrets: {
+    ...switchSetting(
+      'Also judge existing Secrets by the rules of policies. On a cluster, this reads all Secrets, page by page.',
+    ),
+    hasVariable: false,
+  },
+  write: {
+    ...switchSetting(
+      'Write the Report of each namespace to the cluster in place of printing. Needs the kind Report of openreports.io, and the rights to list, create, patch and delete it.',
+    ),
+    hasVariable: false,
+  },
+  ...installOverrides,
+} satisfies Settings;
+
+type ReportFlags = Values<typeof flags>;
+
+export const command = commandOf({
+  flags,
+  outputs,
+  run: runReport,
+  positionals: pathArguments,
+  check: checkedReport,
+  details: `The report lists violations, conflicts, objects that are blocked, held or skipped, exceptions in force, and RoleBindings
+with an end. Reeve computes it from the objects themselves, so it needs no running Reeve, and lists more than a status.`,
+  examples: [
+    ['reeve report', 'everything on the cluster that is not as policies want it'],
+    ['reeve report -n team-a', 'one namespace'],
+    ['reeve report --group-by team', 'what each team has to mend'],
+    ['reeve report --since 2h', 'what was created or changed in the last two hours, during an outage'],
+    ['reeve report -o html > report.html', 'one page with a matrix of namespaces by policies'],
+    ['reeve report -f policies/ -f cluster/', 'the same for files'],
+    ['reeve report --write', 'one Report in each namespace, for tools that read openreports.io'],
+  ],
+  exitCodes: [
+    [0, 'The report is complete, whatever it lists.'],
+    [1, 'A Report could not be written, or there is no such namespace or policy.'],
+    [2, 'Wrong flags.'],
+    [3, 'The report is not complete: a kind or a file could not be read, or the cluster did not answer.'],
+  ],
+});
+
+function checkedReport({ write, output, ...settings }: ReportFlags): readonly string[] {
+  const { filename, state, namespace, allNamespaces, groupBy, since } = settings;
+  const named = namedProviders(settings);
+  const problems = [
+    ...checkedState(settings),
+    ...(allNamespaces && namespace.length > 0 ? ['-A and -n exclude each other'] : []),
+    ...(groupBy === 'cause' || output === 'text' ? [] : ['--group-by divides only the tables of -o text']),
+    ...named.flatMap((read) => (read.ok ? [] : [read.problem])),
+  ];
+  if (!write) return problems;
+  // A Report that is left out would be deleted.
+  const isWhole = namespace.length + named.length === 0 && since === undefined;
+  return [
+    ...problems,
+    ...(isWhole
+      ? []
+      : ['--write writes all Reports: leave out -n, --policy, --share, --binding and --since']),
+    ...(filename.length === 0 ? [] : ['--write goes without -f']),
+    ...(state.length === 0 ? [] : ['--write goes without --state']),
+    ...(output === 'text' ? [] : ['--write goes without -o']),
+  ];
+}
+
 /** Returns the exit code. */
-export async function runReport(
-  flags: ReportFlags,
-  environment: ApiServerChoice['environment'],
-  io: ReportIo,
+async function runReport(
+  { settings, environment }: Call<ReportFlags>,
+  io: CommandIo<ReportOutput>,
 ): Promise<number> {
-  return await withState(flags, environment, { needs }, io, async (state, connection) => {
+  return await withState(settings, environment, { needs }, io, async (state, connection) => {
     const now = io.clock.now();
     const { cluster, planning } = plannedState(state, now);
     const whole = await collectReport({
@@ -51,21 +179,21 @@ export async function runReport(
       existing: [
         ['roles', state.objects(roleType)],
         ['rolebindings', state.objects(roleBindingType)],
-        ...(flags.secrets ? await secretsOf(state, connection) : []),
+        ...(settings.secrets ? await secretsOf(state, connection) : []),
       ],
       now,
     });
     const { policies } = cluster.snapshot().policies;
-    if (!flags.secrets && policies.some((policy) => hasAuditableRules(policy, 'secrets')))
+    if (!settings.secrets && policies.some((policy) => hasAuditableRules(policy, 'secrets')))
       io.stderr('existing Secrets were not judged; --secrets judges them\n');
-    const missing = missingIn(whole, flags, { state, cluster });
+    const missing = missingIn(whole, settings, { state, cluster });
     for (const problem of missing) io.stderr(`${problem}\n`);
     const complete = codeOf(whole, missing);
     if (missing.length > 0) return complete;
     const { address: origin = whole.origin } = connection ?? {};
-    const report = narrowedReport({ ...whole, origin }, scopeOf(flags, now));
-    if (!flags.write || connection === undefined) {
-      io.stdout(printed(report, flags, styleFor(io.isColored)));
+    const report = narrowedReport({ ...whole, origin }, scopeOf(settings, now));
+    if (!settings.write || connection === undefined) {
+      io.print(report);
       return complete;
     }
     const { writeReports } = await import('./report-writer.ts');
@@ -87,49 +215,31 @@ function codeOf({ complete }: ReportOutput, missing: readonly string[]): number 
   return missing.length === 0 ? exitCodes.done : exitCodes.no;
 }
 
-function scopeOf(flags: ReportFlags, now: Date): ReportScope {
-  const { namespace, since = '' } = flags;
+function scopeOf(settings: ReportFlags, now: Date): ReportScope {
+  const { namespace, since = '' } = settings;
   const duration = parseGoDuration(since);
   return {
     namespaces: new Set(namespace),
-    policies: new Set(namedProviders(flags).flatMap((read) => (read.ok ? [read.id] : []))),
+    policies: new Set(namedProviders(settings).flatMap((read) => (read.ok ? [read.id] : []))),
     since: since === '' ? undefined : new Date(duration === undefined ? since : now.getTime() - duration),
   };
 }
 
 /** A misspelled name must not look like a namespace or policy where all is well. */
-function missingIn({ policies }: ReportOutput, flags: ReportFlags, loaded: LoadedState): readonly string[] {
-  const wrong = namedProviders(flags).flatMap((read) =>
+function missingIn(
+  { policies }: ReportOutput,
+  settings: ReportFlags,
+  loaded: LoadedState,
+): readonly string[] {
+  const wrong = namedProviders(settings).flatMap((read) =>
     read.ok && !policies.includes(read.id) ? [`there is no ${read.id}${meant(read.id, policies)}`] : [],
   );
-  return [...wrong, ...flags.namespace.flatMap((name) => unmanagedText(name, loaded) ?? [])];
+  return [...wrong, ...settings.namespace.flatMap((name) => unmanagedText(name, loaded) ?? [])];
 }
 
 function meant(name: string, known: readonly string[]): string {
   const near = nearestWord(name, known);
   return near === undefined ? '' : `; did you mean ${near}?`;
-}
-
-function printed(
-  report: ReportOutput,
-  { output: format, groupBy }: Pick<ReportFlags, 'output' | 'groupBy'>,
-  style: Style,
-): string {
-  switch (format) {
-    case 'text':
-      return reportText(report, groupBy, style);
-    case 'json':
-    case 'yaml':
-      return dataText(format, report);
-    case 'csv':
-      return reportCsv(report);
-    case 'html':
-      return reportHtml(report);
-    case 'openreports':
-      return `${JSON.stringify({ apiVersion: 'v1', kind: 'List', items: openReports(report) }, undefined, 2)}\n`;
-    default:
-      return format satisfies never;
-  }
 }
 
 function reportText(report: ReportOutput, grouping: Grouping, style: Style): string {

@@ -7,6 +7,7 @@ import { ownMember } from '../../base/json.ts';
 import { findSuites } from '../../inspect/suites/load-suite.ts';
 import { UnreadablePathError } from '../../state/located.ts';
 import { readYamlFiles } from '../../state/yaml-files.ts';
+import { unlessUnreadable } from '../command.ts';
 import { exitCodes } from '../exit-codes.ts';
 
 interface WatchIo {
@@ -22,7 +23,7 @@ const settleMs = 100;
 export async function runOnChanges(
   paths: readonly string[],
   { stderr, clock, onSignal }: WatchIo,
-  run: () => Promise<unknown>,
+  run: () => Promise<number>,
 ): Promise<number> {
   const stop = new AbortController();
   onSignal(() => stop.abort());
@@ -34,7 +35,7 @@ export async function runOnChanges(
     // The new watchers come first: a change while the suites run is seen by one of them.
     watchers = (await foldersOf(paths)).flatMap((folder) => watched(folder, changed.resolve));
     for (const watcher of before) watcher.close();
-    await run();
+    await unlessUnreadable(run(), { stderr });
     if (watchers.length === 0) return exitCodes.unknown;
     stderr('waiting for changes; Ctrl-C ends the command\n');
     await Promise.race([changed.promise, stopped]);

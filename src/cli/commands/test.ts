@@ -1,100 +1,159 @@
 // The command `reeve test`: runs the suites below paths and prints the results.
-import type { Clock } from '../../base/clock.ts';
 import { compileRegex } from '../../cel/regex.ts';
 import type { TestResults } from '../../inspect/output-schemas/test-results.ts';
 import { findSuites, type FoundSuites } from '../../inspect/suites/load-suite.ts';
 import { resultsForJunit, resultsForGithub, resultsText } from '../../inspect/suites/results-text.ts';
 import { runSuites, type RunOptions } from '../../inspect/suites/run-suites.ts';
-import { renderFileProblem, UnreadablePathError } from '../../state/located.ts';
+import { commandOf, type Call, type CommandIo } from '../command.ts';
 import { exitCodes } from '../exit-codes.ts';
-import type { TestFlags } from '../flags/test-settings.ts';
+import { outputSetting } from '../flags/common-settings.ts';
+import { optionalText, switchSetting } from '../flags/setting-kinds.ts';
+import type { Settings, Values } from '../flags/settings.ts';
+import { sayProblems } from '../input/chosen-state.ts';
 import { installFacts } from '../input/install-facts.ts';
-import { dataText } from '../output/data-text.ts';
+import { jsonText, yamlText } from '../output/data-text.ts';
 import { styleFor } from '../output/style.ts';
 import { runInit } from './test-init.ts';
 import { updateSuites } from './test-update.ts';
 import { runOnChanges } from './test-watch.ts';
 
-export interface TestIo {
-  readonly stdout: (text: string) => void;
-  readonly stderr: (text: string) => void;
-  readonly clock: Pick<Clock, 'now' | 'sleep'>;
-  readonly onSignal: (listener: () => void) => void;
-  readonly isColored: boolean;
-}
+const outputs = {
+  text: (results: TestResults, { verbose }: { readonly verbose: boolean }, isColored: boolean) =>
+    resultsText(results, { style: styleFor(isColored), isVerbose: verbose }),
+  json: jsonText,
+  yaml: yamlText,
+  junit: resultsForJunit,
+  github: resultsForGithub,
+};
+
+const flags = {
+  run: {
+    ...optionalText({
+      placeholder: 'PATTERN',
+      help: 'Run only tests whose name matches. Coverage is then left out.',
+      accepted: 'a pattern in RE2 syntax',
+    }),
+    hasVariable: false,
+  },
+  init: {
+    ...switchSetting(
+      'Write a first suite for each PATH, which is a file or folder with policies: tests/NAME.yaml beside a file, tests/suite.yaml in a folder. Never overwrites a file.',
+    ),
+    hasVariable: false,
+  },
+  update: {
+    ...switchSetting(
+      'Write what Reeve answers today into suites that expect something else, and run them. Comments and order stay. Read the changes before you commit them.',
+    ),
+    hasVariable: false,
+  },
+  watch: {
+    ...switchSetting(
+      'Run again after each change of a suite or of a file that a suite names, until a signal ends it.',
+    ),
+    hasVariable: false,
+  },
+  verbose: { ...switchSetting('List also the tests that pass.'), hasVariable: false },
+  output: outputSetting(
+    outputs,
+    'Lines for people, JSON or YAML for programs, JUnit XML for continuous integration, or annotations of a pull request on GitHub.',
+  ),
+} satisfies Settings;
+
+type TestFlags = Values<typeof flags>;
+
+export const command = commandOf({
+  flags,
+  outputs,
+  run: runTest,
+  positionals: {
+    placeholder: '[PATH ...]',
+    help: 'Files and folders with suites. Default: the current folder. Hidden folders and node_modules are left out.',
+    min: 0,
+    max: 1000,
+  },
+  check: ({ run, init, update, watch, output }) => {
+    const pattern = compileRegex(run ?? '');
+    return [
+      ...(pattern.ok ? [] : [`--run: ${pattern.problem}`]),
+      ...(init && (update || run !== undefined) ? ['--init runs no test: leave out --update and --run'] : []),
+      // Results in a file below the folder would be a change.
+      ...(watch && (init || update || output !== 'text')
+        ? ['--watch only shows results: leave out --init, --update and -o']
+        : []),
+    ];
+  },
+  examples: [
+    ['reeve test', 'all suites below this folder'],
+    ['reeve test policies/', 'those below policies'],
+    ['reeve test --init policies/', 'write a first suite for these policies'],
+    ['reeve test --update', 'expect what Reeve answers today'],
+    ['reeve test --watch policies/', 'while you write policies and suites'],
+    ["reeve test --run 'team namespace'", 'tests with these words in their name'],
+    ['reeve test -o junit > results.xml', 'results for continuous integration'],
+  ],
+  exitCodes: [
+    [
+      0,
+      'All tests passed, with --update after the update. With --init: each suite was written. With --watch: a signal ended it.',
+    ],
+    [1, 'A test failed. With --init: a suite was not written.'],
+    [2, 'Wrong flags.'],
+    [3, 'A suite could not run, or no test was found.'],
+  ],
+});
 
 /** Returns the exit code. */
-export async function runTest(flags: TestFlags, given: readonly string[], io: TestIo): Promise<number> {
-  const paths = given.length === 0 ? ['.'] : given;
-  if (flags.init) return await runInit(paths, io);
-  const run = (): Promise<number> => runOnce(flags, paths, io);
-  return flags.watch ? await runOnChanges(paths, io, run) : await run();
+async function runTest(
+  { settings, positionals }: Call<TestFlags>,
+  io: CommandIo<TestResults>,
+): Promise<number> {
+  const paths = positionals.length === 0 ? ['.'] : positionals;
+  if (settings.init) return await runInit(paths, io);
+  const run = (): Promise<number> => runOnce(settings, paths, io);
+  return settings.watch ? await runOnChanges(paths, io, run) : await run();
 }
 
-async function runOnce(flags: TestFlags, paths: readonly string[], io: TestIo): Promise<number> {
-  const options = optionsOf(flags, io);
-  const before = await foundSuites(paths, io);
-  if (before === undefined) return exitCodes.unknown;
-  if (!flags.update) return await runFound(flags, before, options, io);
+async function runOnce(
+  settings: TestFlags,
+  paths: readonly string[],
+  io: CommandIo<TestResults>,
+): Promise<number> {
+  const options = optionsOf(settings, io);
+  const before = await findSuites(paths);
+  if (!settings.update) return await runFound(settings, before, options, io);
   const isUpdated = await updateSuites(before.suites, options, io.stderr);
-  const after = await foundSuites(paths, io);
-  const code = after === undefined ? exitCodes.unknown : await runFound(flags, after, options, io);
+  const code = await runFound(settings, await findSuites(paths), options, io);
   return isUpdated ? code : 1;
 }
 
 async function runFound(
-  flags: TestFlags,
+  settings: TestFlags,
   { suites, problems }: FoundSuites,
   options: RunOptions,
-  io: TestIo,
+  io: CommandIo<TestResults>,
 ): Promise<number> {
-  for (const problem of problems) io.stderr(`${renderFileProblem(problem)}\n`);
+  sayProblems(problems, io);
   if (suites.length === 0) {
     io.stderr('no suite was found; see reeve test --help\n');
     return exitCodes.unknown;
   }
   const results = await runSuites(suites, options);
   // A part of the tests says nothing about coverage.
-  const shown = flags.run === undefined ? results : { ...results, coverage: [] };
-  io.stdout(written(flags, shown, io));
+  const shown = settings.run === undefined ? results : { ...results, coverage: [] };
+  io.print(shown);
   const isNothingRun = results.passed + results.failed === 0;
-  if (flags.run !== undefined && isNothingRun) io.stderr('--run: no test has a name that matches\n');
+  if (settings.run !== undefined && isNothingRun) io.stderr('--run: no test has a name that matches\n');
   if (results.failed > 0) return exitCodes.no;
   const isBroken = results.suites.some((suite) => suite.problems.length > 0);
   return isNothingRun || isBroken || problems.length > 0 ? exitCodes.unknown : exitCodes.done;
 }
 
-async function foundSuites(paths: readonly string[], io: TestIo): Promise<FoundSuites | undefined> {
-  try {
-    return await findSuites(paths);
-  } catch (error) {
-    if (!(error instanceof UnreadablePathError)) throw error;
-    io.stderr(`${error.message}\n`);
-    return undefined;
-  }
-}
-
-function optionsOf({ run }: TestFlags, { clock }: TestIo): RunOptions {
+function optionsOf({ run }: TestFlags, { clock }: Pick<CommandIo, 'clock'>): RunOptions {
   const pattern = run === undefined ? undefined : compileRegex(run);
   return {
     installOf: installFacts,
     now: clock.now(),
     isWanted: (name) => pattern?.ok !== true || pattern.regex.search(name),
   };
-}
-
-function written({ output, verbose }: TestFlags, results: TestResults, { isColored }: TestIo): string {
-  switch (output) {
-    case 'text':
-      return resultsText(results, { style: styleFor(isColored), isVerbose: verbose });
-    case 'json':
-    case 'yaml':
-      return dataText(output, results);
-    case 'junit':
-      return resultsForJunit(results);
-    case 'github':
-      return resultsForGithub(results);
-    default:
-      return output satisfies never;
-  }
 }

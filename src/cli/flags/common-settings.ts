@@ -47,12 +47,15 @@ export const pathArguments: Positionals = {
 
 const pathAccepted = 'a YAML or JSON file, a folder of them, or -';
 
-/** `-o`: the first format is the default. */
-export function outputSetting<const T extends string>(
-  formats: readonly [T, ...T[]],
+/** `-o`: offers the outputs of a command by their names. The first one is the default. */
+export function outputSetting<T extends string>(
+  outputs: Readonly<Record<T, unknown>>,
   help: string,
 ): Setting<T> {
-  const setting = choiceSetting(formats[0], formats, { placeholder: 'FORMAT', help });
+  const names = Object.keys(outputs).filter((name): name is T => Object.hasOwn(outputs, name));
+  const [first] = names;
+  if (first === undefined) throw new Error('a command with -o has an output');
+  const setting = choiceSetting(first, names, { placeholder: 'FORMAT', help });
   return { ...setting, short: 'o', hasVariable: false };
 }
 

@@ -1,13 +1,6 @@
 // Finds what a shell may offer for the word that a user is typing.
 import { flagName, namesOf, type CommandTable, type Setting } from './settings.ts';
 
-/** A command as completion sees it. */
-interface NamedCommand {
-  readonly name: string;
-  readonly summary: string;
-  readonly form: CommandTable;
-}
-
 export interface Completions {
   readonly offers: readonly Offer[];
   /** True if a path may stand here. */
@@ -16,11 +9,16 @@ export interface Completions {
 
 type Offer = readonly [word: string, meaning: string];
 
-/** `words`: everything after the name of the program. The last one is being typed, and may be empty. */
-export function completionsOf(words: readonly string[], commands: readonly NamedCommand[]): Completions {
+/** `words`: everything after the name of the program. The last one is being typed, and may be empty. `table`: of the named command. */
+export function completionsOf(
+  words: readonly string[],
+  summaries: readonly Offer[],
+  table: CommandTable | undefined,
+): Completions {
   const { texts, prefix } = asTyped(words);
   const current = texts.at(-1) ?? '';
-  const found = candidates(texts.slice(0, -1), current, commands);
+  const [name, ...before] = texts.slice(0, -1);
+  const found = name === undefined ? { offers: summaries, paths: false } : candidates(before, current, table);
   const offers = found.offers
     .filter(([word]) => word.startsWith(current))
     .map(([word, meaning]): Offer => [word.slice(prefix.length), meaning]);
@@ -30,28 +28,25 @@ export function completionsOf(words: readonly string[], commands: readonly Named
 const nothing: Completions = { offers: [], paths: false };
 
 function candidates(
-  [name, ...before]: readonly string[],
+  before: readonly string[],
   current: string,
-  commands: readonly NamedCommand[],
+  table: CommandTable | undefined,
 ): Completions {
-  if (name === undefined)
-    return { offers: commands.map(({ name: each, summary }) => [each, summary]), paths: false };
-  const command = commands.find((each) => each.name === name);
-  if (command === undefined) return nothing;
-  const { settings, positionals } = command.form;
+  if (table === undefined) return nothing;
+  const { flags, positionals } = table;
   const settingOf = (flag: string): Setting<unknown> | undefined =>
-    Object.entries(settings).find(([key, each]) => namesOf(key, each).includes(flag))?.[1];
+    Object.entries(flags).find(([key, each]) => namesOf(key, each).includes(flag))?.[1];
   const isEnded = before.includes('--');
   const [flag = '', value] = current.split('=', 2);
   if (!isEnded && current.startsWith('-'))
-    return value === undefined ? flagsOf(command) : valuesOf(settingOf(flag), `${flag}=`);
+    return value === undefined ? flagsOf(table) : valuesOf(settingOf(flag), `${flag}=`);
   const last = isEnded ? undefined : settingOf(before.at(-1) ?? '');
   return valuesOf(last === undefined || last.placeholder === '' ? positionals : last, '');
 }
 
-function flagsOf({ form }: NamedCommand): Completions {
-  const flags = Object.entries(form.settings).map(([key, { help }]): Offer => [flagName(key), help]);
-  return { offers: [...flags, ['--help', 'Describe the command and its flags.']], paths: false };
+function flagsOf({ flags }: CommandTable): Completions {
+  const offers = Object.entries(flags).map(([key, { help }]): Offer => [flagName(key), help]);
+  return { offers: [...offers, ['--help', 'Describe the command and its flags.']], paths: false };
 }
 
 type Accepting = Pick<Setting<unknown>, 'placeholder' | 'choices'>;

@@ -17,9 +17,9 @@ export function overviewOf(program: string, summaries: readonly (readonly [strin
   ].join('\n');
 }
 
-export function helpOf(program: string, name: string, summary: string, form: CommandTable): string {
-  const { settings, details, positionals, examples = [], exitCodes = [] } = form;
-  const rows = Object.entries(settings);
+export function helpOf(program: string, name: string, summary: string, table: CommandTable): string {
+  const { flags, details, positionals, examples = [], exitCodes = [] } = table;
+  const rows = Object.entries(flags);
   const words = positionals === undefined ? '' : ` ${positionals.placeholder}`;
   return [
     summary,

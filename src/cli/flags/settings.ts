@@ -35,27 +35,13 @@ export interface Positionals {
 
 /** What the help of a command says, apart from its summary. */
 export interface CommandTable {
-  readonly settings: Settings;
+  readonly flags: Settings;
   /** Default: none. */
   readonly positionals?: Positionals;
   /** What a user must know in addition to the summary and the flags. */
   readonly details?: string;
   readonly examples?: readonly (readonly [command: string, effect: string])[];
   readonly exitCodes?: readonly (readonly [code: number, meaning: string])[];
-}
-
-/** Everything that the command line knows of one command. */
-export interface CommandForm<S extends Settings> extends CommandTable {
-  readonly settings: S;
-  /** Checks arguments without a flag, and settings that depend on each other. Returns problems. */
-  readonly check?: (values: Values<S>, positionals: readonly string[]) => readonly string[];
-  /** The exit code for wrong arguments. Default: 2. */
-  readonly wrongCode?: (args: readonly string[]) => number;
-}
-
-/** Infers the type of the settings. */
-export function commandForm<S extends Settings>(form: CommandForm<S>): CommandForm<S> {
-  return form;
 }
 
 export type Settings = Readonly<Record<string, Setting<unknown>>>;

@@ -3,9 +3,9 @@ import { isNamespaceName, isSubdomain } from '../../schema/kubernetes-names.ts';
 import { describeValue } from '../../base/text.ts';
 import { providerNamed, providerWords, type ReadProviderName } from '../../inspect/input/object-names.ts';
 import { isBinding, kindOfProvider, type ProviderId } from '../../policy/terms/provider-id.ts';
-import { file, namespaceNames, outputSetting, parseNamespace } from './common-settings.ts';
-import { isKindText, kindAccepted } from './run-settings.ts';
-import { listSetting, optionalText, switchSetting, withoutVariable } from './setting-kinds.ts';
+import { file, fileOrFolder, namespaceNames, outputSetting, parseNamespace } from './common-settings.ts';
+import { isKindText, kindAccepted } from '../commands/run.ts';
+import { listSetting, optionalText, pathsSetting, switchSetting, withoutVariable } from './setting-kinds.ts';
 import type { Setting, Settings, Values } from './settings.ts';
 
 /** These flags choose a cluster in place of files. A variable must not: it would be there for each command. */
@@ -32,6 +32,36 @@ export const clusterSettings = {
     hasVariable: false,
   },
 } satisfies Settings;
+
+/** `--state`: files with the state, in place of a cluster. */
+export function stateSetting(help: string): Setting<readonly string[]> {
+  return pathsSetting({ ...fileOrFolder, help: `${help} May be given several times.` });
+}
+
+/** For `explain` and `report`, which look at the files of -f themselves. */
+export const stateBeside = stateSetting(
+  'The state beside the files of -f, as kubectl get -o yaml writes it, in place of a cluster.',
+);
+
+interface ChosenState {
+  readonly filename: readonly string[];
+  readonly state: readonly string[];
+  readonly kubeconfig: string | undefined;
+  readonly context: string | undefined;
+  readonly cluster?: boolean;
+}
+
+export function checkedState(flags: ChosenState): readonly string[] {
+  const { filename, state, kubeconfig, context, cluster = false } = flags;
+  return [
+    ...(filename.includes('-') && state.includes('-')
+      ? ['only one of -f and --state can be standard input']
+      : []),
+    ...(state.length > 0 && (cluster || (kubeconfig ?? context) !== undefined)
+      ? ['--state replaces the cluster: give one of them']
+      : []),
+  ];
+}
 
 /** The flags of the install are read from its Deployments; these take precedence. A Pod's variables describe another install. */
 export const installOverrides = {
@@ -72,15 +102,17 @@ export const installOverrides = {
 } satisfies Settings;
 
 /** Settings of commands that change objects of a cluster after they have shown them and asked. */
-export const askingSettings = {
-  yes: withoutVariable(switchSetting('Do not ask for confirmation.')),
-  ...connectionSettings,
-  ...installOverrides,
-  output: outputSetting(
-    ['text', 'json', 'yaml'],
-    'Lines for people, or JSON or YAML for programs, with which nothing is asked.',
-  ),
-} satisfies Settings;
+export function askingSettings<T extends string>(outputs: Readonly<Record<T, unknown>>) {
+  return {
+    yes: withoutVariable(switchSetting('Do not ask for confirmation.')),
+    ...connectionSettings,
+    ...installOverrides,
+    output: outputSetting(
+      outputs,
+      'Lines for people, or JSON or YAML for programs, with which nothing is asked.',
+    ),
+  } satisfies Settings;
+}
 
 /** `-n`: the namespace of the object that a command is about. A Pod's REEVE_NAMESPACE is that of the install. */
 export function objectNamespace(help: string): Setting<string | undefined> {

@@ -1,12 +1,12 @@
 // Reads the state that a command looks at: files, a cluster, or a cluster with files on top.
 import type { ClusterConnection } from '../../app/cluster-connection.ts';
-import type { ClusterState } from '../../inspect/input/cluster-state.ts';
+import type { ClusterState, UnreadKind } from '../../inspect/input/cluster-state.ts';
 import { kubeObjectsOf, stateOfFiles } from '../../inspect/input/file-state.ts';
 import { applied } from '../../inspect/input/loaded-state.ts';
 import { readObjectFiles } from '../../inspect/input/object-files.ts';
 import type { KubeObject } from '../../base/metadata.ts';
 import type { ApiServerChoice } from '../../kube/auth/find-api-server.ts';
-import { renderFileProblem, UnreadablePathError } from '../../state/located.ts';
+import { renderFileProblem, type FileProblem } from '../../state/located.ts';
 import { exitCodes } from '../exit-codes.ts';
 import type { Progress } from '../output/progress.ts';
 import type { WantedState } from './cluster-input.ts';
@@ -15,10 +15,12 @@ import { installFacts, type InstallOverrides } from './install-facts.ts';
 /** The flags that say where the state is. */
 export interface StateFlags extends InstallOverrides, Pick<ApiServerChoice, 'kubeconfig' | 'context'> {
   readonly filename: readonly string[];
-  readonly cluster: boolean;
+  /** Files with the state beside those of `filename`. */
+  readonly state: readonly string[];
+  readonly cluster?: boolean;
 }
 
-export interface StateIo {
+interface StateIo {
   readonly stderr: (text: string) => void;
   readonly stdin: () => Promise<string>;
   readonly progress?: Progress;
@@ -35,37 +37,51 @@ export async function withState(
   io: StateIo,
   work: StateWork,
 ): Promise<number> {
-  const objects = await objectsOfFiles(flags.filename, io);
-  if (objects === undefined) return exitCodes.unknown;
-  const { filename, kubeconfig, context, cluster } = flags;
-  if (filename.length > 0 && !cluster && (kubeconfig ?? context) === undefined) {
-    const install = installFacts(objects, flags);
+  const beside = await objectsOfFiles(flags.state, io, true);
+  const files = await objectsOfFiles(flags.filename, io, true);
+  if (beside === undefined || files === undefined) return exitCodes.unknown;
+  if (beside.length + files.length > 0 && !isOnCluster(flags)) {
+    const install = installFacts([...beside, ...files], flags);
     if (install.isAssumed) io.stderr('the files have no Deployment of Reeve, so its default flags count\n');
-    return await work(stateOfFiles(objects, install));
+    return await work(
+      beside.length === 0 ? stateOfFiles(files, install) : applied(stateOfFiles(beside, install), files),
+    );
   }
   const { onCluster } = await import('./on-cluster.ts');
   return await onCluster(flags, environment, io.stderr, async (connection) => {
     const { readCluster } = await import('./cluster-input.ts');
-    const state = await readCluster(connection, { needs, added: [...objects, ...added] }, flags, io.progress);
-    for (const { kind, reason } of state.unread) io.stderr(`${kind} could not be read: ${reason}\n`);
-    return await work(applied(state, objects), connection);
+    const state = await readCluster(connection, { needs, added: [...files, ...added] }, flags, io.progress);
+    sayUnread(state.unread, io);
+    return await work(applied(state, files), connection);
   });
 }
 
-/** Says each problem on standard error. Undefined if there is one. */
+/** Returns whether these flags name a cluster. Without files, a command looks at the cluster that kubectl would use. */
+export function isOnCluster({
+  kubeconfig,
+  context,
+  cluster = false,
+}: Pick<StateFlags, 'kubeconfig' | 'context' | 'cluster'>): boolean {
+  return cluster || (kubeconfig ?? context) !== undefined;
+}
+
+/** Says each problem on standard error. Undefined if there is one. Rejects with an UnreadablePathError. */
 export async function objectsOfFiles(
   paths: readonly string[],
   io: Pick<StateIo, 'stdin' | 'stderr'>,
+  isState = false,
 ): Promise<readonly KubeObject[] | undefined> {
-  try {
-    const read = await readObjectFiles(paths, { ...io, isState: true });
-    const { objects, problems } = kubeObjectsOf(read.located);
-    const all = [...read.problems, ...problems];
-    for (const problem of all) io.stderr(`${renderFileProblem(problem)}\n`);
-    return all.length === 0 ? objects : undefined;
-  } catch (error) {
-    if (!(error instanceof UnreadablePathError)) throw error;
-    io.stderr(`${error.message}\n`);
-    return undefined;
-  }
+  const read = await readObjectFiles(paths, { ...io, isState });
+  const { objects, problems } = kubeObjectsOf(read.located);
+  return sayProblems([...read.problems, ...problems], io) ? undefined : objects;
+}
+
+/** Returns whether there is a problem. */
+export function sayProblems(problems: readonly FileProblem[], { stderr }: Pick<StateIo, 'stderr'>): boolean {
+  for (const problem of problems) stderr(`${renderFileProblem(problem)}\n`);
+  return problems.length > 0;
+}
+
+export function sayUnread(unread: readonly UnreadKind[], { stderr }: Pick<StateIo, 'stderr'>): void {
+  for (const { kind, reason } of unread) stderr(`${kind} could not be read: ${reason}\n`);
 }

@@ -3,7 +3,7 @@ import { objectTypeOf } from '../../policy/terms/provider-id.ts';
 import { ownMember } from '../../base/json.ts';
 import { type KubeObject, labelsOf, valueOf } from '../../base/metadata.ts';
 import type { InstallFacts } from '../../inspect/input/cluster-state.ts';
-import { runSettings, type RunFlags } from '../flags/run-settings.ts';
+import { runSettings, type RunFlags } from '../commands/run.ts';
 import { readSettings } from '../flags/settings.ts';
 
 export const deploymentType = { apiVersion: 'apps/v1', kind: 'Deployment' } as const;

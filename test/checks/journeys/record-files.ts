@@ -8,8 +8,8 @@ const source = new URL('../../../src/', import.meta.url);
 
 // Loaded before the recording: calls while modules are evaluated belong to no journey.
 await import('../../../src/cli/command-line.ts');
-await import('../../../src/cli/run.ts');
-await import('../../../src/cli/serve.ts');
+await import('../../../src/cli/commands/run.ts');
+await import('../../../src/cli/commands/serve.ts');
 
 const session = new Session();
 session.connect();

@@ -1,12 +1,12 @@
-// Writes the reference page of all flags from the settings tables of the commands.
+// Writes the reference page of all flags from the flags tables of the commands.
 import { describedCommands, type DescribedCommand } from '../../../src/cli/command-line.ts';
 import { exitCodeMeanings } from '../../../src/cli/exit-codes.ts';
 import { namesOf, variableName, type Setting } from '../../../src/cli/flags/settings.ts';
 import { code, page, prose, table } from './markdown.ts';
 
-const commands = await describedCommands();
+const ofProgram = await describedCommands();
 
-export function flagsPage(): string {
+export function flagsPage(commands: readonly DescribedCommand[] = ofProgram): string {
   return page('Flags', [
     'A flag wins over its environment variable, and a variable over the default. When a flag that takes one value is given twice, the last one counts. `reeve COMMAND --help` prints the same.',
     'In a clone, `npm start -- FLAGS` is `reeve up FLAGS`, and `npm run --silent reeve -- COMMAND FLAGS` is every other command.',
@@ -17,15 +17,18 @@ export function flagsPage(): string {
   ]);
 }
 
-function sectionOf({ name, summary, form }: DescribedCommand): readonly string[] {
-  const { settings, positionals, examples = [], exitCodes = [] } = form;
+function sectionOf({
+  name,
+  summary,
+  table: { flags, positionals, examples = [], exitCodes = [] },
+}: DescribedCommand): readonly string[] {
   return [
     `## ${code(`reeve ${name}`)}`,
     prose(summary),
     ...(positionals === undefined ? [] : [prose(`${positionals.placeholder}: ${positionals.help}`)]),
-    ...(Object.keys(settings).length === 0
+    ...(Object.keys(flags).length === 0
       ? []
-      : [table(['Flag', 'Variable', 'Default', 'Value', 'Meaning'], Object.entries(settings).map(rowOf))]),
+      : [table(['Flag', 'Variable', 'Default', 'Value', 'Meaning'], Object.entries(flags).map(rowOf))]),
     ...(examples.length === 0
       ? []
       : [

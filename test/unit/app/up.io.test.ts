@@ -4,7 +4,7 @@ import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it, onTestFinished, vi } from 'vitest';
-import { runSettings } from '../../../src/cli/flags/run-settings.ts';
+import { runSettings } from '../../../src/cli/commands/run.ts';
 import { readSettings } from '../../../src/cli/flags/settings.ts';
 import type { Log } from '../../../src/observe/log.ts';
 import { listen } from '../../../src/app/admission-server.ts';

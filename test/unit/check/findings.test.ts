@@ -11,7 +11,7 @@ import {
   webhookProblems,
 } from '../../../src/check/findings.ts';
 import { issueCertificates } from '../../../src/certs/issue/issue.ts';
-import { checkText } from '../../../src/cli/check.ts';
+import { checkText } from '../../../src/cli/commands/check-install.ts';
 import { protections } from '../../../src/reconcile/guard-check.ts';
 
 const now = new Date('2026-11-22T12:00:00Z');

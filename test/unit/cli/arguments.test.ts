@@ -5,11 +5,11 @@ import { readCommand } from '../../../src/cli/command-line.ts';
 import { filesSetting, outputSetting } from '../../../src/cli/flags/common-settings.ts';
 import { helpOf } from '../../../src/cli/flags/help-text.ts';
 import { switchSetting } from '../../../src/cli/flags/setting-kinds.ts';
-import { commandForm, readSettings } from '../../../src/cli/flags/settings.ts';
+import { readSettings } from '../../../src/cli/flags/settings.ts';
 
 const settings = {
   filename: filesSetting('The files.'),
-  output: outputSetting(['text', 'json'], 'The format.'),
+  output: outputSetting({ text: '', json: '' }, 'The format.'),
   all: switchSetting('Everything.'),
 };
 const targets = { placeholder: 'TARGET', help: 'what to explain', min: 1, max: 2 };
@@ -49,13 +49,13 @@ describe('arguments', () => {
 });
 
 test('the help names letters, arguments without a flag, examples and exit codes', () => {
-  const form = commandForm({
-    settings,
+  const table = {
+    flags: settings,
     positionals: targets,
     examples: [['reeve explain ns/a', 'why it is so']],
     exitCodes: [[0, 'Found.']],
-  });
-  expect(helpOf('kubectl reeve', 'explain', 'Explain.', form).split('\n')).toEqual([
+  } as const;
+  expect(helpOf('kubectl reeve', 'explain', 'Explain.', table).split('\n')).toEqual([
     'Explain.',
     '',
     'Usage: kubectl reeve explain TARGET [--flag value ...]',

@@ -5,26 +5,20 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { readServingPair } from '../../../src/certs/files/serving-pair.ts';
-import { runCerts } from '../../../src/cli/certs.ts';
-import { certsDefaults } from '../../../src/cli/flags/certs-settings.ts';
-import type { CertsOptions } from '../../../src/cli/certs.ts';
+import { runCommand } from '../../support/run-command.ts';
 
 const now = new Date('2026-06-01T12:00:00Z');
 
-interface Run {
-  readonly exitCode: number;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
-async function run(options: Partial<CertsOptions> & Pick<CertsOptions, 'out'>): Promise<Run> {
-  const stdout: string[] = [];
-  const stderr: string[] = [];
-  const exitCode = await runCerts(
-    { ...certsDefaults, ...options },
-    { stdout: (text) => stdout.push(text), stderr: (text) => stderr.push(text), clock: { now: () => now } },
-  );
-  return { exitCode, stdout: stdout.join(''), stderr: stderr.join('') };
+async function run({
+  out,
+  ...rest
+}: {
+  readonly out: string;
+  readonly [flag: string]: string | number | true;
+}) {
+  const flags = Object.entries(rest).map(([flag, value]) => `--${flag}=${value}`);
+  const { code: exitCode, ...printed } = await runCommand(['certs', '--out', out, ...flags], { now });
+  return { exitCode, ...printed };
 }
 
 async function makeFolder(): Promise<string> {
@@ -46,7 +40,7 @@ describe('reeve certs', () => {
 
   test('the pair can serve, with the given namespace and lifetime', async () => {
     const out = await makeFolder();
-    await run({ out, installNamespace: 'platform', days: 30, caDays: 60 });
+    await run({ out, 'install-namespace': 'platform', days: 30, 'ca-days': 60 });
     const reading = await readServingPair(join(out, 'tls.crt'), join(out, 'tls.key'), now);
     expect(reading).toMatchObject({ ok: true, value: { notAfter: new Date('2026-07-01T12:00:00Z') } });
     const ca = new X509Certificate(await readFile(join(out, 'ca.crt')));
@@ -90,13 +84,17 @@ describe('reeve certs', () => {
 
   test('all wrong options are reported at once, and nothing is written', async () => {
     const out = await makeFolder();
-    const { exitCode, stdout, stderr } = await run({ out, installNamespace: 'No!', caDays: 0, days: 1.5 });
+    const { exitCode, stdout, stderr } = await run({
+      out,
+      'install-namespace': 'No!',
+      'ca-days': 0,
+      days: 1.5,
+    });
     expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
     expect(stderr.split('\n').map((line) => line.split(':')[0])).toEqual([
       '--install-namespace',
       '--ca-days',
       '--days',
-      '',
     ]);
     expect(await readdir(out)).toEqual([]);
     expect((await run({ out: '' })).stderr).toMatch(/^--out: /);

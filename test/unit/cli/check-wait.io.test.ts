@@ -3,8 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { runCheck } from '../../../src/cli/check.ts';
-import { readCommand } from '../../../src/cli/command-line.ts';
+import { runCommand } from '../../support/run-command.ts';
 
 /** For a server that refuses every connection. */
 const kubeconfig = {
@@ -23,23 +22,17 @@ test.each([
   const folder = mkdtempSync(join(tmpdir(), 'reeve-check-'));
   const path = join(folder, 'config');
   writeFileSync(path, JSON.stringify(kubeconfig));
-  const command = await readCommand(['check', '--kubeconfig', path, '--wait', '2m'], {});
-  if (command.kind !== 'check') throw new Error(JSON.stringify(command));
-  const printed = { stdout: '', stderr: '' };
   let time = 0;
-  const code = await runCheck(command.settings, command.environment, {
-    stdout: (text) => (printed.stdout += text),
-    stderr: (text) => (printed.stderr += text),
+  const { code, stdout, stderr } = await runCommand(['check', '--kubeconfig', path, '--wait', '2m'], {
     showsProgress,
     clock: {
-      now: () => new Date('2026-11-23T12:00:00Z'),
       monotonic: () => time,
       sleep: async (milliseconds) => void (time += await Promise.resolve(milliseconds)),
     },
   });
   rmSync(folder, { recursive: true });
-  expect({ code, time, stderr: printed.stderr }).toEqual({ code: 3, time: 120_000, stderr: talk });
-  expect(printed.stdout).toBe(
+  expect({ code, time, stderr }).toEqual({ code: 3, time: 120_000, stderr: talk });
+  expect(stdout).toBe(
     'problem: API server: the API server did not answer (ECONNREFUSED)\nReeve does not work completely: API server (see above).\n',
   );
 });

@@ -1,5 +1,8 @@
 // Which state a command looks at, by its flags, and what stops it.
-import { expect, test } from 'vitest';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
 import type { ClusterState } from '../../../src/inspect/input/cluster-state.ts';
 import { namespaceType } from '../../../src/inspect/input/loaded-state.ts';
 import { withState, type StateFlags } from '../../../src/cli/input/chosen-state.ts';
@@ -8,7 +11,7 @@ async function chosen(flags: Partial<StateFlags>, text = '') {
   const seen: ClusterState[] = [];
   let stderr = '';
   const code = await withState(
-    { filename: ['-'], kubeconfig: undefined, context: undefined, cluster: false, ...flags },
+    { filename: ['-'], state: [], kubeconfig: undefined, context: undefined, cluster: false, ...flags },
     { KUBECONFIG: 'nowhere' },
     { needs: ['namespaces'] },
     { stderr: (part) => (stderr += part), stdin: () => Promise.resolve(text) },
@@ -21,6 +24,7 @@ async function chosen(flags: Partial<StateFlags>, text = '') {
 }
 
 const namespaceText = 'apiVersion: v1\nkind: Namespace\nmetadata: {name: a}\n';
+const otherText = namespaceText.replace('name: a', 'name: b');
 const assumed = 'the files have no Deployment of Reeve, so its default flags count\n';
 
 test('files alone are the whole state, and default flags of an install are said', async () => {
@@ -55,11 +59,23 @@ test('a problem with JSON that is nested too deeply says what is wrong', async (
   expect(stderr).toMatch(/^stdin:1:1: data(?:\[0\])+: found deeper nesting; accepted: at most 64 levels\n$/);
 });
 
-test('a path that does not exist stops the command', async () => {
-  expect(await chosen({ filename: ['nowhere'] })).toMatchObject({
-    code: 3,
-    stderr: 'nowhere cannot be read: there is no such file or folder\n',
-  });
+test('objects of files are applied to the state beside them', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'reeve-state-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const stored = join(folder, 'state.yaml');
+  writeFileSync(stored, namespaceText.replace('name: a', 'name: a, labels: {team: red}'));
+  const { code, stderr, state } = await chosen({ state: [stored] }, `${namespaceText}---\n${otherText}`);
+  expect({ code, stderr }).toEqual({ code: 7, stderr: assumed });
+  const labels = state?.objects(namespaceType).map(({ metadata }) => [metadata.name, metadata.labels]);
+  expect(labels).toEqual([
+    ['a', { team: 'red' }],
+    ['b', undefined],
+  ]);
+});
+
+test('a state without files beside it is the whole state', async () => {
+  const { code, state } = await chosen({ filename: [], state: ['-'] }, namespaceText);
+  expect([code, state?.objects(namespaceType).length]).toEqual([7, 1]);
 });
 
 test.each([{ filename: [] }, { cluster: true }, { context: 'x' }, { kubeconfig: 'nowhere' }])(

@@ -1,7 +1,7 @@
 // The flags of `reeve run`: what they are without anything said, what they take, and which do not go together.
 import { describe, expect, test } from 'vitest';
 import { readCommand, type Command } from '../../../src/cli/command-line.ts';
-import { runSettings } from '../../../src/cli/flags/run-settings.ts';
+import { runSettings } from '../../../src/cli/commands/run.ts';
 import { intentAdapters } from '../../../src/policy/intents/adapters.ts';
 
 function run(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Command> {
@@ -9,52 +9,48 @@ function run(args: readonly string[], env: Readonly<Record<string, string>> = {}
 }
 
 test('by default one process has both roles, and the cluster is found from the environment', async () => {
-  expect(await run([])).toEqual({
-    kind: 'run',
-    positionals: [],
-    environment: {},
-    mayColor: true,
-    settings: {
-      role: 'all',
-      kubeconfig: undefined,
-      host: '0.0.0.0',
-      port: 8443,
-      probesPort: 8081,
-      reports: false,
-      tlsCert: undefined,
-      tlsKey: undefined,
-      tlsCa: undefined,
-      certsDir: undefined,
-      serviceName: 'reeve-webhook',
-      servicePort: 443,
-      manageWebhooks: true,
-      caLifetime: 31_536_000_000,
-      certLifetime: 604_800_000,
-      caSettling: 30_000,
-      secretsRbacFailurePolicy: 'Ignore',
-      auditSecrets: false,
-      namespace: 'reeve-system',
-      sharedNamespace: ['reeve-shared'],
-      excludeNamespace: [],
-      secretName: [],
-      leaderElect: true,
-      concurrency: 16,
-      resync: 600_000,
-      resourceKind: [
-        'v1/ConfigMap',
-        'v1/LimitRange',
-        'v1/ResourceQuota',
-        'v1/ServiceAccount',
-        'networking.k8s.io/v1/NetworkPolicy',
-      ],
-      intentAdapter: ['pod-security', 'network', 'workload', 'kyverno', 'kubearmor', 'tls-scan'],
-      tlsScanImage: undefined,
-      teamLabel: 'team',
-      drainGrace: 5000,
-      evaluationBudget: 2_500_000,
-      logLevel: 'info',
-      traceEndpoint: undefined,
-    },
+  const command = await run([]);
+  expect(command).toMatchObject({ positionals: [], environment: {}, mayColor: true });
+  expect(command.kind === 'run' ? command.settings : command).toEqual({
+    role: 'all',
+    kubeconfig: undefined,
+    host: '0.0.0.0',
+    port: 8443,
+    probesPort: 8081,
+    reports: false,
+    tlsCert: undefined,
+    tlsKey: undefined,
+    tlsCa: undefined,
+    certsDir: undefined,
+    serviceName: 'reeve-webhook',
+    servicePort: 443,
+    manageWebhooks: true,
+    caLifetime: 31_536_000_000,
+    certLifetime: 604_800_000,
+    caSettling: 30_000,
+    secretsRbacFailurePolicy: 'Ignore',
+    auditSecrets: false,
+    namespace: 'reeve-system',
+    sharedNamespace: ['reeve-shared'],
+    excludeNamespace: [],
+    secretName: [],
+    leaderElect: true,
+    concurrency: 16,
+    resync: 600_000,
+    resourceKind: [
+      'v1/ConfigMap',
+      'v1/LimitRange',
+      'v1/ResourceQuota',
+      'v1/ServiceAccount',
+      'networking.k8s.io/v1/NetworkPolicy',
+    ],
+    intentAdapter: ['pod-security', 'network', 'workload', 'kyverno', 'kubearmor', 'tls-scan'],
+    tlsScanImage: undefined,
+    teamLabel: 'team',
+    drainGrace: 5000,
+    evaluationBudget: 2_500_000,
+    logLevel: 'info',
+    traceEndpoint: undefined,
   });
 });
 

@@ -2,10 +2,9 @@
 import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { systemClock } from '../../../src/base/clock.ts';
 import { readCommand } from '../../../src/cli/command-line.ts';
 import { isOfSuites } from '../../../src/cli/commands/test-watch.ts';
-import { runTest } from '../../../src/cli/commands/test.ts';
+import { ioOf } from '../../support/run-command.ts';
 import { ReeveProcess } from '../../support/serve-process.ts';
 import { SuiteFolder } from '../../support/suite-folder.ts';
 import { until } from '../../support/until.ts';
@@ -34,13 +33,8 @@ class Watching implements AsyncDisposable {
   async #run(path: string): Promise<number> {
     const command = await readCommand(['test', '--watch', path], {});
     if (command.kind !== 'test') throw new Error(JSON.stringify(command));
-    return await runTest(command.settings, command.positionals, {
-      stdout: (text) => (this.#printed.stdout += text),
-      stderr: (text) => (this.#printed.stderr += text),
-      clock: systemClock,
-      onSignal: (listener) => this.#stop.resolve(listener),
-      isColored: false,
-    });
+    const onSignal = (listener: (signal: 'SIGINT') => void) => this.#stop.resolve(() => listener('SIGINT'));
+    return await command.run(ioOf(this.#printed, { onSignal }));
   }
 
   /** A run that reads a file before it is whole prints something else, and another run follows. */

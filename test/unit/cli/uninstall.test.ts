@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { readCommand } from '../../../src/cli/command-line.ts';
 import { observeObject } from '../../../src/policy/plan/observed.ts';
-import { outcomeText, planText } from '../../../src/cli/uninstall.ts';
+import { outcomeText, planText } from '../../../src/cli/commands/uninstall.ts';
 
 const object = (namespace: string) =>
   observeObject({ apiVersion: 'v1', kind: 'ConfigMap' }, { metadata: { name: 'c', namespace } });
@@ -82,7 +82,7 @@ describe('the result', () => {
 
 describe('the command line', () => {
   test('by default uninstall keeps the Secrets of users and asks before it deletes', async () => {
-    expect(await readCommand(['uninstall'], { KUBECONFIG: 'k' })).toEqual({
+    expect(await readCommand(['uninstall'], { KUBECONFIG: 'k' })).toMatchObject({
       kind: 'uninstall',
       settings: {
         kubeconfig: undefined,

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { runSettings } from '../../../src/cli/flags/run-settings.ts';
+import { runSettings } from '../../../src/cli/commands/run.ts';
 import { intentAdapters } from '../../../src/policy/intents/adapters.ts';
 
 const ids = intentAdapters.map(({ id }) => id);

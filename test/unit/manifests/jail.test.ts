@@ -1,6 +1,6 @@
 // What the jail and the roles beside it promise, as far as the files alone can say it: above all that they agree.
 import { describe, expect, it } from 'vitest';
-import { runSettings } from '../../../src/cli/flags/run-settings.ts';
+import { runSettings } from '../../../src/cli/commands/run.ts';
 import { systemNamespaces } from '../../../src/schema/names.ts';
 import { uncopiedTypes } from '../../../src/api/secret-share/secret-share.ts';
 import { whyNotEvaluated } from '../../../src/sandbox/admission/expressions.ts';

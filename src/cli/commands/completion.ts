@@ -1,5 +1,6 @@
-// Defines the arguments of `reeve completion`, and holds the script for each shell.
-import { commandForm } from './settings.ts';
+// The command `reeve completion`: prints the script with which a shell completes commands and flags.
+import { commandOf } from '../command.ts';
+import { exitCodes } from '../exit-codes.ts';
 
 const bash = `# Completion of reeve for bash: source <(reeve completion bash)
 _reeve() {
@@ -60,12 +61,13 @@ const scripts = new Map([
   ['fish', fish],
 ]);
 
-export function completionScript(shell: string): string {
-  return scripts.get(shell) ?? '';
-}
-
-export const completionForm = commandForm({
-  settings: {},
+export const command = commandOf({
+  flags: {},
+  outputs: {},
+  run: async ({ positionals: [shell = ''] }, { stdout }) => {
+    stdout(`${scripts.get(shell) ?? ''}\n`);
+    return await Promise.resolve(exitCodes.done);
+  },
   positionals: {
     placeholder: 'SHELL',
     help: 'The shell that runs the script: bash, zsh or fish.',

@@ -1,33 +1,24 @@
-// The command `reeve check`: prints what works and what does not, once or until everything works.
-import { readProgramVersion } from '../app/shipped-files.ts';
-import type { Clock } from '../base/clock.ts';
-import { cliApiVersion } from '../schema/names.ts';
-import { checkInstall, checkWebhooks, serverPart, type Finding } from '../check/check-install.ts';
-import type { MissingRule } from '../check/missing-rules.ts';
-import type { ApiServerChoice } from '../kube/auth/find-api-server.ts';
-import type { CheckFlags } from './flags/check-settings.ts';
-import { exitCodes } from './exit-codes.ts';
-import { onCluster } from './input/on-cluster.ts';
-import { dataText } from './output/data-text.ts';
-
-export interface CheckIo {
-  readonly stdout: (text: string) => void;
-  readonly stderr: (text: string) => void;
-  readonly clock: Pick<Clock, 'now' | 'monotonic' | 'sleep'>;
-  readonly showsProgress: boolean;
-}
+// `reeve check` without files: prints what of an install works and what does not, once or until everything works.
+import { cliApiVersion } from '../../schema/names.ts';
+import { readProgramVersion } from '../../app/shipped-files.ts';
+import { checkInstall, checkWebhooks, serverPart, type Finding } from '../../check/check-install.ts';
+import type { MissingRule } from '../../check/missing-rules.ts';
+import type { CheckResults } from '../../inspect/output-schemas/check-results.ts';
+import type { Call, CommandIo } from '../command.ts';
+import { exitCodes } from '../exit-codes.ts';
+import { onCluster } from '../input/on-cluster.ts';
+import type { CheckFlags } from './check.ts';
 
 const pollMs = 2000;
 
 /** Returns the exit code: `done` if everything that this account may look at works, `unknown` if it sees too little to say so. */
-export async function runCheck(
-  flags: CheckFlags,
-  environment: ApiServerChoice['environment'],
-  { stdout, stderr, clock, showsProgress }: CheckIo,
+export async function runCheckInstall(
+  { settings, environment }: Call<CheckFlags>,
+  { stdout, stderr, clock, showsProgress, print }: CommandIo<CheckResults>,
 ): Promise<number> {
-  const { installNamespace: namespace = 'reeve-system', wait, onlyWebhooks, output } = flags;
+  const { installNamespace: namespace = 'reeve-system', wait, onlyWebhooks, output } = settings;
   const parts = onlyWebhooks ? checkWebhooks : checkInstall;
-  return await onCluster(flags, environment, stderr, async (connection) => {
+  return await onCluster(settings, environment, stderr, async (connection) => {
     const version = await readProgramVersion();
     const look = async (): Promise<readonly Finding[]> =>
       await parts({ namespace, version, now: clock.now() }, connection);
@@ -41,9 +32,8 @@ export async function runCheck(
       await clock.sleep(pollMs);
       findings = await look();
     }
-    stdout(
-      output === 'json' || output === 'yaml' ? dataText(output, checkOutput(findings)) : checkText(findings),
-    );
+    if (output === 'text') stdout(checkText(findings));
+    else print(checkOutput(findings));
     if (isFine(findings)) return exitCodes.done;
     return isBroken(findings) ? exitCodes.no : exitCodes.unknown;
   });

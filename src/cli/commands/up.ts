@@ -1,10 +1,11 @@
-// Defines the flags of `reeve up`.
+// The command `reeve up`: Reeve on a sandbox in this process. The image has no sandbox, so its program is a file of its own.
 import { shippedFolder } from '../../app/shipped-files.ts';
 import { logLevels } from '../../observe/log-level.ts';
-import { fileOrFolder } from './common-settings.ts';
-import { runSettings } from './run-settings.ts';
-import { choiceSetting, integerSetting, switchSetting, textSetting } from './setting-kinds.ts';
-import { commandForm, type Setting, type Settings, type Values } from './settings.ts';
+import { commandOf } from '../command.ts';
+import { fileOrFolder } from '../flags/common-settings.ts';
+import { runSettings } from './run.ts';
+import { choiceSetting, integerSetting, switchSetting, textSetting } from '../flags/setting-kinds.ts';
+import type { Setting, Settings, Values } from '../flags/settings.ts';
 
 const port = { placeholder: 'PORT' };
 
@@ -48,9 +49,15 @@ function policiesSetting(): Setting<string> {
   return { ...setting, fallback: { value, shown: 'manifests/samples/first-steps' } };
 }
 
-export const upForm = commandForm({
-  settings: upSettings,
+export const command = commandOf({
+  flags: upSettings,
+  outputs: {},
   check: checkedUp,
+  endsBySignal: true,
+  run: async ({ settings }, io) => {
+    const { runUp } = await import('../up.ts');
+    return await runUp(settings, io);
+  },
   examples: [
     ['reeve up', 'the policies of the first steps, on a sandbox in this process'],
     ['reeve up --demo', 'a tour of what Reeve does'],

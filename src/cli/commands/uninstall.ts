@@ -1,34 +1,82 @@
 // The command `reeve uninstall`: prints its plan, asks, removes Reeve from the cluster, and prints what is left.
-import type { ApiServerChoice } from '../kube/auth/find-api-server.ts';
-import type { ClusterConnection } from '../app/cluster-connection.ts';
-import { removeWebhooks, Uninstall, type UninstallResult } from '../uninstall/uninstall.ts';
-import { counted } from '../base/text.ts';
-import { countOf, type ContentsPlan, type ProviderPlan } from '../uninstall/contents.ts';
-import type { UninstallFlags } from './flags/uninstall-settings.ts';
-import { isAgreed, notConfirmed, type AgreementIo } from './commands/agreement.ts';
-import { onCluster } from './input/on-cluster.ts';
+import type { ClusterConnection } from '../../app/cluster-connection.ts';
+import { counted } from '../../base/text.ts';
+import { countOf, type ContentsPlan, type ProviderPlan } from '../../uninstall/contents.ts';
+import { removeWebhooks, Uninstall, type UninstallResult } from '../../uninstall/uninstall.ts';
+import { commandOf, type CommandIo } from '../command.ts';
+import {
+  durationPlaceholder,
+  file,
+  installSettings,
+  parsePositiveDuration,
+} from '../flags/common-settings.ts';
+import { durationSetting, optionalText, switchSetting } from '../flags/setting-kinds.ts';
+import type { Settings, Values } from '../flags/settings.ts';
+import { onCluster } from '../input/on-cluster.ts';
+import { isAgreed, notConfirmed } from './agreement.ts';
 
-export interface UninstallIo extends AgreementIo {
-  readonly stdout: (text: string) => void;
-}
+const anHourMs = 3_600_000;
 
-/** Returns the exit code. */
-export async function runUninstall(
-  settings: UninstallFlags,
-  environment: ApiServerChoice['environment'],
-  io: UninstallIo,
-): Promise<number> {
-  return await onCluster(settings, environment, io.stderr, (connection) =>
-    uninstalled(settings, connection, io),
-  );
-}
+const flags = {
+  kubeconfig: optionalText({
+    ...file,
+    help: 'The kubeconfig of an administrator. Without it, the cluster is found as kubectl finds it.',
+  }),
+  installNamespace: installSettings.namespace,
+  sharedNamespace: {
+    ...installSettings.sharedNamespace,
+    help: 'A namespace with Secrets to share. May be given several times.',
+  },
+  keepContents: switchSetting(
+    'Keep all objects that policies, shares and bindings provide. They lose the label and annotation of Reeve.',
+  ),
+  deleteShared: switchSetting(
+    'Also delete the namespaces of --shared-namespace with all Secrets in them, if the installation created them.',
+  ),
+  onlyWebhooks: switchSetting(
+    'Delete only the webhook configurations, so that nothing waits for a webhook while another program deletes Reeve. Needs rights to these objects alone.',
+  ),
+  yes: switchSetting('Do not ask for confirmation.'),
+  timeout: durationSetting('2m', anHourMs, parsePositiveDuration, {
+    ...durationPlaceholder,
+    help: 'How long each step waits for objects that are being deleted.',
+    accepted: 'a duration such as 2m, more than 0 and up to 1h',
+  }),
+} satisfies Settings;
+
+type UninstallFlags = Values<typeof flags>;
+
+const details = `The command prints which objects it will delete or keep, asks for confirmation, and then deletes in this order:
+the webhook configurations, so that no request waits for an answer; the Deployments and the rights of Reeve's
+accounts; the guard; the objects that policies, shares and bindings provide; these themselves; their kinds; the rest.
+
+Provided objects are deleted, even if there are more than maxDeletions: your answer confirms the number. They stay,
+without the label and annotation of Reeve, if deletionPolicy is Orphan, if their policy, share or binding is suspended or
+invalid, or with --keep-contents.
+
+Reeve does not need to run. The guard is deleted before the objects, so until the objects are deleted, any user with
+rights in a namespace can change them. After an interruption, run the command again. At the end it prints what is left.`;
+
+export const command = commandOf({
+  flags,
+  outputs: {},
+  details,
+  run: async ({ settings, environment }, io) =>
+    await onCluster(settings, environment, io.stderr, (connection) => uninstalled(settings, connection, io)),
+  exitCodes: [
+    [0, 'Nothing of Reeve is left.'],
+    [1, 'Something is left.'],
+    [2, 'Wrong flags, or not confirmed.'],
+    [3, 'The cluster could not be reached.'],
+  ],
+});
 
 async function uninstalled(
-  { installNamespace: namespace, ...flags }: UninstallFlags,
+  { installNamespace: namespace, ...rest }: UninstallFlags,
   connection: ClusterConnection,
-  io: UninstallIo,
+  io: CommandIo,
 ): Promise<number> {
-  const settings = { ...flags, namespace };
+  const settings = { ...rest, namespace };
   if (settings.onlyWebhooks) return await withoutWebhooks(settings, connection, io);
   const uninstall = new Uninstall(settings, connection, (line) => io.stdout(`${line}\n`));
   io.stdout(planText(await uninstall.plan(), { ...settings, description: connection.description }));
@@ -41,7 +89,7 @@ async function uninstalled(
 async function withoutWebhooks(
   { yes, timeout }: Pick<UninstallFlags, 'yes' | 'timeout'>,
   connection: ClusterConnection,
-  io: UninstallIo,
+  io: CommandIo,
 ): Promise<number> {
   io.stdout(`The webhook configurations of Reeve will be deleted from ${connection.description}.\n`);
   if (!(await isAgreed(io, { yes, word: 'uninstall' }))) return notConfirmed;

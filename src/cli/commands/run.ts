@@ -1,5 +1,6 @@
-// Defines the flags of `reeve run`.
+// The command `reeve run`: runs on a cluster until a signal stops it.
 import { isSubdomain } from '../../schema/kubernetes-names.ts';
+import { commandOf } from '../command.ts';
 import {
   checkedTls,
   durationPlaceholder,
@@ -11,7 +12,7 @@ import {
   parsePositiveDuration,
   processSettings,
   webhookSettings,
-} from './common-settings.ts';
+} from '../flags/common-settings.ts';
 import {
   choiceSetting,
   durationSetting,
@@ -20,8 +21,8 @@ import {
   optionalText,
   switchSetting,
   textSetting,
-} from './setting-kinds.ts';
-import { commandForm, type Settings, type Values } from './settings.ts';
+} from '../flags/setting-kinds.ts';
+import type { Settings, Values } from '../flags/settings.ts';
 import { parseGoDuration } from '../../base/time.ts';
 
 const hookModes = ['Off', 'Ignore', 'Fail'] as const;
@@ -162,7 +163,27 @@ export const runSettings = {
 
 export type RunFlags = Values<typeof runSettings>;
 
-export const runForm = commandForm({ settings: runSettings, check: checkedRun });
+/** Other commands read these flags from a Deployment, so this file loads the program only when it runs. */
+export const command = commandOf({
+  flags: runSettings,
+  outputs: {},
+  check: checkedRun,
+  endsBySignal: true,
+  run: async ({ settings, environment }, io) => {
+    const { startProgram } = await import('../../app/run.ts');
+    const { findApiServer } = await import('../../kube/auth/find-api-server.ts');
+    const { runUntilStopped } = await import('../running.ts');
+    return await runUntilStopped(settings, io, async (log, starting) => {
+      const findServer = async () => await findApiServer({ kubeconfig: settings.kubeconfig, environment });
+      const program = await startProgram(settings, findServer, log, { starting });
+      return {
+        readyLine: `reeve runs: ${program.description}`,
+        failed: program.failed,
+        stop: (graceMs, signal) => program.stop(graceMs, signal),
+      };
+    });
+  },
+});
 
 /** A shorter lifetime would not leave enough time for renewal. */
 function parseLifetime(text: string): number | undefined {
