@@ -8,7 +8,7 @@ import { readCommand, type Command } from './cli/command-line.ts';
 import { cleanText } from './cli/output/clean-text.ts';
 import { exitCodes } from './cli/exit-codes.ts';
 import { nodeVersionProblem } from './cli/node-version.ts';
-import { BatchedOutput } from './observe/log.ts';
+import { BatchedOutput } from './observe/batched-output.ts';
 import { traceOf } from './observe/error-frames.ts';
 
 const { stdout, flushed } = standardOutput();

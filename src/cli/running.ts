@@ -1,6 +1,7 @@
 // Runs a command until a signal stops it, and writes the log to its end.
 import type { Clock } from '../base/clock.ts';
-import { type BatchedOutput, createLog, type Log } from '../observe/log.ts';
+import type { BatchedOutput } from '../observe/batched-output.ts';
+import { createLog, type Log } from '../observe/log.ts';
 import type { LogLevel } from '../observe/log-level.ts';
 import { UnreadablePathError } from '../state/located.ts';
 import { StartError } from '../base/start-error.ts';

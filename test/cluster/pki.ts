@@ -3,7 +3,8 @@ import forge from 'node-forge';
 import { generateKeyPair, randomBytes } from 'node:crypto';
 import { promisify } from 'node:util';
 import type { pki } from 'node-forge';
-import { privateKeyPem, positiveSerial, serialLength } from '../../src/certs/issue/encode.ts';
+import { privateKeyPem } from '../../src/certs/issue/keys.ts';
+import { positiveSerial, serialLength } from '../../src/certs/issue/encode.ts';
 
 export interface PemPair {
   readonly certPem: string;

@@ -1,5 +1,5 @@
 // Runs a command of Reeve in this process, and returns what it prints.
-import { BatchedOutput } from '../../src/observe/log.ts';
+import { BatchedOutput } from '../../src/observe/batched-output.ts';
 import { systemClock, type Clock } from '../../src/base/clock.ts';
 import type { ProgramIo } from '../../src/cli/command.ts';
 import { readCommand } from '../../src/cli/command-line.ts';

@@ -1,7 +1,7 @@
 // Issues the shared authorities, and the serving certificates that they sign.
 import { authorityOf, type Authority } from './authority-state.ts';
 import { issueAuthority, issueServing } from '../issue/issue.ts';
-import { servingNames } from '../issue/encode.ts';
+import { servingNames } from '../issue/names.ts';
 import { parseServingPair, type ServingPair } from '../files/serving-pair.ts';
 
 export interface IssuerSettings {

@@ -2,7 +2,7 @@
 import { X509Certificate } from 'node:crypto';
 import { isJsonObject, ownMember } from '../../base/json.ts';
 import { backdatingMs, type PemPair } from '../issue/issue.ts';
-import { parsePrivateKey } from '../issue/encode.ts';
+import { parsePrivateKey } from '../issue/keys.ts';
 
 /** An authority with its key. Times are in milliseconds since 1970. */
 export interface Authority extends PemPair {

@@ -1,7 +1,7 @@
 // Reads a serving certificate and its key, and judges whether a TLS server can use them.
 import { X509Certificate } from 'node:crypto';
 import { createSecureContext } from 'node:tls';
-import { parsePrivateKey } from '../issue/encode.ts';
+import { parsePrivateKey } from '../issue/keys.ts';
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { errorCode } from '../../base/kube-error.ts';

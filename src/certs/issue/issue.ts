@@ -1,18 +1,16 @@
 // Issues certificate authorities and serving certificates, and checks each with node:crypto before it is used.
 import { createHash, createPublicKey, randomBytes, X509Certificate, type KeyObject } from 'node:crypto';
+import type { CertificateContent } from './encode.ts';
 import {
-  type CertificateContent,
+  authorityExtensions,
+  servingExtensions,
   makeKeyPair,
   parsePrivateKey,
   privateKeyPem,
   publicKeyInfo,
   type KeyPair,
-  authorityExtensions,
-  servingExtensions,
-  servingNames,
-  serviceName,
-  type ServingNames,
-} from './encode.ts';
+} from './keys.ts';
+import { servingNames, serviceName, type ServingNames } from './names.ts';
 
 /** The longest lifetime in days: a hundred years, which keeps every date within the four-digit years of X.509. */
 export const maxLifetimeDays = 36_500;

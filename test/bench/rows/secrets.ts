@@ -2,7 +2,7 @@
 import { generateKeyPair, randomBytes } from 'node:crypto';
 import { promisify } from 'node:util';
 import { issueAuthority, issueServing } from '../../../src/certs/issue/issue.ts';
-import { servingNames } from '../../../src/certs/issue/encode.ts';
+import { servingNames } from '../../../src/certs/issue/names.ts';
 import { reviewJson, secretObject } from '../../support/reviews.ts';
 
 const dayMs = 24 * 60 * 60 * 1000;

@@ -1,7 +1,7 @@
 // How a command that runs until it is stopped begins and ends, whatever comes first: a signal, a fault, or its own end.
 import { describe, expect, it } from 'vitest';
 import { runUntilStopped, type Running, type StopSignal } from '../../../src/cli/running.ts';
-import { BatchedOutput } from '../../../src/observe/log.ts';
+import { BatchedOutput } from '../../../src/observe/batched-output.ts';
 import { StartError } from '../../../src/base/start-error.ts';
 
 const options = { logLevel: 'silent', drainGrace: 5000 } as const;

@@ -4,7 +4,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { BatchedOutput, createLog, type Log } from '../../../src/observe/log.ts';
+import { BatchedOutput } from '../../../src/observe/batched-output.ts';
+import { createLog, type Log } from '../../../src/observe/log.ts';
 import { countDroppedLines, MetricsRegistry } from '../../../src/observe/registry.ts';
 import type { LogLevel } from '../../../src/observe/log-level.ts';
 

@@ -9,7 +9,7 @@ import {
   type AuthorityState,
 } from '../../../../src/certs/authority/authority-state.ts';
 import { issueAuthority, issueServing, type PemPair } from '../../../../src/certs/issue/issue.ts';
-import { servingNames } from '../../../../src/certs/issue/encode.ts';
+import { servingNames } from '../../../../src/certs/issue/names.ts';
 import { testNow } from '../files/issuer.ts';
 
 const hourMs = 3_600_000;

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { issueCertificates } from '../../../../src/certs/issue/issue.ts';
 import type { IssuedCertificates, IssueRequest } from '../../../../src/certs/issue/issue.ts';
-import { makeKeyPair } from '../../../../src/certs/issue/encode.ts';
+import { makeKeyPair } from '../../../../src/certs/issue/keys.ts';
 import { parseServingPair } from '../../../../src/certs/files/serving-pair.ts';
 import type { ServingPair } from '../../../../src/certs/files/serving-pair.ts';
 

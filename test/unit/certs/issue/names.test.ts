@@ -1,6 +1,6 @@
 // The names of the serving certificate, and which names are refused.
 import { describe, expect, test } from 'vitest';
-import { servingNames } from '../../../../src/certs/issue/encode.ts';
+import { servingNames } from '../../../../src/certs/issue/names.ts';
 
 describe('servingNames', () => {
   test('the default names are those of the Service and of this machine', () => {

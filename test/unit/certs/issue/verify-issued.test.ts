@@ -5,7 +5,8 @@ import {
   assertAuthority,
   assertServing,
 } from '../../../../src/certs/issue/issue.ts';
-import { makeKeyPair, privateKeyPem, servingNames } from '../../../../src/certs/issue/encode.ts';
+import { makeKeyPair, privateKeyPem } from '../../../../src/certs/issue/keys.ts';
+import { servingNames } from '../../../../src/certs/issue/names.ts';
 import { makeTestIssuer } from '../files/issuer.ts';
 
 const names = servingNames('reeve-system', []);
