@@ -13,6 +13,7 @@ export const cacheFolder = 'compiled';
 /** What a Pod loads. The list leaves out what it needs rarely or never, such as the library for kubeconfigs. */
 const loadedInPods = [
   'run2.cjs',
+  'running2.cjs',
   'running.cjs',
   'find-api-server2.cjs',
   'run.cjs',
