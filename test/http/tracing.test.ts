@@ -170,7 +170,5 @@ test('without a collector no code of tracing is loaded, and the metric does not 
     'src/app/started-tracing.ts',
     'src/observe/trace-exporter.ts',
     'src/observe/tracer.ts',
-    'src/observe/trace-exporter.ts',
-    'src/observe/tracer.ts',
   ]);
 });

@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { isSubdomain } from '../../src/schema/kubernetes-names.ts';
-import { intentObjectName } from '../../src/policy/intents/merged-renderings.ts';
+import { intentObjectName } from '../../src/policy/intents/object-names.ts';
 import { propertyRuns } from '../support/property-runs.ts';
 
 /** Few letters, so that a name is often the beginning of another one. */

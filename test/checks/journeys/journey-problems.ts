@@ -29,7 +29,7 @@ export function countedFiles(page: string, journey: string, passed: readonly str
   return passed.filter((file) => !leftOut.some((folder) => file.startsWith(`${folder}/`)));
 }
 
-/** The page docs/reference/journeys.md. */
+/** The page docs/journeys.md. */
 export function journeysPage(lists: ReadonlyMap<string, readonly string[]>): string {
   const sections = [...lists].map(
     ([journey, files]) =>
@@ -38,7 +38,7 @@ export function journeysPage(lists: ReadonlyMap<string, readonly string[]>): str
   return [
     '# The files of the three journeys\n\n' +
       '`npm test -- test/checks/journeys.io.test.ts --update` writes this page. ' +
-      '[Architecture](../architecture.md#three-journeys) names the file that decides in each step.\n',
+      '[Architecture](architecture.md#three-journeys) names the file that decides in each step.\n',
     ...sections,
   ].join('\n');
 }

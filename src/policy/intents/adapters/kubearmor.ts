@@ -3,7 +3,7 @@ import type { IntentId } from '../../../api/intents/intent-ids.ts';
 import type { JsonObject } from '../../../base/json.ts';
 import type { ObjectType } from '../../terms/provider-id.ts';
 import type { Intent, IntentAdapter } from '../adapter.ts';
-import { intentObjectName } from '../merged-renderings.ts';
+import { intentObjectName } from '../object-names.ts';
 import type { LabelSelector } from '../../../api/namespace-policy/namespace-policy.ts';
 
 const kubeArmorPolicyType: ObjectType = { apiVersion: 'security.kubearmor.com/v1', kind: 'KubeArmorPolicy' };

@@ -7,7 +7,7 @@ import type { LabelSelector } from '../../../api/namespace-policy/namespace-poli
 import type { JsonObject } from '../../../base/json.ts';
 import type { ObjectType } from '../../terms/provider-id.ts';
 import type { Intent, IntentAdapter, Support } from '../adapter.ts';
-import { intentObjectName } from '../merged-renderings.ts';
+import { intentObjectName } from '../object-names.ts';
 
 const kyvernoPolicyType: ObjectType = { apiVersion: 'kyverno.io/v1', kind: 'Policy' };
 

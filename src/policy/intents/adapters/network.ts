@@ -2,7 +2,7 @@
 import { defaultParams } from '../../../api/intents/intent-ids.ts';
 import type { ObjectType } from '../../terms/provider-id.ts';
 import type { IntentAdapter } from '../adapter.ts';
-import { intentObjectName } from '../merged-renderings.ts';
+import { intentObjectName } from '../object-names.ts';
 
 const networkPolicyType: ObjectType = { apiVersion: 'networking.k8s.io/v1', kind: 'NetworkPolicy' };
 

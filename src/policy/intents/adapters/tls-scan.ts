@@ -3,7 +3,7 @@ import { defaultParams } from '../../../api/intents/intent-ids.ts';
 import type { JsonObject } from '../../../base/json.ts';
 import type { ObjectType } from '../../terms/provider-id.ts';
 import type { Intent, IntentAdapter } from '../adapter.ts';
-import { intentObjectName } from '../merged-renderings.ts';
+import { intentObjectName } from '../object-names.ts';
 
 const cronJobType: ObjectType = { apiVersion: 'batch/v1', kind: 'CronJob' };
 const configMapType: ObjectType = { apiVersion: 'v1', kind: 'ConfigMap' };

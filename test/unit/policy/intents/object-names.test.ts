@@ -1,6 +1,6 @@
 // Object names tell intents, selectors and suffixes apart, and nothing else.
 import { describe, expect, test } from 'vitest';
-import { intentObjectName } from '../../../../src/policy/intents/merged-renderings.ts';
+import { intentObjectName } from '../../../../src/policy/intents/object-names.ts';
 
 const nginx = { matchLabels: { app: 'nginx' } };
 const long = 'a'.repeat(63);
