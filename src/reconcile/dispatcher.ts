@@ -8,7 +8,7 @@ import type { InitialSync } from './initial-sync.ts';
 import type { ProviderLedger } from './ledger.ts';
 import type { ObjectsListener, ObservedChange, ObservedObjects } from './live/observed-objects.ts';
 import { sourceId, type SourceId, type Sources } from './live/sources.ts';
-import type { DesiredCache } from './fuse/undesired-objects.ts';
+import type { DesiredCache } from './namespace/desired-cache.ts';
 import type { WorkQueue } from './queue/queue.ts';
 import { isDeepStrictEqual } from 'node:util';
 import { readyCondition } from '../schema/names.ts';

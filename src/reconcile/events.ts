@@ -2,7 +2,7 @@
 import type { Observed } from '../policy/plan/observed.ts';
 import type { WriteStep } from '../policy/plan/plan-claim.ts';
 import type { PlanStep } from '../policy/plan/plan.ts';
-import type { MissingKey } from '../policy/plan/remainder.ts';
+import type { MissingKey } from '../policy/plan/repair.ts';
 import { providerRef, type ProviderId } from '../policy/terms/provider-id.ts';
 import type { LiveCluster } from '../state/live-cluster.ts';
 import type { UnsyncedObject } from '../policy/status/namespace-ready.ts';

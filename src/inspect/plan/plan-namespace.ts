@@ -2,7 +2,7 @@
 import { keyPath, nameOf, withMetadata, type KubeObject } from '../../base/metadata.ts';
 import { isManaged, type Desired } from '../../policy/desired/desired.ts';
 import { isDefaultAccount, type ObjectResult } from '../../policy/plan/observed.ts';
-import type { MissingDefaults } from '../../policy/plan/remainder.ts';
+import type { MissingDefaults } from '../../policy/plan/repair.ts';
 import type { DoneStep } from '../../reconcile/events.ts';
 import { unknownAccounts, AccountsPlanner } from '../../reconcile/namespace/account-keeper.ts';
 import type { NamespacePlan } from '../../reconcile/namespace/namespace-planner.ts';

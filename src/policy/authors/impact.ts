@@ -21,7 +21,7 @@ import type { ProviderDefinition } from '../compile/load-provider.ts';
 import type { CompiledPolicy } from '../compile/compile-policy.ts';
 import { auditNamespace, hasAuditableRules, type AuditedResource } from '../decide/audit.ts';
 import { clipped } from '../../base/text.ts';
-import { missingDefaults } from '../plan/remainder.ts';
+import { missingDefaults } from '../plan/repair.ts';
 import { costIn, dearer, type NamespaceCost } from '../decide/cost.ts';
 import { contentChanges, type ContentChange, UnrenderedContents } from './content-changes.ts';
 import { HandOvers, LostObjects, OtherProviders } from './hand-overs.ts';

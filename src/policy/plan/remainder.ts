@@ -1,17 +1,10 @@
 // Says what an adopted object was and loses, and what stays when Reeve gives it back: the fields that Kubernetes does not let go.
 import { isJsonObject, ownMember, type JsonObject } from '../../base/json.ts';
-import { type KubeObject, type StringMap, metadataMap, nameOf, valueOf } from '../../base/metadata.ts';
+import { type KubeObject, type StringMap } from '../../base/metadata.ts';
 import { adoptLabel, fieldManager, group, managedByLabel } from '../../schema/names.ts';
 import { clipped, listed } from '../../base/text.ts';
 import type { Observed } from './observed.ts';
 import type { WriteStep } from './plan-claim.ts';
-import { isExcepted, matchNamespace } from '../terms/match.ts';
-import type { Budget, Circumstances } from '../terms/budget.ts';
-import { renderDefault } from '../../rules/default-keys.ts';
-import type { DefaultKey } from '../../rules/rule.ts';
-import type { ProviderId } from '../terms/provider-id.ts';
-import type { Review } from '../terms/review.ts';
-import type { CompiledPolicy } from '../compile/compile-policy.ts';
 
 interface Note {
   readonly message: string;
@@ -162,71 +155,3 @@ function union(one: unknown, other: unknown): unknown {
   const names = [...new Set([...Object.keys(one), ...Object.keys(other)])];
   return Object.fromEntries(names.map((name) => [name, union(one[name], other[name])]));
 }
-
-// Finds the labels and annotations that policies default and that an existing Namespace lacks.
-
-export interface MissingDefaults {
-  readonly labels: ReadonlyMap<string, string>;
-  readonly annotations: ReadonlyMap<string, string>;
-  /** Each of these keys, with the policy or binding that sets it. */
-  readonly keys: readonly MissingKey[];
-}
-
-export interface MissingKey extends Pick<DefaultKey, 'field' | 'key'> {
-  readonly provider: ProviderId;
-}
-
-/** `policies` are in the order of their set, and the first with a default for a key sets it. Defaults that read `request` are left out. */
-export function missingDefaults(
-  policies: readonly CompiledPolicy[],
-  namespaceObject: KubeObject,
-  { now, budget }: Circumstances,
-): MissingDefaults | undefined {
-  const missing = { labels: new Map<string, string>(), annotations: new Map<string, string>() };
-  const keys: MissingKey[] = [];
-  const name = nameOf(namespaceObject);
-  for (const policy of policies) {
-    if (policy.namespaceDefaults.length === 0) continue;
-    if (isExcepted(policy.exceptions, 'namespaces.defaults', name, now)) continue;
-    // An error of the match counts as no match.
-    if (matchNamespace(policy.match, namespaceObject, budget).kind !== 'yes') continue;
-    for (const key of policy.namespaceDefaults) {
-      const exists = valueOf(metadataMap(namespaceObject, key.field), key.key) !== undefined;
-      if (exists || missing[key.field].has(key.key) || budget.isSpent()) continue;
-      const value = defaultFor(policy, key, namespaceObject, budget);
-      if (value === undefined) continue;
-      missing[key.field].set(key.key, value);
-      keys.push({ provider: policy.id, field: key.field, key: key.key });
-    }
-  }
-  return keys.length === 0 ? undefined : { ...missing, keys };
-}
-
-/** Returns undefined if the default cannot be rendered or would violate a rule. */
-function defaultFor(
-  policy: CompiledPolicy,
-  key: DefaultKey,
-  namespaceObject: KubeObject,
-  budget: Budget,
-): string | undefined {
-  if (key.readsRequest) return undefined;
-  const rendered = renderDefault(key, namespaceObject, noRequest, budget);
-  if (!rendered.ok) return undefined;
-  const accepts = policy.requirements.every(
-    (requirement) =>
-      requirement.field !== key.field || requirement.key !== key.key || requirement.accepts(rendered.value),
-  );
-  return accepts ? rendered.value : undefined;
-}
-
-const noRequest: Review = {
-  uid: '',
-  resource: 'namespaces',
-  subresource: '',
-  operation: 'UPDATE',
-  name: '',
-  namespace: '',
-  requester: { username: '', groups: [] },
-  dryRun: false,
-  attributes: {},
-};

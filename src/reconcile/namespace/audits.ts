@@ -3,7 +3,7 @@ import { CountingBudget, unlimitedBudget, type Circumstances } from '../../polic
 import { type KubeObject, labelsOf, nameOf, valueOf, keyText } from '../../base/metadata.ts';
 import type { NamespacePolicySpec } from '../../api/namespace-policy/namespace-policy.ts';
 import { isManaged } from '../../policy/desired/desired.ts';
-import { missingDefaults, type MissingDefaults, type MissingKey } from '../../policy/plan/remainder.ts';
+import { missingDefaults, type MissingDefaults, type MissingKey } from '../../policy/plan/repair.ts';
 import { nextExceptionEnd } from '../../policy/terms/match.ts';
 import { type ProviderId, objectKey, type ObjectKey } from '../../policy/terms/provider-id.ts';
 import { auditNamespace, type Audit } from '../../policy/decide/audit.ts';

@@ -12,7 +12,7 @@ import {
 } from '../../policy/plan/observed.ts';
 import { planNamespace, type PlanStep } from '../../policy/plan/plan.ts';
 import type { LiveCluster } from '../../state/live-cluster.ts';
-import type { DesiredCache } from '../fuse/undesired-objects.ts';
+import type { DesiredCache } from './desired-cache.ts';
 import type { DoneStep } from '../events.ts';
 import type { Fuse } from '../fuse/fuse.ts';
 import { refOf } from './object-writes.ts';

@@ -10,7 +10,7 @@ import { desired } from '../../../../src/policy/desired/desired.ts';
 import type { IntentAdapter } from '../../../../src/policy/intents/adapter.ts';
 import { observeObject, type Observed } from '../../../../src/policy/plan/observed.ts';
 import { planNamespace } from '../../../../src/policy/plan/plan.ts';
-import { missingDefaults } from '../../../../src/policy/plan/remainder.ts';
+import { missingDefaults } from '../../../../src/policy/plan/repair.ts';
 import type { ProviderId, ProviderState } from '../../../../src/policy/terms/provider-id.ts';
 import { aPolicy, aReview, aSnapshot, circumstances, knownNamespace } from '../../../support/engine.ts';
 import { clusterBinding, definitionOf, intentContext, tenantBinding } from '../../../support/intents.ts';

@@ -1,7 +1,7 @@
 // Tests which changes make the desired objects of a namespace be computed again.
 import { expect, test } from 'vitest';
 import type { KubeObject } from '../../../../src/base/metadata.ts';
-import { DesiredCache } from '../../../../src/reconcile/fuse/undesired-objects.ts';
+import { DesiredCache } from '../../../../src/reconcile/namespace/desired-cache.ts';
 import { LiveCluster } from '../../../../src/state/live-cluster.ts';
 import { knownNamespace } from '../../../support/engine.ts';
 import { start } from '../../../support/reconcile-harness.ts';
