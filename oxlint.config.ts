@@ -65,7 +65,7 @@ const entrances: Readonly<Record<string, readonly string[]>> = {
   'src/cel': ['src/cel/expression.ts', 'src/cel/regex.ts', 'src/cel/patterns.ts', 'src/cel/template.ts'],
 };
 
-/** A folder that nobody has thought about must not go unjudged. A library without a door may not be imported at all. */
+/** Each folder needs a row, or its imports would go unjudged. A library without a door may not be imported at all. */
 function checkedTables(): ImportTables {
   const room = rooms.find((name) => !Object.hasOwn(mayImport, name));
   if (room !== undefined) throw new Error(`mayImport has no row for src/${room}`);

@@ -1,6 +1,7 @@
 // The rules of the house on made-up files: each problem is named with its place, and good files have none.
 import { expect, test } from 'vitest';
-import { houseProblems, type SourceFile } from './house-rules.ts';
+import { houseProblems } from './house-rules.ts';
+import type { SourceFile } from './source-files.ts';
 
 const readme: SourceFile = { path: 'src/room/README.md', text: 'Begin with `a.ts`.\n'.repeat(20) };
 

@@ -1,8 +1,6 @@
 // Checks what a linter of single files cannot see: folders, their READMEs, unique exported names, and the style of prose.
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
-
-const root = join(import.meta.dirname, '..', '..');
+import { exportsOf, weightProblems } from './figures.ts';
+import { fileAt, filesUnder, type SourceFile } from './source-files.ts';
 
 const maxFilesBesideEachOther = 25;
 const readmeLines = { min: 15, max: 30 };
@@ -15,12 +13,6 @@ const oldStyle: readonly RegExp[] = [
   /\b(?:whoever|nobody|somebody|anew|of which|by which|comes to be|come to be|is told|are told|hindrance|hindered)\b/iu,
   /\b(?:goes away|gone for good|takes? away|taken away|to be had|can be had|stays at it)\b/iu,
 ];
-
-export interface SourceFile {
-  /** From the root of the repository. */
-  readonly path: string;
-  readonly text: string;
-}
 
 /** One line for each problem, with the place and what would be right. */
 export function houseProblems(files: readonly SourceFile[]): readonly string[] {
@@ -70,15 +62,12 @@ function readmeProblems(
   ].map((problem) => `${folder}/README.md: ${problem}`);
 }
 
-const exported =
-  /^export (?:declare )?(?:abstract )?(?:async )?(?:function\*?|class|interface|type|const|enum) (?<name>\w+)/gmu;
-
 function nameProblems(files: readonly SourceFile[]): readonly string[] {
   const places = new Map<string, string[]>();
-  for (const { path, text } of files) {
+  for (const file of files) {
+    const { path } = file;
     if (!path.startsWith('src/') || !path.endsWith('.ts')) continue;
-    for (const name of new Set([...text.matchAll(exported)].map(({ groups }) => groups?.['name'] ?? '')))
-      places.set(name, [...(places.get(name) ?? []), path]);
+    for (const name of exportsOf(file)) places.set(name, [...(places.get(name) ?? []), path]);
   }
   const shared = [...places].filter(([, paths]) => paths.length > 1);
   if (shared.length <= maxSharedNames) return [];
@@ -112,24 +101,16 @@ function proseOf(path: string, line: string): string {
 /** These name the old style to refuse it. */
 const exempt = ['test/checks/house-rules.ts', 'test/checks/house-rules.test.ts'];
 
-function filesUnder(folder: string): readonly SourceFile[] {
-  return readdirSync(join(root, folder), { withFileTypes: true, recursive: true })
-    .filter((entry) => entry.isFile() && /\.(?:ts|md)$/u.test(entry.name))
-    .map((entry) => join(entry.parentPath, entry.name).slice(root.length + 1))
-    .filter((path) => !exempt.includes(path))
-    .map((path) => ({ path, text: readFileSync(join(root, path), 'utf8') }));
-}
-
 if (import.meta.main) {
-  const documents = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md'].map((path) => ({
-    path,
-    text: readFileSync(join(root, path), 'utf8'),
-  }));
+  const all = [
+    ...['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'vitest.config.ts', 'oxlint.config.ts'].map(fileAt),
+    ...['src', 'test', 'build', 'docs', 'manifests'].flatMap(filesUnder),
+  ];
   const only = process.argv.slice(2);
-  const problems = houseProblems([
-    ...documents,
-    ...['src', 'test', 'docs', 'manifests'].flatMap(filesUnder),
-  ]).filter((problem) => only.length === 0 || only.some((path) => problem.startsWith(path)));
+  const problems = [
+    ...houseProblems(all.filter(({ path }) => !exempt.includes(path))),
+    ...weightProblems(all),
+  ].filter((problem) => only.length === 0 || only.some((path) => problem.startsWith(path)));
   for (const problem of problems) process.stdout.write(`${problem}\n`);
   if (problems.length > 0) process.exitCode = 1;
 }
