@@ -37,21 +37,28 @@ export function refusedContents(
 
 function refusedIn(snapshot: ClusterSnapshot, now: Date): ReadonlyMap<string, Refused> {
   const all = new Map<string, Refused>();
-  for (const namespaceObject of snapshot.namespaces()) {
-    if (!isManaged(namespaceObject, snapshot)) continue;
+  for (const { namespaceObject, key, claims } of wantedObjects(snapshot, now)) {
+    const [claim] = claims;
+    if (claim === undefined || claim.content.kind === 'copy') continue;
     const namespace = nameOf(namespaceObject);
-    for (const [key, [claim]] of desired(namespaceObject, snapshot, now).claims) {
-      if (claim === undefined || claim.content.kind === 'copy') continue;
-      const object = desiredObject(claim, undefined, namespace, snapshot, now);
-      const refusal = refusalOf(claim, object, undefined, snapshot, now);
-      if (refusal === undefined) continue;
-      const id = `${key} ${claim.provider} ${refusal}`;
-      const found = all.get(id) ?? { claim, refusal, namespaces: [] };
-      found.namespaces.push(namespace);
-      all.set(id, found);
-    }
+    const object = desiredObject(claim, undefined, namespace, snapshot, now);
+    const refusal = refusalOf(claim, object, undefined, snapshot, now);
+    if (refusal === undefined) continue;
+    const id = `${key} ${claim.provider} ${refusal}`;
+    const found = all.get(id) ?? { claim, refusal, namespaces: [] };
+    found.namespaces.push(namespace);
+    all.set(id, found);
   }
   return all;
+}
+
+/** Each object that policies and shares want in a namespace, with all claims on it. */
+function* wantedObjects(snapshot: ClusterSnapshot, now: Date) {
+  for (const namespaceObject of snapshot.namespaces()) {
+    if (!isManaged(namespaceObject, snapshot)) continue;
+    for (const [key, claims] of desired(namespaceObject, snapshot, now).claims)
+      yield { namespaceObject, key, claims };
+  }
 }
 
 // Finds objects that two providers want in one namespace, with different content.
@@ -84,16 +91,14 @@ export function doubleProviders(
 
 function clashesIn(snapshot: ClusterSnapshot, now: Date): ReadonlyMap<string, Clash> {
   const clashes = new Map<string, Clash>();
-  for (const namespaceObject of snapshot.namespaces()) {
-    if (!isManaged(namespaceObject, snapshot)) continue;
+  for (const { namespaceObject, key, claims } of wantedObjects(snapshot, now)) {
     const input = { namespaceObject, snapshot, now, copyStateOf: () => ({ kind: 'unread' }) as const };
-    for (const [key, claims] of desired(namespaceObject, snapshot, now).claims)
-      for (const found of differing(claims, input)) {
-        const id = `${key} ${found.winner.provider} ${found.loser.provider}`;
-        const clash = clashes.get(id) ?? { ...found, namespaces: [] };
-        clash.namespaces.push(nameOf(namespaceObject));
-        clashes.set(id, clash);
-      }
+    for (const found of differing(claims, input)) {
+      const id = `${key} ${found.winner.provider} ${found.loser.provider}`;
+      const clash = clashes.get(id) ?? { ...found, namespaces: [] };
+      clash.namespaces.push(nameOf(namespaceObject));
+      clashes.set(id, clash);
+    }
   }
   return clashes;
 }

@@ -3,7 +3,7 @@ import { cliApiVersion } from '../../schema/names.ts';
 import type { KubeObject } from '../../base/metadata.ts';
 import { clipped } from '../../base/text.ts';
 import { rfc3339 } from '../../base/time.ts';
-import { desired, type Claim } from '../../policy/desired/desired.ts';
+import type { Claim } from '../../policy/desired/desired.ts';
 import { roleBindingType, kindOfProvider, type ProviderId } from '../../policy/terms/provider-id.ts';
 import { grantText } from '../input/access.ts';
 import { unlimitedBudget } from '../../policy/terms/budget.ts';
@@ -83,8 +83,8 @@ function grantNotes(
   ].map((note) => clipped(note, maxNote));
 }
 
-function claimsIn(namespaceObject: KubeObject, { cluster, now }: LookedAt): readonly Claim[] {
-  return [...desired(namespaceObject, cluster.snapshot(), now).claims.values()].flat();
+function claimsIn(namespaceObject: KubeObject, { planning }: LookedAt): readonly Claim[] {
+  return [...planning.desiredCache.of(namespaceObject).claims.values()].flat();
 }
 
 function bindingNotes(

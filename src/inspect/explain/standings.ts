@@ -1,6 +1,6 @@
 // Says how each object of a provider stands in one namespace, in the words of a plan.
 import { type KubeObject, nameOf } from '../../base/metadata.ts';
-import { desired, type Desired, type Claim, type FieldsClaim } from '../../policy/desired/desired.ts';
+import type { Claim, Desired, FieldsClaim } from '../../policy/desired/desired.ts';
 import { nameOfKey, roleBindingType } from '../../policy/terms/provider-id.ts';
 import type { ExplainedObject } from '../output-schemas/explanation.ts';
 import type { PlanChange } from '../output-schemas/plan-output.ts';
@@ -20,7 +20,7 @@ export async function standingsIn(
 ): Promise<readonly ObjectStanding[]> {
   const namespace = nameOf(namespaceObject);
   const rows = (await namespaceRows(at, namespace)) ?? [];
-  const wanted = desired(namespaceObject, at.cluster.snapshot(), at.now);
+  const wanted = at.planning.desiredCache.of(namespaceObject);
   const claimed = claimsIn(wanted).map((claim) => standingOf(claim, rows, namespace));
   const others = rows
     .filter(({ object, provider }) => object !== undefined && !claimed.some(isSame({ object, provider })))
