@@ -156,6 +156,22 @@ export default defineConfig({
       },
     },
     {
+      // Commands have one preview of the webhooks, so no two of them disagree.
+      files: ['src/inspect/**'],
+      excludeFiles: ['src/inspect/input/judged-write.ts'],
+      rules: {
+        'no-restricted-imports': [
+          'error',
+          {
+            patterns: [
+              { group: ['**/judge-review.ts', '**/decide/decide.ts', '**/decide-provider.ts'] },
+              { group: ['**/decide/*.ts'], importNames: ['mutate', 'settle'] },
+            ],
+          },
+        ],
+      },
+    },
+    {
       files: Object.keys(mayUse).map((folder) => `src/${folder}/**`),
       rules: {
         'design/no-clock': 'error',

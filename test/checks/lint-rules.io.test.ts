@@ -46,6 +46,18 @@ const faults: readonly (readonly [title: string, file: string, text: string, rul
     typeFrom('../../cel/values/value.ts'),
     'imports',
   ],
+  [
+    'a command with a preview of its own',
+    'src/inspect/plan/c10.ts',
+    from('../../policy/decide/decide.ts'),
+    'no-restricted-imports',
+  ],
+  [
+    'a part of one',
+    'src/inspect/plan/c11.ts',
+    "export { mutate } from '../../policy/decide/mutate.ts';",
+    'no-restricted-imports',
+  ],
   ['a library outside its door', 'src/admission/d.ts', from('node-forge'), 'imports'],
   ['a part of it', 'src/admission/d2.ts', from('node-forge/lib/pki.js'), 'imports'],
   ['a library without a door', 'src/app/d3.ts', from('@kubernetes/client-node'), 'imports'],

@@ -6,7 +6,7 @@ import { impactOf, totalOf } from '../../policy/authors/impact.ts';
 import type { ClusterSnapshot } from '../../policy/compile/snapshot.ts';
 import { confirmedCount, unusedConfirmation } from '../../policy/plan/fuse.ts';
 import { recentIn } from '../../policy/terms/deletion-record.ts';
-import { unlimitedBudget } from '../../policy/terms/budget.ts';
+import { unlimitedBudget, type Steps } from '../../policy/terms/budget.ts';
 import {
   kindOfProvider,
   nameOfProvider,
@@ -19,7 +19,6 @@ import { installOf, withObjects, type ClusterState } from '../input/cluster-stat
 import { loadState } from '../input/loaded-state.ts';
 import type { ConfirmationOutput, ConfirmedRemoval } from '../output-schemas/confirmation.ts';
 import type { PlanChange } from '../output-schemas/plan-output.ts';
-import { ended } from '../plan/admission-preview.ts';
 import { planToday } from '../plan/plan-cluster.ts';
 import { clipped, counted } from '../../base/text.ts';
 
@@ -128,6 +127,10 @@ function countOfWebhook(
   const write = { id, ...versions, reported: reportedOn(stored) };
   const circumstances = { now, budget: unlimitedBudget, install: installOf(base.install) };
   return totalOf(ended(impactOf(write, snapshot, circumstances)).dropped);
+}
+
+function ended<T>(steps: Steps<T>): T {
+  for (let step = steps.next(); ; step = steps.next()) if (step.done === true) return step.value;
 }
 
 // Writes for people what a confirmation would let Reeve delete.

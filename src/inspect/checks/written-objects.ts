@@ -1,20 +1,16 @@
 // Judges the Namespaces, Secrets, Roles and RoleBindings of files as the webhooks would when they are applied.
 import { judgedResources, type JudgedResource } from '../../admission/decode/decode-target.ts';
-import { decodeReview } from '../../admission/decode/decode-review.ts';
-import { mastersGroup } from '../../schema/names.ts';
 import { type KubeObject, nameOf } from '../../base/metadata.ts';
 import { readPath, type Problem } from '../../base/problem.ts';
 import type { ClusterSnapshot } from '../../policy/compile/snapshot.ts';
-import { decide } from '../../policy/decide/decide.ts';
-import { mutate, withNamespaceDefaults, patchedBy } from '../../policy/decide/mutate.ts';
-import { settle, violationLine } from '../../policy/decide/settle.ts';
-import { unlimitedBudget } from '../../policy/terms/budget.ts';
+import { withNamespaceDefaults } from '../../policy/decide/mutate.ts';
+import { violationLine } from '../../policy/decide/settle.ts';
 import { groupOf } from '../../policy/terms/provider-id.ts';
-import { isProviderReview, rightKey, type Violation } from '../../policy/terms/review.ts';
+import type { Violation } from '../../policy/terms/review.ts';
 import { withObjects, type ClusterState } from '../input/cluster-state.ts';
 import { kubeObjectsOf } from '../input/file-state.ts';
 import { applyTo, loadState, namespaceType } from '../input/loaded-state.ts';
-import { writtenRequest } from '../input/judged-write.ts';
+import { administrator, violationsOf, writtenRequest } from '../input/judged-write.ts';
 import type { CheckFinding, UncheckedObjects } from '../output-schemas/check-results.ts';
 import type { LocatedObject } from '../../state/yaml-objects.ts';
 
@@ -96,9 +92,6 @@ function storedSnapshot(state: ClusterState, written: readonly KubeObject[], now
   return loadState(withObjects(state, namespaces)).snapshot();
 }
 
-/** Files do not say who applies them, so rules about the user are left out. */
-const requester = { username: 'system:admin', groups: [mastersGroup] };
-
 function findingsOf(
   { source, object, resource }: Written,
   base: ClusterState,
@@ -106,9 +99,8 @@ function findingsOf(
   now: Date,
 ): readonly CheckFinding[] {
   const { object: after, stored } = applyTo(base, object);
-  const request = writtenRequest(resource, { after, before: stored }, requester);
-  const body = { apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview', request };
-  const decoded = decodeReview(Buffer.from(JSON.stringify(body)), 'mutate');
+  const request = writtenRequest(resource, { after, before: stored }, administrator);
+  const judged = violationsOf(request, { snapshot, now });
   const found = (severity: CheckFinding['severity'], path: string, message: string): CheckFinding => ({
     check: 'rules',
     severity,
@@ -116,22 +108,16 @@ function findingsOf(
     ...placeIn(source, path),
     message,
   });
-  if (decoded.kind === 'malformed')
-    return [found('problem', decoded.problem.path.replace(/^request\.object\.?/, ''), decoded.problem.text)];
-  if (decoded.kind !== 'review' || isProviderReview(decoded.review)) return [];
-  const circumstances = { now, budget: unlimitedBudget };
-  const sent = { ...decoded.review, isOwnWrite: true as const };
-  const { denials, patch } = mutate(sent, snapshot, circumstances);
-  const review = { ...sent, object: patchedBy(after, denials.length > 0 ? [] : patch) };
-  const decision = decide(review, snapshot, circumstances);
-  const rights = new Map(decision.rights.map((right) => [rightKey(right), 'yes'] as const));
-  const verdict = settle(decision, rights, review);
+  if (judged === undefined) return [];
+  if ('path' in judged)
+    return [found('problem', judged.path.replace(/^request\.object\.?/, ''), judged.text)];
   const isKnown = ({ rule }: Violation): boolean => !(base.isCluster ? aboutUsers : unknownInFiles).has(rule);
   const foundAll = (severity: CheckFinding['severity'], violations: readonly Violation[]) =>
     violations.filter(isKnown).map((each) => found(severity, each.path, violationLine(each)));
-  return [...foundAll('problem', [...denials, ...verdict.denials]), ...foundAll('warning', verdict.warnings)];
+  return [...foundAll('problem', judged.denials), ...foundAll('warning', judged.warnings)];
 }
 
+/** Files do not say who applies them, so rules about the user are left out. */
 const aboutUsers: ReadonlySet<string> = new Set(['namespaces.requesters']);
 /** Files alone do not say which Namespaces exist already. The finding of the policy says that a quota is exceeded. */
 const unknownInFiles: ReadonlySet<string> = new Set([...aboutUsers, 'namespaces.quota']);

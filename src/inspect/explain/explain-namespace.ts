@@ -1,12 +1,12 @@
 // Explains a namespace: each policy, share and binding, what it provides there, and what each rule says.
-import { judgedResources } from '../../admission/decode/decode-target.ts';
-import { cliApiVersion, mastersGroup, readyCondition } from '../../schema/names.ts';
+import { cliApiVersion, readyCondition } from '../../schema/names.ts';
 import type { KubeObject } from '../../base/metadata.ts';
 import { conditionOf, type Condition } from '../../policy/status/condition.ts';
+import { asStored } from '../../policy/terms/match.ts';
 import type { ProviderId } from '../../policy/terms/provider-id.ts';
 import type { LoadedProvider } from '../../state/stored-provider.ts';
 import { withObjects } from '../input/cluster-state.ts';
-import { judgeWrite, writtenRequest } from '../input/judged-write.ts';
+import { administrator, judgeWrite, namespaceResource, writtenRequest } from '../input/judged-write.ts';
 import { plannedState } from '../plan/planned-state.ts';
 import { namespaceType } from '../input/loaded-state.ts';
 import type { ExplainedProvider, ExplainedRule, ExplainOutput } from '../output-schemas/explanation.ts';
@@ -41,20 +41,13 @@ export async function explainNamespace(name: string, at: LookedAt): Promise<Expl
 
 /** The state with the namespace, and with the labels and annotations that policies add when it is created. */
 async function asIfCreated(name: string, at: LookedAt): Promise<LookedAt> {
-  const written = { ...namespaceType, metadata: { name, labels: { [namespaceNameLabel]: name } } };
-  const resource = judgedResources.find(({ kind }) => kind === namespaceType.kind);
-  if (resource === undefined) return at;
+  const written = asStored({ ...namespaceType, metadata: { name } });
   const { object = written } = await judgeWrite(
-    writtenRequest(resource, { after: written, before: undefined }, administrator),
-    { snapshot: at.cluster.snapshot(), install: at.state.install, access: allRights, now: at.now },
+    writtenRequest(namespaceResource, { after: written, before: undefined }, administrator),
+    { snapshot: at.cluster.snapshot(), install: at.state.install, now: at.now },
   );
   return { ...at, ...plannedState(withObjects(at.state, [{ ...object, ...namespaceType }]), at.now) };
 }
-
-/** Kubernetes sets it on each Namespace. */
-const namespaceNameLabel = 'kubernetes.io/metadata.name';
-const administrator = { username: 'system:admin', groups: [mastersGroup] };
-const allRights = { mayDo: async () => await Promise.resolve('yes' as const) };
 
 async function explainedAt(name: string, at: LookedAt): Promise<ExplainOutput> {
   const { state, cluster } = at;

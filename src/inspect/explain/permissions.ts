@@ -1,10 +1,10 @@
 // Says what a user may do with a namespace, an object or a provider, and what Reeve would refuse.
-import { judgedResources } from '../../admission/decode/decode-target.ts';
 import { emergencyGroup } from '../../schema/names.ts';
 import { guessedPlural } from '../../base/plural.ts';
+import { asStored } from '../../policy/terms/match.ts';
 import { groupOf, type ObjectType, parseProviderId, useOf } from '../../policy/terms/provider-id.ts';
 import type { Requester } from '../../rules/rule.ts';
-import { judgeWrite, writtenRequest, type WriteSides } from '../input/judged-write.ts';
+import { judgeWrite, namespaceResource, writtenRequest, type WriteSides } from '../input/judged-write.ts';
 import { namespaceType } from '../input/loaded-state.ts';
 import type {
   ExplainedObject,
@@ -38,7 +38,7 @@ async function namespacePermissions(
   at: LookedAt,
 ): Promise<readonly ExplainedPermission[]> {
   const stored = at.cluster.snapshot().namespace(name);
-  const fresh = { ...namespaceType, metadata: { name, labels: { 'kubernetes.io/metadata.name': name } } };
+  const fresh = asStored({ ...namespaceType, metadata: { name } });
   const sides = { after: stored === undefined ? fresh : undefined, before: stored };
   const verb = stored === undefined ? 'create' : 'delete';
   const action = `${verb} namespace ${name}`;
@@ -50,9 +50,7 @@ async function namespacePermissions(
 }
 
 async function refusalOf(sides: WriteSides, user: Requester, at: LookedAt): Promise<string | undefined> {
-  const resource = judgedResources.find(({ kind }) => kind === namespaceType.kind);
-  if (resource === undefined) return undefined;
-  const { answer } = await judgeWrite(writtenRequest(resource, sides, user), {
+  const { answer } = await judgeWrite(writtenRequest(namespaceResource, sides, user), {
     snapshot: at.cluster.snapshot(),
     install: at.state.install,
     access: { mayDo: at.mayDo },

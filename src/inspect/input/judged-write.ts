@@ -1,25 +1,34 @@
-// Judges a write as the two webhooks do, one after the other, without a server.
+// Judges a write as the two webhooks do, one after the other, without a server. Commands judge writes only here.
 import { allowed, malformed, type Answer } from '../../admission/answer.ts';
-import type { JudgedResource } from '../../admission/decode/decode-target.ts';
-import { decodeReview } from '../../admission/decode/decode-review.ts';
+import type { JudgedResource, ReviewProblem } from '../../admission/decode/decode-target.ts';
+import { decodeReview, type DecodedReview } from '../../admission/decode/decode-review.ts';
 import { Deadline } from '../../admission/http/deadline.ts';
 import { judgeReview, type Judging } from '../../admission/judge-review.ts';
-import { defaultEvaluationUnits } from '../../policy/terms/budget.ts';
+import { defaultEvaluationUnits, unlimitedBudget } from '../../policy/terms/budget.ts';
 import { LongDecisions } from '../../admission/long-decisions.ts';
 import type { AccessReviewer, Endpoint } from '../../admission/ports.ts';
 import type { JsonObject } from '../../base/json.ts';
 import type { KubeObject } from '../../base/metadata.ts';
-import { guessedPlural } from '../../base/plural.ts';
 import type { ClusterSnapshot } from '../../policy/compile/snapshot.ts';
-import { patchedBy } from '../../policy/decide/mutate.ts';
-import type { AnyReview, Trace } from '../../policy/terms/review.ts';
+import { decide } from '../../policy/decide/decide.ts';
+import { mutate, patchedBy } from '../../policy/decide/mutate.ts';
+import { settle } from '../../policy/decide/settle.ts';
+import {
+  isProviderReview,
+  rightKey,
+  type AnyReview,
+  type Trace,
+  type Verdict,
+} from '../../policy/terms/review.ts';
+import { mastersGroup } from '../../schema/names.ts';
 import type { Operation, Requester } from '../../rules/rule.ts';
-import type { InstallFacts } from './cluster-state.ts';
+import { installOf, type InstallFacts } from './cluster-state.ts';
 
-interface WriteSetup {
+export interface WriteSetup {
   readonly snapshot: ClusterSnapshot;
   readonly install: InstallFacts;
-  readonly access: AccessReviewer;
+  /** Default: the user has all rights. */
+  readonly access?: AccessReviewer;
   readonly now: Date;
   /** Is called for the validating webhook. */
   readonly trace?: Trace;
@@ -42,6 +51,9 @@ export function askedUser(username: string, given: readonly string[]): Requester
   return { username, groups: [...own, ...given, 'system:authenticated'] };
 }
 
+/** An account with all rights: `reeve explain` says which rights an author needs. */
+export const administrator: Requester = askedUser('system:admin', [mastersGroup]);
+
 /** `request`: the `request` of an AdmissionReview. */
 export async function judgeWrite(request: JsonObject, setup: WriteSetup): Promise<JudgedWrite> {
   const ports = portsOf(setup);
@@ -54,14 +66,45 @@ export async function judgeWrite(request: JsonObject, setup: WriteSetup): Promis
   return { answer, warnings: [...warnings, ...answer.warnings], object: review?.object };
 }
 
+/**
+ * Returns the violations with their paths, which an answer does not have, or the problem of a write that does not decode. Defaults
+ * that read the request are left out, as in a write of Reeve. Undefined for a write that no rule judges.
+ */
+export function violationsOf(
+  request: JsonObject,
+  { snapshot, now }: Pick<WriteSetup, 'snapshot' | 'now'>,
+): ReviewProblem | Pick<Verdict, 'denials' | 'warnings'> | undefined {
+  const decoded = decodedFor('mutate', request);
+  if (decoded.kind === 'malformed') return decoded.problem;
+  if (decoded.kind !== 'review' || isProviderReview(decoded.review)) return undefined;
+  const circumstances = { now, budget: unlimitedBudget };
+  const sent = { ...decoded.review, isOwnWrite: true as const };
+  const { denials, patch } = mutate(sent, snapshot, circumstances);
+  const object = sent.object && patchedBy(sent.object, patch);
+  const review = { ...sent, ...(object !== undefined && { object }) };
+  const decision = decide(review, snapshot, circumstances);
+  const rights = new Map(decision.rights.map((right) => [rightKey(right), 'yes'] as const));
+  const verdict = settle(decision, rights, review);
+  return { denials: [...denials, ...verdict.denials], warnings: verdict.warnings };
+}
+
 export interface WriteSides {
   readonly after: KubeObject | undefined;
   readonly before: KubeObject | undefined;
 }
 
+type Written = Omit<JudgedResource, 'subresources'>;
+
+export const namespaceResource: Written = {
+  resource: 'namespaces',
+  group: '',
+  version: 'v1',
+  kind: 'Namespace',
+};
+
 /** The request that the API server would send: a creation without `before`, a deletion without `after`. */
 export function writtenRequest(
-  { resource, group, version, kind }: JudgedResource,
+  { resource, group, version, kind }: Written,
   { after, before }: WriteSides,
   { username, groups }: Pick<Requester, 'username' | 'groups'>,
   { place = '', dryRun = false }: { readonly place?: string; readonly dryRun?: boolean } = {},
@@ -100,8 +143,7 @@ async function answerTo(
   { snapshot }: WriteSetup,
   ports: Judging,
 ): Promise<Answered> {
-  const whole = { apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview', request };
-  const decoded = decodeReview(Buffer.from(JSON.stringify(whole)), endpoint);
+  const decoded = decodedFor(endpoint, request);
   switch (decoded.kind) {
     case 'review': {
       const deadline = new Deadline(ports.clock, 60_000);
@@ -124,8 +166,15 @@ async function answerTo(
   }
 }
 
+function decodedFor(endpoint: Endpoint, request: JsonObject): DecodedReview {
+  const whole = { apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview', request };
+  return decodeReview(Buffer.from(JSON.stringify(whole)), endpoint);
+}
+
+const allRights: AccessReviewer = { mayDo: async () => await Promise.resolve('yes') };
+
 /** The clock stands still and work is counted: whether a request is refused must not depend on the machine that asks. */
-function portsOf({ snapshot, install, access, now, trace }: WriteSetup): Judging {
+function portsOf({ snapshot, install, access = allRights, now, trace }: WriteSetup): Judging {
   const clock = { now: () => now, monotonic: () => 0 };
   return {
     namespaces: { find: (name) => Promise.resolve(snapshot.namespace(name)) },
@@ -133,13 +182,7 @@ function portsOf({ snapshot, install, access, now, trace }: WriteSetup): Judging
     clock,
     evaluationUnits: defaultEvaluationUnits,
     longDecisions: new LongDecisions(clock),
-    install: {
-      sourceNamespaces: install.sharedNamespace,
-      resourceKinds: install.allowedKinds,
-      secretNames: install.secretNames,
-      auditSecrets: install.auditSecrets,
-      resourceOf: ({ kind }) => guessedPlural(kind),
-    },
+    install: installOf(install),
     ...(trace !== undefined && { trace }),
   };
 }

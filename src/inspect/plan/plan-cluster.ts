@@ -24,7 +24,7 @@ import type {
   PlannedProvider,
   PlanOutput,
 } from '../output-schemas/plan-output.ts';
-import { isProviderOrIntent, previewNamespace, previewProvider } from './admission-preview.ts';
+import { previewNamespace, previewProvider, resourceOfReeve } from './admission-preview.ts';
 import { namespaceRows, repairRows } from './plan-namespace.ts';
 import { countsOf, knownIn, orderedRows } from './plan-summary.ts';
 import { plannedViolations, type JudgedObjects } from './planned-violations.ts';
@@ -53,11 +53,11 @@ export async function planCluster(request: PlanRequest): Promise<PlanOutput> {
   const { base, objects, deleted = [], now } = request;
   const today = plannedState(base, now);
   const before = today.cluster.snapshot();
-  const { providers, accepted } = previews(request, before);
+  const { providers, accepted } = await previews(request, before);
   const planned = plannedState(applied(base, accepted), now);
   const rows: Rows = new Map();
   for (const object of objects.filter(isNamespace))
-    rows.set(nameOf(object), admit(planned, applyTo(base, object), now));
+    rows.set(nameOf(object), await admit(planned, applyTo(base, object), now));
   const knownRows: Rows = new Map();
   await planAll(today, knownRows);
   const { leftOut, count } = await planAll(planned, rows);
@@ -102,14 +102,16 @@ export async function planToday(base: ClusterState, now: Date): Promise<readonly
 }
 
 /** Asks about each policy, share, binding and intent. Everything that is not refused is accepted, apart from Namespaces. */
-function previews({ base, objects, deleted = [], now }: PlanRequest, before: ClusterSnapshot) {
+async function previews({ base, objects, deleted = [], now }: PlanRequest, before: ClusterSnapshot) {
   const providers: PlannedProvider[] = [];
-  const accepted = [...objects, ...deleted.map((object) => terminating(object, now))].filter((object) => {
-    if (!isProviderOrIntent(object)) return !isNamespace(object);
-    const provider = previewProvider(applyTo(base, object), before, base.install, now);
-    providers.push(provider);
-    return provider.refused === undefined;
-  });
+  const accepted: KubeObject[] = [];
+  const setup = { snapshot: before, install: base.install, now };
+  for (const object of [...objects, ...deleted.map((each) => terminating(each, now))]) {
+    const resource = resourceOfReeve(object);
+    const provider = resource && (await previewProvider(resource, applyTo(base, object), setup));
+    if (provider !== undefined) providers.push(provider);
+    if (provider?.refused === undefined && !isNamespace(object)) accepted.push(object);
+  }
   return { providers, accepted };
 }
 
@@ -187,9 +189,14 @@ function isNamespace({ apiVersion, kind }: KubeObject): boolean {
 }
 
 /** Puts the Namespace into the state as the webhook would let it be stored. */
-function admit({ cluster, planning }: PlannedState, write: AppliedObject, now: Date): readonly PlanChange[] {
+async function admit(
+  { state, cluster, planning }: PlannedState,
+  write: AppliedObject,
+  now: Date,
+): Promise<readonly PlanChange[]> {
   const name = nameOf(write.object);
-  const result = previewNamespace(write, cluster.snapshot(), now);
+  const setup = { snapshot: cluster.snapshot(), install: state.install, now };
+  const result = await previewNamespace(write, setup);
   const about = { object: plannedObject({ type: namespaceType, name }), certain: true };
   if (result.kind === 'refused') return [{ action: 'refused', ...about, message: result.message }];
   const { resourceVersion: _version, ...metadata } = result.object.metadata;

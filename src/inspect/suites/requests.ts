@@ -46,14 +46,12 @@ export function operationOf(short: SuiteRequest | undefined): Operation | undefi
 }
 
 export function requesterOf({ as, groups = [] }: SuiteRequest): Requester {
-  if (as === undefined) return { username: 'system:admin', groups: [mastersGroup, ...groups, authenticated] };
+  if (as === undefined) return askedUser('system:admin', [mastersGroup, ...groups]);
   const account = /^serviceaccount:([^/:]+)\/([^/:]+)$/.exec(as);
   if (account === null) return askedUser(as, groups);
   const [, namespace = '', name = ''] = account;
   return askedUser(`system:serviceaccount:${namespace}:${name}`, groups);
 }
-
-const authenticated = 'system:authenticated';
 
 function fullRequest({ file = '' }: SuiteRequest, reviews: ReadonlyMap<string, unknown>): BuiltRequest {
   const request = ownMember(reviews.get(file), 'request');
