@@ -21,6 +21,12 @@ export function sharedCluster(): ClusterAccess {
   return new ClusterAccess(plane.folder, plane);
 }
 
+/** False for a file that starts a control plane of its own: that is a real one. */
+export function isOnSandbox(): boolean {
+  const found = cluster();
+  return found.kind === 'running' && found.planes.some(({ isSandbox }) => isSandbox === true);
+}
+
 function cluster(): ProvidedCluster {
   return inject('cluster');
 }

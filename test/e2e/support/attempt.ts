@@ -2,7 +2,7 @@
 import { expect } from 'vitest';
 import { kubectl, mustKubectl, type KubectlOptions } from '../../support/kubectl.ts';
 import type { ProgramOutput } from '../../support/run-program.ts';
-import { sharedCluster } from '../../support/shared-cluster.ts';
+import { isOnSandbox } from '../../support/shared-cluster.ts';
 
 export interface Command {
   readonly args: readonly string[];
@@ -44,7 +44,7 @@ export async function must(command: Command, who: KubectlOptions): Promise<strin
 }
 
 function runs(command: Command): readonly Command[] {
-  return command.isReal === true || sharedCluster().isSandbox ? [command] : [dry(command), command];
+  return command.isReal === true || isOnSandbox() ? [command] : [dry(command), command];
 }
 
 function dry(command: Command): Command {
