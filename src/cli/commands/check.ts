@@ -17,7 +17,7 @@ import { loadDefinitions } from '../../state/definitions.ts';
 import { commandOf, type Call, type CommandIo } from '../command.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { durationPlaceholder, filesSetting, outputSetting, pathArguments } from '../flags/common-settings.ts';
-import { durationSetting, switchSetting } from '../flags/setting-kinds.ts';
+import { durationSetting, switchSetting, withoutVariable } from '../flags/setting-kinds.ts';
 import { flagName, type Settings, type Values } from '../flags/settings.ts';
 import { clusterSettings, connectionSettings, installOverrides } from '../flags/state-settings.ts';
 import { isOnCluster, sayUnread } from '../input/chosen-state.ts';
@@ -31,7 +31,7 @@ const { installNamespace, ...allowed } = installOverrides;
 /** Flags that count only with -f. */
 const forFiles = {
   cluster: clusterSettings.cluster,
-  strict: { ...switchSetting('With -f: exit with 1 also for warnings.'), hasVariable: false },
+  strict: withoutVariable(switchSetting('With -f: exit with 1 also for warnings.')),
   ...allowed,
 } satisfies Settings;
 

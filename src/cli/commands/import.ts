@@ -14,7 +14,7 @@ import type { ImportOutput } from '../../inspect/output-schemas/import-output.ts
 import { commandOf, type Call, type CommandIo } from '../command.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { file, filesSetting, outputSetting } from '../flags/common-settings.ts';
-import { optionalText, switchSetting } from '../flags/setting-kinds.ts';
+import { optionalText, switchSetting, withoutVariable } from '../flags/setting-kinds.ts';
 import type { Settings, Values } from '../flags/settings.ts';
 import { clusterSettings, installOverrides } from '../flags/state-settings.ts';
 import { isOnCluster, sayProblems, sayUnread } from '../input/chosen-state.ts';
@@ -29,20 +29,18 @@ const flags = {
   ),
   ...clusterSettings,
   sharedNamespace: installOverrides.sharedNamespace,
-  fromBindings: {
-    ...switchSetting(
+  fromBindings: withoutVariable(
+    switchSetting(
       'With rolebinding-operator: guess from the RoleBindings that exist what an operator with other names does.',
     ),
-    hasVariable: false,
-  },
-  secretsFile: {
-    ...optionalText({
+  ),
+  secretsFile: withoutVariable(
+    optionalText({
       ...file,
       help: 'Write the Secrets that must move to a shared namespace into this new file, with their values. Without it, no value is written anywhere.',
     }),
-    hasVariable: false,
-  },
-  strict: { ...switchSetting('Exit with 1 if something could not be carried over.'), hasVariable: false },
+  ),
+  strict: withoutVariable(switchSetting('Exit with 1 if something could not be carried over.')),
   output: outputSetting(outputs, 'YAML to apply, with steps and losses as comments, or JSON for programs.'),
 } satisfies Settings;
 

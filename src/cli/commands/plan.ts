@@ -23,7 +23,7 @@ import { inOrder } from '../../state/located.ts';
 import { commandOf, type Call, type CommandIo } from '../command.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { filesSetting, outputSetting, pathArguments } from '../flags/common-settings.ts';
-import { listSetting, switchSetting } from '../flags/setting-kinds.ts';
+import { listSetting, switchSetting, withoutVariable } from '../flags/setting-kinds.ts';
 import type { Setting, Settings, Values } from '../flags/settings.ts';
 import { checkedState, connectionSettings, installOverrides, stateSetting } from '../flags/state-settings.ts';
 import { sayProblems, withState } from '../input/chosen-state.ts';
@@ -54,32 +54,29 @@ const flags = {
   filename: filesSetting(
     'The file or folder that would be applied; - is standard input. May be given several times.',
   ),
-  delete: {
-    ...listSetting((text) => text.includes('/'), {
+  delete: withoutVariable(
+    listSetting((text) => text.includes('/'), {
       placeholder: 'KIND/NAME',
       help: 'What deleting this policy, share, binding or intent would change: policy/team, share/regcred, binding/shop/no-egress. May be given several times.',
       accepted: 'names such as policy/team, share/regcred, binding/no-egress or intent/no-egress',
     }),
-    hasVariable: false,
-  },
+  ),
   state: stateSetting(
     'The state that the files would be applied to, as kubectl get -o yaml writes it. Without it: the cluster.',
   ),
   ...connectionSettings,
-  only: {
-    ...listSetting((text) => text.includes('/'), {
+  only: withoutVariable(
+    listSetting((text) => text.includes('/'), {
       placeholder: 'KIND/NAME',
       help: 'Show this namespace or provider only: ns/team-a, policy/team. --max-deletions and refusals still count everything. May be given several times.',
       accepted: 'names such as ns/team-a, policy/team, share/regcred or binding/no-egress',
     }),
-    hasVariable: false,
-  },
-  all: {
-    ...switchSetting(
+  ),
+  all: withoutVariable(
+    switchSetting(
       'Show everything: problems and changes that there are without the files too, each new violation, and each namespace by itself.',
     ),
-    hasVariable: false,
-  },
+  ),
   maxDeletions: {
     placeholder: 'N',
     help: 'Exit with 1 if more objects than this would be deleted or re-created. Counts all namespaces, and deletions that wait for a confirmation.',
@@ -91,18 +88,16 @@ const flags = {
       return anyCount.test(text) ? { ok: true, value: Number(text) } : { ok: false };
     },
   } as Setting<number | undefined>,
-  exitCode: {
-    ...switchSetting(
+  exitCode: withoutVariable(
+    switchSetting(
       'Exit with 2 if anything that is shown would change, and with 1 if anything would be refused.',
     ),
-    hasVariable: false,
-  },
-  secrets: {
-    ...switchSetting(
+  ),
+  secrets: withoutVariable(
+    switchSetting(
       'Also judge existing Secrets by the rules of policies. On a cluster, this reads all Secrets, page by page.',
     ),
-    hasVariable: false,
-  },
+  ),
   ...installOverrides,
   output: outputSetting(
     outputs,

@@ -99,18 +99,16 @@ const flags = {
     outputs,
     'Tables for people, JSON, YAML or CSV for programs, one page for a browser, or a List of the Reports of openreports.io.',
   ),
-  secrets: {
-    ...switchSetting(
+  secrets: withoutVariable(
+    switchSetting(
       'Also judge existing Secrets by the rules of policies. On a cluster, this reads all Secrets, page by page.',
     ),
-    hasVariable: false,
-  },
-  write: {
-    ...switchSetting(
+  ),
+  write: withoutVariable(
+    switchSetting(
       'Write the Report of each namespace to the cluster in place of printing. Needs the kind Report of openreports.io, and the rights to list, create, patch and delete it.',
     ),
-    hasVariable: false,
-  },
+  ),
   ...installOverrides,
 } satisfies Settings;
 

@@ -7,7 +7,7 @@ import { runSuites, type RunOptions } from '../../inspect/suites/run-suites.ts';
 import { commandOf, type Call, type CommandIo } from '../command.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { outputSetting } from '../flags/common-settings.ts';
-import { optionalText, switchSetting } from '../flags/setting-kinds.ts';
+import { optionalText, switchSetting, withoutVariable } from '../flags/setting-kinds.ts';
 import type { Settings, Values } from '../flags/settings.ts';
 import { sayProblems } from '../input/chosen-state.ts';
 import { installFacts } from '../input/install-facts.ts';
@@ -27,33 +27,29 @@ const outputs = {
 };
 
 const flags = {
-  run: {
-    ...optionalText({
+  run: withoutVariable(
+    optionalText({
       placeholder: 'PATTERN',
       help: 'Run only tests whose name matches. Coverage is then left out.',
       accepted: 'a pattern in RE2 syntax',
     }),
-    hasVariable: false,
-  },
-  init: {
-    ...switchSetting(
+  ),
+  init: withoutVariable(
+    switchSetting(
       'Write a first suite for each PATH, which is a file or folder with policies: tests/NAME.yaml beside a file, tests/suite.yaml in a folder. Never overwrites a file.',
     ),
-    hasVariable: false,
-  },
-  update: {
-    ...switchSetting(
+  ),
+  update: withoutVariable(
+    switchSetting(
       'Write what Reeve answers today into suites that expect something else, and run them. Comments and order stay. Read the changes before you commit them.',
     ),
-    hasVariable: false,
-  },
-  watch: {
-    ...switchSetting(
+  ),
+  watch: withoutVariable(
+    switchSetting(
       'Run again after each change of a suite or of a file that a suite names, until a signal ends it.',
     ),
-    hasVariable: false,
-  },
-  verbose: { ...switchSetting('List also the tests that pass.'), hasVariable: false },
+  ),
+  verbose: withoutVariable(switchSetting('List also the tests that pass.')),
   output: outputSetting(
     outputs,
     'Lines for people, JSON or YAML for programs, JUnit XML for continuous integration, or annotations of a pull request on GitHub.',
