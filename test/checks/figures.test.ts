@@ -3,19 +3,19 @@ import { expect, test } from 'vitest';
 import { figuresOf, weightProblems } from './figures.ts';
 import type { SourceFile } from './source-files.ts';
 
-const most = { files: 3, lines: 20, exports: 4 };
+const most = { files: 3, lines: 20, exports: 4, testLines: 5 };
 const a: SourceFile = { path: 'src/room/a.ts', text: 'export const one = 1;\nexport type Two = 2;\n' };
 
 function importing(path: string, text: string): SourceFile {
   return { path, text: `${text}\n` };
 }
 
-test('files, lines and exports below src are counted', () => {
+test('files, lines and exports below src are counted, and lines below test', () => {
   const others = [
     importing('test/a.test.ts', 'export const three = 3;'),
     importing('src/room/README.md', ''),
   ];
-  expect(figuresOf([a, ...others])).toEqual({ files: 1, lines: 2, exports: 2 });
+  expect(figuresOf([a, ...others])).toEqual({ files: 1, lines: 2, exports: 2, testLines: 1 });
 });
 
 test.each([
@@ -36,10 +36,13 @@ test('an export that no file imports is a problem', () => {
 });
 
 test('each figure above its limit is a problem', () => {
-  const other = importing('src/room/b.ts', "import { one, type Two } from './a.ts';");
-  expect(weightProblems([a, other], { files: 1, lines: 2, exports: 1 })).toEqual([
+  const others = ['src/room/b.ts', 'test/a.test.ts', 'test/fixtures/a.yaml'].map((path) =>
+    importing(path, "import { one, type Two } from '../src/room/a.ts';"),
+  );
+  expect(weightProblems([a, ...others], { files: 1, lines: 2, exports: 1, testLines: 0 })).toEqual([
     'src: 2 files, at most 1 (test/checks/figures.ts)',
     'src: 3 lines, at most 2 (test/checks/figures.ts)',
     'src: 2 exports, at most 1 (test/checks/figures.ts)',
+    'test: 1 lines, at most 0 (test/checks/figures.ts)',
   ]);
 });

@@ -1,5 +1,5 @@
 // `npm run check`: types, lint (with the import rules between folders), house rules, format and generated files.
-// `npm run check -- --figures` prints how heavy src is, and checks nothing.
+// `npm run check -- --figures` prints how heavy src and test are, and checks nothing.
 import { spawnSync } from 'node:child_process';
 
 interface Check {
