@@ -3,7 +3,7 @@ import type { Circumstances, Budget } from '../policy/terms/budget.ts';
 import { decide } from '../policy/decide/decide.ts';
 import { mutate } from '../policy/decide/mutate.ts';
 import { decideProvider, reviewSubject } from '../policy/authors/decide-provider.ts';
-import type { Install } from '../policy/compile/load-provider.ts';
+import type { Install } from '../policy/terms/install.ts';
 import {
   isProviderReview,
   type AnyReview,

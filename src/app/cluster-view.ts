@@ -1,10 +1,9 @@
 // Starts the watches that keep the engine's view of the cluster up to date: providers, intents and Namespaces.
-import { apiVersion, systemNamespaces } from '../schema/names.ts';
+import { apiVersion } from '../schema/names.ts';
 import type { WatchSink } from '../base/watch-sink.ts';
 import { resourcePath } from '../kube/http/https-client.ts';
 import { intentAdapters } from '../policy/intents/adapters.ts';
-import type { InstalledAdapters } from '../state/live-intents.ts';
-import { objectTypeOf } from '../policy/terms/provider-id.ts';
+import type { Install } from '../policy/terms/install.ts';
 import { LiveCluster } from '../state/live-cluster.ts';
 import type { Log } from '../observe/log.ts';
 import type { ClusterConnection } from './cluster-connection.ts';
@@ -19,26 +18,6 @@ interface ViewContext {
   readonly fail: (error: unknown) => void;
 }
 
-export interface InstallSettings {
-  /** The namespace of the install; no policy matches it. */
-  readonly namespace: string;
-  /** Namespaces of Secrets that may be shared; no policy matches them. */
-  readonly sharedNamespace: readonly string[];
-  readonly excludeNamespace: readonly string[];
-}
-
-export interface ViewSettings extends InstallSettings {
-  /** The ids of the adapters that may render intents. */
-  readonly intentAdapter: readonly string[];
-  readonly tlsScanImage: string | undefined;
-  readonly resourceKind: readonly string[];
-}
-
-export function excludedNamespaces(settings: InstallSettings): readonly string[] {
-  const { namespace, sharedNamespace, excludeNamespace } = settings;
-  return [...systemNamespaces, namespace, ...sharedNamespace, ...excludeNamespace];
-}
-
 export interface ClusterView {
   readonly cluster: LiveCluster;
   /** Resolves when the API server was asked for the kinds of all engines, answered or not. */
@@ -47,27 +26,18 @@ export interface ClusterView {
   stop(): void;
 }
 
-function installedAdapters({
-  intentAdapter,
-  tlsScanImage,
-  resourceKind,
-}: Pick<ViewSettings, 'intentAdapter' | 'tlsScanImage' | 'resourceKind'>): InstalledAdapters {
-  const settings = { tlsScanImage, resourceKinds: resourceKind.map(objectTypeOf) };
-  return { adapters: intentAdapters, offered: new Set(intentAdapter), settings };
-}
-
 /**
  * The view is incomplete until the watches have synced. An older install lacks the kinds of intents: after an upgrade, the
  * program may start before their CustomResourceDefinitions are there.
  */
 export function watchCluster(
-  settings: ViewSettings,
+  install: Install,
   watches: WatchStarter,
   { connection, log, fail }: ViewContext,
 ): ClusterView {
   const cluster = new LiveCluster({
-    excludedNamespaces: excludedNamespaces(settings),
-    adapters: installedAdapters(settings),
+    install,
+    adapters: intentAdapters,
     intentsRemoved: () => removedIntents.ask(),
   });
   const kindUid = (signal: AbortSignal) => definitionUid(connection.writer, 'securityintents', signal);

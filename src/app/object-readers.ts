@@ -13,7 +13,7 @@ import {
   nameOfProvider,
   namespaceOfProvider,
 } from '../policy/terms/provider-id.ts';
-import type { ReconcilerOptions } from '../reconcile/controller.ts';
+import type { Install } from '../policy/terms/install.ts';
 import type { AuditReader, OwnedReader, OwnSecrets } from '../reconcile/ports.ts';
 import type { ClusterConnection } from './cluster-connection.ts';
 
@@ -35,10 +35,7 @@ export function ownSecretsOf(
   };
 }
 
-export function ownedReaderOf(
-  { client }: ClusterConnection,
-  resourceOf: ReconcilerOptions['resourceOf'],
-): OwnedReader {
+export function ownedReaderOf({ client }: ClusterConnection, resourceOf: Install['resourceOf']): OwnedReader {
   return {
     listOwned: (provider, { type, name }, signal) => {
       const namespace = namespaceOfProvider(provider);

@@ -14,11 +14,12 @@ import { GuardCheck } from '../reconcile/guard-check.ts';
 import { createReconciler, type Reconciler, type ReconcilerOptions } from '../reconcile/controller.ts';
 import type { KindProbe, ObjectWriter } from '../reconcile/ports.ts';
 import type { HookMode } from '../policy/compile/snapshot.ts';
-import { providerResources, objectTypeOf } from '../policy/terms/provider-id.ts';
+import type { Install } from '../policy/terms/install.ts';
+import { providerResources } from '../policy/terms/provider-id.ts';
 import type { LiveCluster } from '../state/live-cluster.ts';
 import type { ClusterConnection } from './cluster-connection.ts';
 import { elect, type Election } from './election.ts';
-import { namesOfKinds, namesOrAny, definitionUid } from './served-kinds.ts';
+import { definitionUid } from './served-kinds.ts';
 import { systemClock } from '../base/clock.ts';
 import { auditReaderOf, ownedReaderOf, ownSecretsOf } from './object-readers.ts';
 import { whereToAdd } from './install-roles.ts';
@@ -32,17 +33,11 @@ import type { WantedWatch } from '../reconcile/live/watches.ts';
 
 export interface ReconcilerSettings {
   readonly namespace: string;
-  readonly sharedNamespace: readonly string[];
   readonly leaderElect: boolean;
   readonly concurrency: number;
   /** In milliseconds. */
   readonly resync: number;
-  /** `v1/ResourceQuota`, `networking.k8s.io/v1/NetworkPolicy` */
-  readonly resourceKind: readonly string[];
-  /** The names of Secrets that shares may create; an empty list allows every name. */
-  readonly secretName: readonly string[];
   readonly secretsRbacFailurePolicy: HookMode;
-  readonly auditSecrets: boolean;
   /** Keeps one Report of openreports.io in each namespace. */
   readonly reports: boolean;
 }
@@ -50,6 +45,7 @@ export interface ReconcilerSettings {
 export interface ReconcilerContext {
   readonly connection: ClusterConnection;
   readonly cluster: LiveCluster;
+  readonly install: Install;
   /** Resolves when the API server was asked for the kinds of security engines. */
   readonly enginesAsked: Promise<void>;
   readonly watches: WatchStarter;
@@ -70,10 +66,9 @@ const leaseName = 'reeve-reconciler';
 const flushMs = 3000;
 const engineMs = 2000;
 
-export function startReconciler(
-  settings: ReconcilerSettings,
-  { connection, cluster, enginesAsked, watches, log, registry, activity, tracing, fail }: ReconcilerContext,
-): RunningReconciler {
+export function startReconciler(settings: ReconcilerSettings, context: ReconcilerContext): RunningReconciler {
+  const { connection, cluster, install, enginesAsked, watches, log, registry, activity, tracing, fail } =
+    context;
   const { client } = connection;
   const roles: { election?: Election; reconciler?: Reconciler; guardCheck?: GuardCheck } = {};
   const metrics = new ReconcileMetrics(registry, {
@@ -90,7 +85,7 @@ export function startReconciler(
   const events = eventsOf(connection, log);
   const observer = reconcileObserver(log, metrics, activity);
   const writer = writerOf(connection, watches);
-  const parts = { connection, cluster, writer, events, observer };
+  const parts = { connection, cluster, install, writer, events, observer };
   const reconciler = reconcilerOf(settings, { ...parts, traced: tracing.queue });
   roles.reconciler = reconciler;
   const guardCheck = new GuardCheck({ reader: writer, events, observer, clock: systemClock });
@@ -123,27 +118,20 @@ function reconcilerOf(
   {
     connection,
     ...context
-  }: Pick<ReconcilerContext, 'connection' | 'cluster'> &
+  }: Pick<ReconcilerContext, 'connection' | 'cluster' | 'install'> &
     Pick<ReconcilerOptions, 'writer' | 'events' | 'observer' | 'traced'>,
 ): Reconciler {
-  const allowedKinds = settings.resourceKind.map(objectTypeOf);
-  const secretNames = namesOrAny(settings.secretName);
-  const resourceOf = namesOfKinds(allowedKinds, connection.discovery);
+  const { secretNames, resourceOf } = context.install;
   return createReconciler({
     ...context,
     ownSecrets: ownSecretsOf(connection, secretNames),
     auditReader: auditReaderOf(connection),
     ownedReader: ownedReaderOf(connection, resourceOf),
-    auditSecrets: settings.auditSecrets,
     reports: settings.reports ? namespaceReports : undefined,
     kinds: kindProbeOf(connection),
     selfReviewer: createSelfReviewer(connection.client),
-    resourceOf,
     whereToAdd,
     clock: systemClock,
-    sourceNamespaces: settings.sharedNamespace,
-    secretNames,
-    allowedKinds,
     secretsRbacFailurePolicy: settings.secretsRbacFailurePolicy,
     concurrency: settings.concurrency,
     resyncMs: settings.resync,

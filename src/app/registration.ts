@@ -3,6 +3,7 @@ import type { CaBundle } from '../certs/ports.ts';
 import { ConfigurationMetrics } from '../observe/certificate-metrics.ts';
 import type { Log } from '../observe/log.ts';
 import type { MetricsRegistry } from '../observe/registry.ts';
+import type { Install } from '../policy/terms/install.ts';
 import type { HookMode } from '../policy/compile/snapshot.ts';
 import { drifts } from '../registration/configuration-drift.ts';
 import { keepConfigurations, serviceReached } from '../registration/keep-configurations.ts';
@@ -10,7 +11,6 @@ import { serviceTrial } from '../kube/service-proxy.ts';
 import type { LiveCluster } from '../state/live-cluster.ts';
 import { systemClock } from '../base/clock.ts';
 import type { ClusterConnection } from './cluster-connection.ts';
-import { excludedNamespaces, type InstallSettings } from './cluster-view.ts';
 import { elect, type Election } from './election.ts';
 import { registrationObserver, type ActivityObserver } from './observers.ts';
 import { reconcilerAccount } from './install-roles.ts';
@@ -21,7 +21,8 @@ import { isJsonObject, type JsonObject } from '../base/json.ts';
 import { parseYaml } from '../base/yaml.ts';
 import type { WebhookTemplates } from '../registration/wanted-configurations.ts';
 
-export interface RegistrationSettings extends InstallSettings {
+export interface RegistrationSettings {
+  readonly namespace: string;
   readonly serviceName: string;
   readonly servicePort: number;
   readonly secretsRbacFailurePolicy: HookMode;
@@ -31,6 +32,7 @@ export interface RegistrationSettings extends InstallSettings {
 interface RegistrationContext {
   readonly connection: ClusterConnection;
   readonly cluster: LiveCluster;
+  readonly install: Install;
   readonly registry: MetricsRegistry;
   readonly log: Log;
   readonly activity: ActivityObserver;
@@ -44,7 +46,7 @@ const kinds = ['MutatingWebhookConfiguration', 'ValidatingWebhookConfiguration']
 export function startRegistration(
   settings: RegistrationSettings,
   bundle: CaBundle,
-  { connection, cluster, registry, log, activity, fail }: RegistrationContext,
+  { connection, cluster, install, registry, log, activity, fail }: RegistrationContext,
 ): Election {
   const { client, writer, isOfPod } = connection;
   const { namespace, serviceName, servicePort, secretsRbacFailurePolicy } = settings;
@@ -58,7 +60,7 @@ export function startRegistration(
       const service = { namespace, name: serviceName, port: servicePort };
       const options = {
         service,
-        excludedNamespaces: excludedNamespaces(settings),
+        excludedNamespaces: install.excludedNamespaces,
         reconcilerUsername: `system:serviceaccount:${namespace}:${reconcilerAccount}`,
         secretsAndRbac: secretsRbacFailurePolicy,
         version,

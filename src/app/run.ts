@@ -6,8 +6,10 @@ import { AdmissionMetrics } from '../observe/admission-metrics.ts';
 import type { Log } from '../observe/log.ts';
 import { countDroppedLines, MetricsRegistry } from '../observe/registry.ts';
 import { createProbes } from '../observe/probes.ts';
-import { connect } from './cluster-connection.ts';
-import { watchCluster, type ClusterView, type ViewSettings } from './cluster-view.ts';
+import { installOf, type Install, type InstallFlags } from '../policy/terms/install.ts';
+import { connect, type ClusterConnection } from './cluster-connection.ts';
+import { namesOfKinds } from './served-kinds.ts';
+import { watchCluster, type ClusterView } from './cluster-view.ts';
 import { listen, urlOf } from './admission-server.ts';
 import type { ReconcilerSettings } from './reconciler-role.ts';
 import { Watches } from './watches.ts';
@@ -15,7 +17,7 @@ import type { WebhookRoleSettings } from './webhook-role.ts';
 import { noActivity, type ActivityObserver } from './observers.ts';
 import { openTracing, type Tracing } from './tracing.ts';
 
-export interface RunSettings extends ViewSettings, ReconcilerSettings, WebhookRoleSettings {
+export interface RunSettings extends InstallFlags, ReconcilerSettings, WebhookRoleSettings {
   readonly role: 'all' | 'webhook' | 'reconciler';
   readonly probesPort: number;
   readonly traceEndpoint: string | undefined;
@@ -91,7 +93,8 @@ async function startParts(
   endings.push(() => connection.client.close());
   const watches = new Watches(connection.client, log, registry, fail);
   endings.push(() => watches.stop());
-  const view = watchCluster(settings, watches, { connection, log, fail });
+  const install = installIn(settings, connection);
+  const view = watchCluster(install, watches, { connection, log, fail });
   endings.push(() => view.stop());
   const state = { isRunning: false, isTrustworthy: () => true };
   const probes = createProbes({
@@ -99,7 +102,7 @@ async function startParts(
     metrics: registry,
   });
   const probesUrl = await openProbes(probes, settings, endings);
-  const context = { ...view, connection, watches, log, registry, tracing, activity, fail };
+  const context = { ...view, connection, install, watches, log, registry, tracing, activity, fail };
   let webhookUrl: string | undefined;
   if (settings.role !== 'webhook') {
     // A process that also answers reviews must stay ready when a watch of the reconciler is forbidden.
@@ -124,6 +127,12 @@ async function startParts(
   const reviews = webhookUrl === undefined ? '' : `reviews on ${webhookUrl}, `;
   const description = `role ${settings.role} on ${connection.description}; ${reviews}probes on ${probesUrl}`;
   return { description, webhookUrl, probesUrl, failed };
+}
+
+/** The API server knows the resource names of kinds. */
+function installIn(settings: RunSettings, { discovery }: ClusterConnection): Install {
+  const install = installOf(settings);
+  return { ...install, resourceOf: namesOfKinds(install.resourceKinds ?? [], discovery) };
 }
 
 async function openProbes(

@@ -7,17 +7,21 @@ import { AdmissionMetrics } from '../observe/admission-metrics.ts';
 import { CertificateMetrics } from '../observe/certificate-metrics.ts';
 import { MetricsRegistry, countDroppedLines } from '../observe/registry.ts';
 import { createProbes } from '../observe/probes.ts';
-import type { ObjectType } from '../policy/terms/provider-id.ts';
+import { installOf, type InstallFlags } from '../policy/terms/install.ts';
 import type { ClusterSnapshot } from '../policy/compile/snapshot.ts';
 import { startAdmission, type AdmissionSettings, listen, urlOf } from './admission-server.ts';
 import { makePair, openGivenPair, type PairSettings } from '../certs/files/pair-files.ts';
 import { loadCluster, type ClusterSettings, type LoadedCluster } from '../state/file-cluster.ts';
 import { noActivity } from './observers.ts';
-import { guessedPlural } from '../base/plural.ts';
 import { certificateObserver } from './observers.ts';
 import { openTracing } from './tracing.ts';
 
-interface WebhookSettings extends ClusterSettings, AdmissionSettings, PairSettings {
+interface WebhookSettings
+  extends
+    ClusterSettings,
+    Pick<InstallFlags, 'namespace' | 'sharedNamespace' | 'excludeNamespace'>,
+    AdmissionSettings,
+    PairSettings {
   readonly probesPort: number;
   readonly traceEndpoint: string | undefined;
 }
@@ -40,22 +44,19 @@ export async function startWebhook(
     snapshot: undefined,
     isReady: () => false,
   };
+  const { namespace, sharedNamespace, excludeNamespace } = settings;
   const registry = new MetricsRegistry();
   const metrics = new AdmissionMetrics(registry);
   countDroppedLines(registry, log);
   const probes = createProbes({ isReady: () => state.isReady(), metrics: registry });
   const probesPort = await listen(probes, settings.probesPort, settings.host);
+  // Files do not say which kinds and Secrets the reconciler may create.
+  const install = installOf({ namespace, sharedNamespace, excludeNamespace });
   const sources = {
     snapshot: () => state.snapshot,
     namespaces: nobodyElseKnows,
     access: mastersOnly,
-    // Files do not say which kinds and Secrets the reconciler may create.
-    install: {
-      sourceNamespaces: settings.sharedNamespace,
-      resourceKinds: undefined,
-      secretNames: undefined,
-      resourceOf: ({ kind }: ObjectType) => guessedPlural(kind),
-    },
+    install,
   };
   const observer = certificateObserver(log, new CertificateMetrics(registry));
   const pairs = (await openGivenPair(settings, observer)) ?? (await makePair(settings.namespace, observer));
@@ -63,7 +64,7 @@ export async function startWebhook(
   const observers = { log, metrics, activity: noActivity, tracing };
   const admission = await startAdmission(settings, pairs, sources, observers, limits);
   // Reviews before this line get 503 with Retry-After.
-  const cluster = await loadCluster(settings);
+  const cluster = await loadCluster(settings, install);
   metrics.setPolicies({ loaded: cluster.loaded, stale: 0, refused: cluster.refused });
   state.snapshot = cluster.snapshot;
   state.isReady = admission.isTrustworthy;

@@ -186,8 +186,3 @@ export function namesOfKinds(
   for (const type of allowed) nameOf(type);
   return nameOf;
 }
-
-/** The names of Secrets that shares may create; undefined allows every name. */
-export function namesOrAny(names: readonly string[]): readonly string[] | undefined {
-  return names.length === 0 ? undefined : names;
-}

@@ -9,8 +9,7 @@ import type { Log } from '../observe/log.ts';
 import type { MetricsRegistry } from '../observe/registry.ts';
 import type { LiveCluster } from '../state/live-cluster.ts';
 import type { Standing } from '../state/stored-provider.ts';
-import { namesOfKinds, namesOrAny } from './served-kinds.ts';
-import { objectTypeOf } from '../policy/terms/provider-id.ts';
+import type { Install } from '../policy/terms/install.ts';
 import { startAdmission, type AdmissionSettings, type RunningAdmission } from './admission-server.ts';
 import type { ClusterConnection } from './cluster-connection.ts';
 import { openSharedAuthority, type SharedAuthoritySettings } from '../certs/authority/shared-authority.ts';
@@ -26,14 +25,12 @@ import { createNamespaceFinder } from '../kube/object-writer.ts';
 export interface WebhookRoleSettings
   extends AdmissionSettings, RegistrationSettings, PairSettings, SharedAuthoritySettings {
   readonly manageWebhooks: boolean;
-  readonly sharedNamespace: readonly string[];
-  readonly resourceKind: readonly string[];
-  readonly secretName: readonly string[];
 }
 
 export interface WebhookContext {
   readonly connection: ClusterConnection;
   readonly cluster: LiveCluster;
+  readonly install: Install;
   readonly watches: Watches;
   readonly log: Log;
   readonly metrics: AdmissionMetrics;
@@ -55,19 +52,13 @@ export async function startWebhookRole(
   context: WebhookContext,
   starting: AbortSignal,
 ): Promise<RunningWebhookRole> {
-  const { connection, cluster, watches, log, metrics, registry, limits, fail } = context;
-  const resourceKinds = settings.resourceKind.map(objectTypeOf);
+  const { connection, cluster, install, watches, log, metrics, registry, limits, fail } = context;
   const sources = {
     snapshot: () => (cluster.isSynced ? cluster.snapshot() : undefined),
     namespaces: createNamespaceFinder(connection.client),
     access: createAccessReviewer(connection.client),
     ownAccount: reconcilerIdentity(settings),
-    install: {
-      sourceNamespaces: settings.sharedNamespace,
-      resourceKinds,
-      secretNames: namesOrAny(settings.secretName),
-      resourceOf: namesOfKinds(resourceKinds, connection.discovery),
-    },
+    install,
   };
   countPolicies(cluster, metrics);
   const observer = certificateObserver(log, new CertificateMetrics(registry));

@@ -3,7 +3,7 @@ import { apiVersion, configurationName, group, partOfLabel, partOfReeve } from '
 import type { ClusterConnection } from '../app/cluster-connection.ts';
 import { KubeError } from '../base/kube-error.ts';
 import type { KubeObject, ObjectRef } from '../base/metadata.ts';
-import { keepsReports } from '../cli/input/install-facts.ts';
+import { keepsReports } from '../cli/input/find-install.ts';
 import type { ResourceAttributes } from '../kube/access-review.ts';
 import type { KubeClient } from '../kube/http/client.ts';
 import { resourcePath } from '../kube/http/https-client.ts';

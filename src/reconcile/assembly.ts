@@ -1,5 +1,5 @@
 // Builds the parts of the reconciler, in the order in which data flows through them.
-import type { Install } from '../policy/compile/load-provider.ts';
+import type { Install } from '../policy/terms/install.ts';
 import type { HookMode } from '../policy/compile/snapshot.ts';
 import { orphanedText } from '../policy/plan/fuse.ts';
 import { namespaceOfProvider, type ProviderId } from '../policy/terms/provider-id.ts';
@@ -12,7 +12,7 @@ import { Finalizers } from './finalizers.ts';
 import type { FuseOptions } from './fuse/fuse.ts';
 import { InitialSync } from './initial-sync.ts';
 import { ProviderLedger } from './ledger.ts';
-import { WatchSync, accountsWatch, type ProvidedScope } from './live/watches.ts';
+import { WatchSync, accountsWatch } from './live/watches.ts';
 import { AccountKeeper } from './namespace/account-keeper.ts';
 import { NamespaceConditions } from './namespace/namespace-conditions.ts';
 import { NamespaceWorker } from './namespace/namespace-worker.ts';
@@ -33,8 +33,8 @@ import { ProviderStatuses } from './provider/provider-statuses.ts';
 import { HeldObjects, ProviderWorker } from './provider/provider-worker.ts';
 import { WorkQueue, type QueueOptions } from './queue/queue.ts';
 
-export interface AssemblyOptions
-  extends ProvidedScope, Pick<AuditPartsOptions, 'auditReader' | 'auditSecrets'> {
+export interface AssemblyOptions extends Pick<AuditPartsOptions, 'auditReader'> {
+  readonly install: Install;
   readonly ownedReader: OwnedReader;
   /** Policies, shares and Namespaces. The caller starts their watches. */
   readonly cluster: LiveCluster;
@@ -42,8 +42,6 @@ export interface AssemblyOptions
   readonly kinds: KindProbe;
   /** Answers which rights our own account has. */
   readonly selfReviewer: SelfReviewer;
-  /** Returns the resource name of a kind: `Secret` -> `secrets`. */
-  readonly resourceOf: Install['resourceOf'];
   readonly whereToAdd: ProviderBlockersOptions['whereToAdd'];
   /** How writes of Secrets, Roles and RoleBindings are reviewed. Default: Ignore. */
   readonly secretsRbacFailurePolicy?: HookMode;
@@ -137,7 +135,7 @@ function createQueues(options: AssemblyOptions) {
 type State = ReturnType<typeof createState>;
 
 function createState(options: AssemblyOptions, { providerQueue }: Queues) {
-  const { cluster, selfReviewer, resourceOf, clock, events, observer } = options;
+  const { cluster, install, selfReviewer, clock, events, observer } = options;
   const announcer = new EventAnnouncer({ events, cluster, clock, providerQueue });
   const orphaned: FuseOptions['orphaned'] = (provider, why, count) => {
     observer.orphaned(provider, why, count);
@@ -145,7 +143,7 @@ function createState(options: AssemblyOptions, { providerQueue }: Queues) {
   };
   const changed = (provider: ProviderId): void => providerQueue.add(provider);
   const planning = assemblePlanning({ ...options, orphaned, changed });
-  const watchSync = new WatchSync({ ...planning, cluster, selfReviewer, resourceOf, clock });
+  const watchSync = new WatchSync({ ...planning, cluster, install, selfReviewer, clock });
   return { ...planning, watchSync, announcer };
 }
 
@@ -193,14 +191,11 @@ function createReportKeeper(options: AssemblyOptions, parts: Parts): ReportKeepe
 
 /** Handles the keys of the provider queue. */
 function createProviderWorker(options: AssemblyOptions, parts: Parts): ProviderWorker {
-  const { cluster, selfReviewer, resourceOf, secretsRbacFailurePolicy, whereToAdd, observer, clock } =
-    options;
+  const { cluster, install, selfReviewer, secretsRbacFailurePolicy, whereToAdd, observer, clock } = options;
   const { objects, accounts, sources, fuse, ledger, statuses, finalizers, announcer, objectAudit } = parts;
   const { initialSync, dispatcher, providerQueue } = parts;
-  const scope = scopeOf(options);
-  const { auditSecrets, auditReader, ownedReader, writer } = options;
-  const check = { ...scope, auditSecrets, resourceOf, selfReviewer, clock, providerQueue, dispatcher };
-  const selfCheck = new SelfCheck(check);
+  const { auditReader, ownedReader, writer } = options;
+  const selfCheck = new SelfCheck({ install, selfReviewer, clock, providerQueue, dispatcher });
   const blockers = new ProviderBlockers({
     cluster,
     sources,
@@ -214,7 +209,7 @@ function createProviderWorker(options: AssemblyOptions, parts: Parts): ProviderW
   });
   const heldObjects = new HeldObjects({ fuse, ledger, announcer, observer });
   return new ProviderWorker({
-    ...scope,
+    install,
     heldObjects,
     dispatcher,
     cluster,
@@ -235,10 +230,6 @@ function createProviderWorker(options: AssemblyOptions, parts: Parts): ProviderW
     initialSync,
     providerQueue,
   });
-}
-
-function scopeOf({ sourceNamespaces, secretNames, allowedKinds }: AssemblyOptions): ProvidedScope {
-  return { sourceNamespaces, secretNames, allowedKinds };
 }
 
 function queueOf<K extends string>(

@@ -1,6 +1,7 @@
 // Builds the parts of the reconciler that plan: what is there, what is wanted, and the fuse between both.
 import type { Clock } from '../base/clock.ts';
 import { providesFields } from '../policy/compile/load-provider.ts';
+import type { Install } from '../policy/terms/install.ts';
 import type { LiveCluster } from '../state/live-cluster.ts';
 import { Fuse, type FuseOptions } from './fuse/fuse.ts';
 import { UndesiredObjects } from './fuse/undesired-objects.ts';
@@ -8,12 +9,13 @@ import { DesiredCache } from './namespace/desired-cache.ts';
 import { ObservedAccounts } from './live/observed-accounts.ts';
 import { ObservedObjects } from './live/observed-objects.ts';
 import { Sources } from './live/sources.ts';
-import { wantedWatches, type ProvidedScope } from './live/watches.ts';
+import { wantedWatches } from './live/watches.ts';
 import { Audits } from './namespace/audits.ts';
 import { NamespacePlanner } from './namespace/namespace-planner.ts';
 import type { KindProbe, ObjectWriter } from './ports.ts';
 
-interface PlanningOptions extends ProvidedScope, Pick<FuseOptions, 'changed' | 'isPlan' | 'times'> {
+interface PlanningOptions extends Pick<FuseOptions, 'changed' | 'isPlan' | 'times'> {
+  readonly install: Install;
   /** Policies, shares and Namespaces. The caller feeds it. */
   readonly cluster: LiveCluster;
   readonly writer: Pick<ObjectWriter, 'read'>;
@@ -26,23 +28,21 @@ export type Planning = ReturnType<typeof assemblePlanning>;
 
 /** `reeve plan` builds the same parts, and feeds them once. */
 export function assemblePlanning(options: PlanningOptions) {
-  const { cluster, writer, clock } = options;
-  const { sourceNamespaces, secretNames, allowedKinds } = options;
-  const scope = { sourceNamespaces, secretNames, allowedKinds };
+  const { cluster, install, writer, clock } = options;
   // Observed state: live objects and sources. Policies, shares and Namespaces come with `cluster`.
   const objects = new ObservedObjects();
   const accounts = new ObservedAccounts();
   cluster.subscribe((change) => {
     if (change.kind === 'provider' && providesFields(change.after?.definition)) accounts.need();
   });
-  const sources = new Sources({ sourceNamespaces, writer, cluster });
-  const watches = wantedWatches(scope, objects, sources);
+  const sources = new Sources({ install, writer, cluster });
+  const watches = wantedWatches(install, objects, sources);
   // Derived state: desired objects, undesired objects, and the verdict of the deletion fuse.
   const desiredCache = new DesiredCache({ cluster, clock });
   const undesired = new UndesiredObjects({ cluster, objects, desiredCache, clock });
   const fuse = new Fuse({ ...options, objects, undesired });
   const planner = new NamespacePlanner({
-    ...scope,
+    install,
     cluster,
     desiredCache,
     objects,

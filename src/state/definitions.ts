@@ -7,18 +7,15 @@ import {
   providerKinds,
   type BindingKind,
   type ProviderId,
+  type ObjectType,
   groupOf,
 } from '../policy/terms/provider-id.ts';
+import { anyInstall, type Install } from '../policy/terms/install.ts';
 import { compiled, type CompileResult, type Path, type Problem } from '../base/problem.ts';
 import { type FileProblem, firstOfEach, inOrder } from './located.ts';
 import type { Intent } from '../policy/intents/adapter.ts';
 import { intentAdapters } from '../policy/intents/adapters.ts';
-import {
-  adapterStates,
-  noIntents,
-  type AdapterSetup,
-  type IntentContext,
-} from '../policy/intents/intent-context.ts';
+import { adapterSettings, adapterStates, type IntentContext } from '../policy/intents/intent-context.ts';
 import { loadProvider, type ProviderDefinition } from '../policy/compile/load-provider.ts';
 import type { IntentSnapshot, StoredBinding } from '../policy/compile/snapshot.ts';
 import type { LocatedObject } from './yaml-objects.ts';
@@ -42,18 +39,15 @@ interface Definitions {
   readonly problems: readonly FileProblem[];
 }
 
-export interface DefinitionSetup extends AdapterSetup {
+export interface DefinitionSetup {
+  readonly install: Install;
+  readonly isServed: (type: ObjectType) => boolean;
   /** Intents that exist, apart from those of the files. */
   readonly intents: readonly Intent[];
 }
 
 /** Files do not say which engines a cluster has, so all adapters count as present. */
-const withoutCluster: DefinitionSetup = {
-  intents: [],
-  offered: undefined,
-  isServed: () => true,
-  settings: noIntents.settings,
-};
+const withoutCluster: DefinitionSetup = { install: anyInstall, isServed: () => true, intents: [] };
 
 export function loadDefinitions(
   located: readonly LocatedObject[],
@@ -111,11 +105,11 @@ function intentOf(value: unknown): CompileResult<Intent> {
   return parsed.ok ? compiled({ name: parsed.intent.metadata.name, ...parsed.intent.spec }) : parsed;
 }
 
-function contextOf(intents: readonly Intent[], setup: DefinitionSetup): IntentContext {
+function contextOf(intents: readonly Intent[], { install, isServed }: DefinitionSetup): IntentContext {
   return {
     intents: new Map(intents.map((intent) => [intent.name, intent])),
-    adapters: adapterStates(intentAdapters, setup),
-    settings: setup.settings,
+    adapters: adapterStates(intentAdapters, install, isServed),
+    settings: adapterSettings(install),
   };
 }
 

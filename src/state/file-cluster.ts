@@ -1,5 +1,5 @@
 // Loads policies, shares, bindings and namespaces from files into one snapshot, with all problems of the files.
-import { systemNamespaces, apiVersion } from '../schema/names.ts';
+import { apiVersion } from '../schema/names.ts';
 import {
   type ClusterSnapshot,
   PolicySet,
@@ -11,6 +11,7 @@ import { type FileProblem, inOrder, firstOfEach } from './located.ts';
 import type { KubeObject } from '../base/metadata.ts';
 import { isJsonObject } from '../base/json.ts';
 import { alternatives, describeValue } from '../base/text.ts';
+import type { Install } from '../policy/terms/install.ts';
 import { isBinding } from '../policy/terms/provider-id.ts';
 import type { ProviderDefinition, ProviderForm } from '../policy/compile/load-provider.ts';
 import { loadDefinitions, loadedKinds, type LocatedDefinition } from './definitions.ts';
@@ -25,11 +26,6 @@ import { objectMetadata } from '../api/provider-fields.ts';
 export interface ClusterSettings {
   readonly policies: string;
   readonly clusterState: string | undefined;
-  /** The namespace of the install; no policy matches it. */
-  readonly namespace: string;
-  /** Namespaces of Secrets that may be shared; no policy matches them. */
-  readonly sharedNamespace: readonly string[];
-  readonly excludeNamespace: readonly string[];
 }
 
 export interface LoadedCluster {
@@ -43,21 +39,15 @@ export interface LoadedCluster {
 }
 
 /** Rejects with an UnreadablePathError when a path cannot be read at all. */
-export async function loadCluster(settings: ClusterSettings): Promise<LoadedCluster> {
+export async function loadCluster(settings: ClusterSettings, install: Install): Promise<LoadedCluster> {
   const { policies, shares, bindings, intents, problems } = await loadPolicyFiles(settings.policies);
   const known =
     settings.clusterState === undefined
       ? { namespaces: [], problems: [] }
       : await loadNamespaceFiles(settings.clusterState);
-  const excludedNamespaces = [
-    ...systemNamespaces,
-    settings.namespace,
-    ...settings.sharedNamespace,
-    ...settings.excludeNamespace,
-  ];
   const set = new PolicySet(
     [...policies, ...bindings].map(({ compiled }) => compiled),
-    { excludedNamespaces },
+    install,
   );
   return {
     snapshot: {

@@ -12,19 +12,19 @@ import {
   providerKinds,
 } from '../policy/terms/provider-id.ts';
 import { type ClusterSnapshot, PolicySet, ShareSet, type StoredBinding } from '../policy/compile/snapshot.ts';
-import { type InstalledAdapters, LiveIntents, type LiveIntentsOptions } from './live-intents.ts';
+import { LiveIntents, type LiveIntentsOptions } from './live-intents.ts';
 import { ObjectCache } from './object-cache.ts';
 import { type LoadedProvider, loadStored, reloadStored, type Standing } from './stored-provider.ts';
 import { isDeepStrictEqual } from 'node:util';
 import { apiVersion, confirmDeletionsAnnotation } from '../schema/names.ts';
 import { ownMember } from '../base/json.ts';
+import type { Install } from '../policy/terms/install.ts';
 import type { CompiledPolicy, CompiledShare } from '../policy/compile/compile-policy.ts';
 
 interface LiveClusterOptions {
-  /** Never matched, whatever a provider says. */
-  readonly excludedNamespaces: readonly string[];
-  /** Default: none, so that no intent is supported. */
-  readonly adapters?: InstalledAdapters;
+  readonly install: Install;
+  /** All adapters of the program. Default: none, so that no intent is supported. */
+  readonly adapters?: LiveIntentsOptions['adapters'];
   /** Called when intents were removed: `setIntentKind` must follow. Default: a person deleted them. */
   readonly intentsRemoved?: () => void;
 }
@@ -39,12 +39,6 @@ export interface NamespaceChange {
   /** Has another UID than `before` when the namespace was deleted and created again. */
   readonly after: KubeObject | undefined;
 }
-
-const noAdapters: InstalledAdapters = {
-  adapters: [],
-  offered: undefined,
-  settings: { tlsScanImage: undefined },
-};
 
 export class LiveCluster {
   /** Sinks for the watches. */
@@ -61,10 +55,9 @@ export class LiveCluster {
   #snapshot: ClusterSnapshot | undefined;
   #version = 0;
 
-  constructor({ excludedNamespaces, adapters = noAdapters, intentsRemoved }: LiveClusterOptions) {
-    this.#excluded = new Set(excludedNamespaces);
-    const intentOptions = { installed: adapters, removed: intentsRemoved };
-    this.#providers = new LiveProviders(excludedNamespaces, intentOptions, (changes) => {
+  constructor({ install, adapters = [], intentsRemoved }: LiveClusterOptions) {
+    this.#excluded = new Set(install.excludedNamespaces);
+    this.#providers = new LiveProviders({ install, adapters, removed: intentsRemoved }, (changes) => {
       this.#snapshot = undefined;
       this.#tell(changes);
     });
@@ -181,18 +174,17 @@ type Store = ObjectCache<LoadedProvider>;
 class LiveProviders {
   readonly stores: Readonly<Record<ProviderKind, Store>>;
   readonly intents: LiveIntents;
-  readonly #excludedNamespaces: readonly string[];
+  readonly #install: Install;
   readonly #changed: (changes: readonly ProviderChange[]) => void;
   // Built on first use, so that a burst of changes builds each set once.
   #policySet: PolicySet | undefined;
   #shareSet: ShareSet | undefined;
 
   constructor(
-    excludedNamespaces: readonly string[],
     intents: Omit<LiveIntentsOptions, 'changed'>,
     changed: (changes: readonly ProviderChange[]) => void,
   ) {
-    this.#excludedNamespaces = excludedNamespaces;
+    this.#install = intents.install;
     this.#changed = changed;
     this.intents = new LiveIntents({
       ...intents,
@@ -219,9 +211,8 @@ class LiveProviders {
   }
 
   view(): ProvidersView {
-    const excludedNamespaces = this.#excludedNamespaces;
     const loaded = [...this.all()];
-    this.#policySet ??= new PolicySet(loaded.flatMap(policyOf), { excludedNamespaces });
+    this.#policySet ??= new PolicySet(loaded.flatMap(policyOf), this.#install);
     this.#shareSet ??= new ShareSet(loaded.flatMap(shareOf));
     const providers = new Map(loaded.map(({ state }) => [state.id, state] as const));
     const isServed = (type: ObjectType): boolean => this.intents.isServed(type);

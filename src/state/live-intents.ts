@@ -7,7 +7,8 @@ import { unservedVersion, type WatchSink } from '../base/watch-sink.ts';
 import type { Intent, IntentAdapter } from '../policy/intents/adapter.ts';
 import { loadIntent } from '../policy/compile/load-provider.ts';
 import { FormCache } from '../policy/intents/form-cache.ts';
-import { adapterStates, type AdapterSetup, type IntentContext } from '../policy/intents/intent-context.ts';
+import { adapterSettings, adapterStates, type IntentContext } from '../policy/intents/intent-context.ts';
+import type { Install } from '../policy/terms/install.ts';
 import type { ObjectType } from '../policy/terms/provider-id.ts';
 import { ObjectCache, type CacheChange } from './object-cache.ts';
 
@@ -18,13 +19,10 @@ interface StoredIntent {
   readonly spec: unknown;
 }
 
-/** All adapters of the program, and what the installation says to them. */
-export interface InstalledAdapters extends Omit<AdapterSetup, 'isServed'> {
-  readonly adapters: readonly IntentAdapter[];
-}
-
 export interface LiveIntentsOptions {
-  readonly installed: InstalledAdapters;
+  readonly install: Install;
+  /** All adapters of the program. */
+  readonly adapters: readonly IntentAdapter[];
   /** Gets the names of the intents whose version in force has changed. Undefined: the kind has come or gone. */
   readonly changed: (names: ReadonlySet<string> | undefined) => void;
   /**
@@ -45,18 +43,18 @@ export class LiveIntents {
   /** The UID of the CustomResourceDefinition, once it is known. */
   #kind: string | undefined;
   #isKindMissing = false;
-  readonly #installed: InstalledAdapters;
+  readonly #options: Pick<LiveIntentsOptions, 'install' | 'adapters'>;
   /** The kinds that the offered adapters need. */
   readonly neededKinds: readonly ObjectType[];
   /** The kinds that adapters need, with the last answer of the API server. Without an answer, a kind is not served. */
   readonly #served: Map<string, boolean>;
   #context: IntentContext | undefined;
 
-  constructor({ installed, changed, removed }: LiveIntentsOptions) {
-    this.#installed = installed;
+  constructor({ install, adapters, changed, removed }: LiveIntentsOptions) {
+    this.#options = { install, adapters };
     this.#changed = changed;
-    this.neededKinds = installed.adapters
-      .filter(({ id }) => installed.offered?.has(id) !== false)
+    this.neededKinds = adapters
+      .filter(({ id }) => install.adapters?.has(id) !== false)
       .flatMap(({ needs }) => needs);
     this.#served = new Map(this.neededKinds.map((type) => [keyOf(type), false]));
     this.#cache = new ObjectCache<StoredIntent>({
@@ -135,7 +133,7 @@ export class LiveIntents {
   }
 
   get context(): IntentContext {
-    const { adapters, offered, settings } = this.#installed;
+    const { adapters, install } = this.#options;
     this.#context ??= {
       intents: new Map<string, Intent | 'invalid' | 'lost'>([
         ...this.#removed,
@@ -143,8 +141,8 @@ export class LiveIntents {
         ...[...this.#cache.values()].map(({ name, intent }) => [name, intent ?? 'invalid'] as const),
       ]),
       isKindMissing: this.#isKindMissing,
-      adapters: adapterStates(adapters, { offered, settings, isServed: (type) => this.isServed(type) }),
-      settings,
+      adapters: adapterStates(adapters, install, (type) => this.isServed(type)),
+      settings: adapterSettings(install),
       forms: new FormCache(),
     };
     return this.#context;

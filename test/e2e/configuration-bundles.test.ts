@@ -1,4 +1,5 @@
 // The authorities in the webhook configurations: Reeve keeps and reads back its own, and leaves those of others alone.
+import { installOf } from '../../src/policy/terms/install.ts';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { findApiServer } from '../../src/kube/auth/find-api-server.ts';
 import type { Log } from '../../src/observe/log.ts';
@@ -16,15 +17,21 @@ import { configurationKinds, Configurations, type StoredWebhook } from './suppor
 import { inTime } from './support/in-time.ts';
 import { repairTimes } from './support/webhook-writes.ts';
 
-const install = {
-  namespace: 'reeve-system',
-  sharedNamespace: ['reeve-shared'],
-  excludeNamespace: [],
+const namespace = 'reeve-system';
+const settings = {
+  namespace,
   serviceName: 'reeve-webhook',
   servicePort: 443,
   secretsRbacFailurePolicy: 'Fail',
   leaderElect: false,
 } as const;
+const install = installOf({
+  namespace,
+  sharedNamespace: ['reeve-shared'],
+  excludeNamespace: [],
+  intentAdapter: [],
+  resourceKind: [],
+});
 
 const [first, second, theirs] = ['first', 'second', 'theirs'].map(
   (name) => `-----BEGIN CERTIFICATE-----\n${name}\n-----END CERTIFICATE-----\n`,
@@ -92,10 +99,9 @@ describeControllers('the authorities in the webhook configurations', () => {
     };
     const fail = (error: unknown): void => void warnings.push(String(error));
     watches = new Watches(connection.client, log, registry, fail);
-    const settings = { ...install, intentAdapter: [], resourceKind: [], tlsScanImage: undefined };
-    view = watchCluster(settings, watches, { connection, log, fail });
-    const context = { connection, cluster: view.cluster, registry, log, activity: noActivity, fail };
-    keeper = startRegistration(install, authority, context);
+    view = watchCluster(install, watches, { connection, log, fail });
+    const context = { connection, cluster: view.cluster, install, registry, log, activity: noActivity, fail };
+    keeper = startRegistration(settings, authority, context);
   };
 
   /** Returns the bundles of both configurations, each value once. */

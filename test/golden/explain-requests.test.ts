@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { mastersGroup } from '../../src/schema/names.ts';
 import type { JsonObject } from '../../src/base/json.ts';
-import { installFacts } from '../../src/cli/input/install-facts.ts';
+import { findInstall } from '../../src/cli/input/find-install.ts';
 import { explainRequest } from '../../src/inspect/explain/explain-request.ts';
 import type { LookedAt } from '../../src/inspect/explain/looked-at.ts';
 import { accessOf } from '../../src/inspect/input/access.ts';
@@ -15,7 +15,7 @@ import { readObjects } from '../../src/state/yaml-objects.ts';
 import { fixtureFolders, reviewBody, type CaseRequest } from '../support/admission-case.ts';
 
 const now = new Date('2026-11-21T12:00:00Z');
-const install = installFacts([], { resourceKind: ['v1/ConfigMap', 'v1/ResourceQuota'] });
+const install = findInstall([], { resourceKind: ['v1/ConfigMap', 'v1/ResourceQuota'] });
 
 function lookedAt(folder: string): LookedAt {
   const located = ['policies.yaml', 'cluster.yaml']

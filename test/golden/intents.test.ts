@@ -63,7 +63,9 @@ test('no two adapters and no two intents give an object of the same kind and nam
 
 test('only an adapter without an image of a scanner lacks something', () => {
   const lacks = (tlsScanImage: string | undefined) =>
-    intentAdapters.flatMap(({ id, lacks: check }) => (check?.({ tlsScanImage }) === undefined ? [] : [id]));
+    intentAdapters.flatMap(({ id, lacks: check }) =>
+      check?.({ resourceKinds: undefined, tlsScanImage }) === undefined ? [] : [id],
+    );
   expect(lacks('registry.example.com/k8tls:v0.1.0')).toEqual([]);
   expect(lacks(undefined)).toEqual(['tls-scan']);
 });

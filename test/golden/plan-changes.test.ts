@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { apiVersion as reeve } from '../../src/schema/names.ts';
 import { KubeError } from '../../src/base/kube-error.ts';
 import { readCommand } from '../../src/cli/command-line.ts';
-import { installFacts } from '../../src/cli/input/install-facts.ts';
+import { findInstall } from '../../src/cli/input/find-install.ts';
 import { clusterState, withObjects } from '../../src/inspect/input/cluster-state.ts';
 import { planCluster } from '../../src/inspect/plan/plan-cluster.ts';
 import { textOfPlan } from '../../src/inspect/plan/plan-text.ts';
@@ -150,7 +150,7 @@ describe('the violations that a policy causes', () => {
       {
         origin: 'a cluster',
         isCluster: true,
-        install: installFacts([], {}),
+        install: findInstall([], {}),
         unread: [{ kind: 'RoleBinding', reason: 'this account may not read it' }],
         isServed: () => true,
         hasManagers: true,

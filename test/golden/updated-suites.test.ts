@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { stringifyYaml } from '../../src/base/yaml.ts';
 import { updateSuites } from '../../src/cli/commands/test-update.ts';
-import { installFacts } from '../../src/cli/input/install-facts.ts';
+import { findInstall } from '../../src/cli/input/find-install.ts';
 import { readObjects } from '../../src/state/yaml-objects.ts';
 import { SuiteFolder } from '../support/suite-folder.ts';
 
@@ -75,7 +75,7 @@ test('a file that cannot be written is named, with the reason', async () => {
   const file = join(folder.path, 'policies/tests/gone.yaml');
   const { objects } = readObjects({ file, text: folder.read(failing) });
   const said: string[] = [];
-  const options = { installOf: installFacts, now: new Date(0), isWanted: () => true };
+  const options = { findInstall, now: new Date(0), isWanted: () => true };
   expect(await updateSuites(objects, options, (text) => said.push(text))).toBe(false);
   expect(said).toEqual([`${file} was not changed: the system refuses it (ENOENT)\n`]);
 });

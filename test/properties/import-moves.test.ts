@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { adoptLabel, managedByLabel } from '../../src/schema/names.ts';
 import { type KubeObject, nameOf, withMetadata } from '../../src/base/metadata.ts';
-import { installFacts } from '../../src/cli/input/install-facts.ts';
+import { findInstall } from '../../src/cli/input/find-install.ts';
 import { importFrom } from '../../src/importers/importers.ts';
 import { movedSecrets } from '../../src/importers/contents.ts';
 import { importSources } from '../../src/importers/importer.ts';
@@ -33,7 +33,7 @@ const moves = importCases().flatMap((given) => {
 const besides = ['RoleBinding/oil-dev/capsule-oil-0-2f1d9b', 'NetworkPolicy/shop/shop-deny-external-network'];
 
 const allowed = ['v1/ConfigMap', 'v1/ResourceQuota', 'v1/LimitRange', 'v1/ServiceAccount'];
-const install = installFacts([], { resourceKind: [...allowed, 'networking.k8s.io/v1/NetworkPolicy'] });
+const install = findInstall([], { resourceKind: [...allowed, 'networking.k8s.io/v1/NetworkPolicy'] });
 
 test('for each source there are objects that the tool has created', () => {
   expect([...new Set(moves.map(({ source }) => source))]).toEqual([...importSources]);

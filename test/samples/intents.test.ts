@@ -1,4 +1,5 @@
 // The adapter of docs/intents.md compiles, and gives the object that the page shows.
+import { anyInstall } from '../../src/policy/terms/install.ts';
 import { spawnSync } from 'node:child_process';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -8,7 +9,11 @@ import { parse } from 'yaml';
 import { loadProvider } from '../../src/policy/compile/load-provider.ts';
 import { desired } from '../../src/policy/desired/desired.ts';
 import type { Intent, IntentAdapter } from '../../src/policy/intents/adapter.ts';
-import { adapterStates, type IntentContext } from '../../src/policy/intents/intent-context.ts';
+import {
+  adapterSettings,
+  adapterStates,
+  type IntentContext,
+} from '../../src/policy/intents/intent-context.ts';
 import { aSnapshot, knownNamespace } from '../support/engine.ts';
 import { blocksOf } from './markdown.ts';
 import { copyProject } from './project-copy.ts';
@@ -55,11 +60,10 @@ const inside: Intent = { name: 'inside', id: 'denyExternalNetworkAccess', action
 
 /** Returns the objects that the engine wants in the namespace of a binding. */
 function objectsWith(adapter: IntentAdapter, isServed: boolean): readonly unknown[] {
-  const settings = { tlsScanImage: undefined };
   const context: IntentContext = {
     intents: new Map([[inside.name, inside]]),
-    adapters: adapterStates([adapter], { offered: undefined, isServed: () => isServed, settings }),
-    settings,
+    adapters: adapterStates([adapter], anyInstall, () => isServed),
+    settings: adapterSettings(anyInstall),
   };
   const binding = {
     apiVersion: 'reeve.dev/v1alpha1',

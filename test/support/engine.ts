@@ -12,7 +12,7 @@ import {
 } from '../../src/policy/compile/compile-policy.ts';
 import type { ProviderKind } from '../../src/policy/terms/provider-id.ts';
 import type { KubeObject, ObjectMeta } from '../../src/base/metadata.ts';
-import type { Install } from '../../src/policy/compile/load-provider.ts';
+import { installOf, type Install } from '../../src/policy/terms/install.ts';
 import { decideProvider } from '../../src/policy/authors/decide-provider.ts';
 import type { ProviderCircumstances } from '../../src/policy/authors/provider-write.ts';
 import type { Decision, ProviderReview, Review } from '../../src/policy/terms/review.ts';
@@ -24,15 +24,12 @@ export const circumstances: Circumstances = {
   budget: unlimitedBudget,
 };
 
-export const testInstall: Install = {
-  sourceNamespaces: ['reeve-shared'],
-  resourceKinds: [
-    { apiVersion: 'v1', kind: 'ConfigMap' },
-    { apiVersion: 'v1', kind: 'ResourceQuota' },
-  ],
-  secretNames: undefined,
-  resourceOf: ({ kind }) => `${kind.toLowerCase()}s`,
-};
+export const testInstall: Install = installOf({
+  namespace: 'reeve-system',
+  sharedNamespace: ['reeve-shared'],
+  excludeNamespace: [],
+  resourceKind: ['v1/ConfigMap', 'v1/ResourceQuota'],
+});
 
 /** Returns the problems of the schema or of the engine as text. Empty for a valid policy. */
 export function problemsOf(name: string, spec: unknown): readonly string[] {

@@ -1,5 +1,5 @@
 // Reads a state from files, for tests of what commands do with the state of a cluster.
-import { installFacts } from '../../src/cli/input/install-facts.ts';
+import { findInstall } from '../../src/cli/input/find-install.ts';
 import type { ClusterState } from '../../src/inspect/input/cluster-state.ts';
 import { kubeObjectsOf, stateOfFiles } from '../../src/inspect/input/file-state.ts';
 import { readObjectFiles } from '../../src/inspect/input/object-files.ts';
@@ -9,5 +9,5 @@ export async function stateIn(...paths: readonly string[]): Promise<ClusterState
   const read = kubeObjectsOf(located);
   const all = [...problems, ...read.problems];
   if (all.length > 0) throw new Error(JSON.stringify(all));
-  return stateOfFiles(read.objects, installFacts(read.objects, {}));
+  return stateOfFiles(read.objects, findInstall(read.objects, {}));
 }

@@ -103,7 +103,7 @@ export function targetOf({ workloads, isClusterWide = false }: IntentCase): Targ
   return {
     workloads: selected.selector,
     isClusterWide,
-    settings: { tlsScanImage: 'registry.example.com/k8tls:v0.1.0' },
+    settings: { resourceKinds: undefined, tlsScanImage: 'registry.example.com/k8tls:v0.1.0' },
   };
 }
 

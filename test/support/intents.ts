@@ -4,7 +4,12 @@ import type { KubeObject, ObjectMeta } from '../../src/base/metadata.ts';
 import type { Intent, IntentAdapter } from '../../src/policy/intents/adapter.ts';
 import { intentAdapters } from '../../src/policy/intents/adapters.ts';
 import { FormCache } from '../../src/policy/intents/form-cache.ts';
-import { adapterStates, type IntentContext } from '../../src/policy/intents/intent-context.ts';
+import { anyInstall, type Install } from '../../src/policy/terms/install.ts';
+import {
+  adapterSettings,
+  adapterStates,
+  type IntentContext,
+} from '../../src/policy/intents/intent-context.ts';
 import type { ClusterSnapshot, StoredBinding } from '../../src/policy/compile/snapshot.ts';
 import {
   loadIntent,
@@ -36,15 +41,15 @@ export function intentContext(
   intents: Readonly<Record<string, unknown>> = {},
   { adapters = intentAdapters, offered, unserved = [], tlsScanImage }: ContextOptions = {},
 ): IntentContext {
-  const settings = { tlsScanImage };
+  const install: Install = {
+    ...anyInstall,
+    tlsScanImage,
+    adapters: offered === undefined ? undefined : new Set(offered),
+  };
   return {
     intents: new Map(Object.entries(intents).map(([name, spec]) => [name, anIntent(name, spec)])),
-    adapters: adapterStates(adapters, {
-      offered: offered === undefined ? undefined : new Set(offered),
-      isServed: ({ kind }) => !unserved.includes(kind),
-      settings,
-    }),
-    settings,
+    adapters: adapterStates(adapters, install, ({ kind }) => !unserved.includes(kind)),
+    settings: adapterSettings(install),
     forms: new FormCache(),
   };
 }

@@ -1,6 +1,6 @@
 // Compares what `reeve plan` lists with the writes that a reconciler in memory then makes.
 import type { KubeObject } from '../../src/base/metadata.ts';
-import { installFacts } from '../../src/cli/input/install-facts.ts';
+import { findInstall } from '../../src/cli/input/find-install.ts';
 import { clusterState, type ClusterState } from '../../src/inspect/input/cluster-state.ts';
 import type { PlanOutput } from '../../src/inspect/output-schemas/plan-output.ts';
 import { planCluster } from '../../src/inspect/plan/plan-cluster.ts';
@@ -25,7 +25,7 @@ const kinds = [
 
 /** The install is the one of the harness. */
 export function memoryState(memory: MemoryCluster, allowedKinds: readonly string[]): ClusterState {
-  const install = installFacts([], { resourceKind: allowedKinds });
+  const install = findInstall([], { resourceKind: allowedKinds });
   const facts = { origin: 'memory', isCluster: false, install, unread: [], isServed: () => true };
   return clusterState(
     { ...facts, hasManagers: false },

@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import { whereToAdd } from '../../src/app/install-roles.ts';
 import { KubeError } from '../../src/base/kube-error.ts';
 import type { KubeObject, ObjectRef } from '../../src/base/metadata.ts';
-import { apiVersion, systemNamespaces } from '../../src/schema/names.ts';
+import { apiVersion } from '../../src/schema/names.ts';
 import type {
   ObjectType,
   ProviderId,
@@ -13,20 +13,28 @@ import type {
 import { createReconciler, type Reconciler, type ReconcilerOptions } from '../../src/reconcile/controller.ts';
 import type { OwnRight, RecordedEvent, ReconcileObserver } from '../../src/reconcile/ports.ts';
 import { LiveCluster } from '../../src/state/live-cluster.ts';
-import type { InstalledAdapters } from '../../src/state/live-intents.ts';
+import type { IntentAdapter } from '../../src/policy/intents/adapter.ts';
+import { installOf, type Install } from '../../src/policy/terms/install.ts';
 import { MemoryCluster, type Write } from './memory-cluster.ts';
 import { VirtualClock } from './virtual-clock.ts';
 
 export const start = new Date('2026-11-21T12:00:00Z');
-const quotaType: ObjectType = { apiVersion: 'v1', kind: 'ResourceQuota' };
+const testInstall: Install = installOf({
+  namespace: 'reeve-system',
+  sharedNamespace: ['reeve-shared'],
+  excludeNamespace: [],
+  resourceKind: ['v1/ResourceQuota'],
+});
 
 const maxTurns = 1000;
 
-export type HarnessOptions = Partial<ReconcilerOptions>;
+export interface HarnessOptions extends Omit<Partial<ReconcilerOptions>, 'install'> {
+  readonly install?: Partial<Install>;
+}
 
 export interface HarnessCluster {
   readonly unserved?: readonly string[];
-  readonly adapters?: InstalledAdapters;
+  readonly adapters?: readonly IntentAdapter[];
 }
 
 /** Everything that left the reconciler except writes. Tests search it for payloads. */
@@ -51,7 +59,7 @@ export class Harness {
   #cluster: LiveCluster | undefined;
 
   readonly #unserved: Set<string>;
-  readonly #adapters: InstalledAdapters | undefined;
+  readonly #adapters: readonly IntentAdapter[] | undefined;
 
   constructor(
     options: HarnessOptions = {},
@@ -76,8 +84,9 @@ export class Harness {
 
   /** Starts a new reconciler, as a new process would. */
   start(): void {
+    const install = { ...testInstall, ...this.#options.install };
     const cluster = new LiveCluster({
-      excludedNamespaces: [...systemNamespaces, 'reeve-system', 'reeve-shared'],
+      install,
       ...(this.#adapters === undefined ? {} : { adapters: this.#adapters }),
     });
     const reconciler = createReconciler({
@@ -90,15 +99,12 @@ export class Harness {
         isKindTerminating: async (kind) => await Promise.resolve(this.terminatingKinds.includes(kind)),
       },
       selfReviewer: { mayDo: (right) => this.#mayDo(right) },
-      resourceOf: ({ kind }) => `${kind.toLowerCase()}s`,
       whereToAdd,
       events: { record: (event) => this.told.events.push(event), waitWhile: () => undefined },
       observer: this.#observer(),
       clock: this.clock,
-      sourceNamespaces: ['reeve-shared'],
-      secretNames: undefined,
-      allowedKinds: [quotaType],
       ...this.#options,
+      install,
     });
     this.memory.watch({ type: { apiVersion, kind: 'NamespacePolicy' }, sink: cluster.policies });
     this.memory.watch({ type: { apiVersion, kind: 'SecretShare' }, sink: cluster.shares });

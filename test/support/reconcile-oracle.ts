@@ -1,7 +1,8 @@
 // Judges from the stored objects alone whether a cluster is as its policies and shares want it.
+import { testInstall } from './engine.ts';
 import { isDeepStrictEqual } from 'node:util';
 import type { KubeObject } from '../../src/base/metadata.ts';
-import { managedByLabel, managedByReeve, ownerAnnotation, systemNamespaces } from '../../src/schema/names.ts';
+import { managedByLabel, managedByReeve, ownerAnnotation } from '../../src/schema/names.ts';
 import { ownMember } from '../../src/base/json.ts';
 import { copyOf, type CopyState } from '../../src/policy/plan/copy.ts';
 import { desired, isManaged, type Desired, type Claim } from '../../src/policy/desired/desired.ts';
@@ -116,9 +117,7 @@ function oursIn(memory: MemoryCluster, namespace: string): readonly KubeObject[]
 }
 
 export function snapshotOf(memory: MemoryCluster): ClusterSnapshot {
-  const cluster = new LiveCluster({
-    excludedNamespaces: [...systemNamespaces, 'reeve-system', 'reeve-shared'],
-  });
+  const cluster = new LiveCluster({ install: testInstall });
   cluster.policies.replaced(memory.list('NamespacePolicy'), '1');
   cluster.shares.replaced(memory.list('SecretShare'), '1');
   cluster.intents.replaced(memory.list('SecurityIntent'), '1');

@@ -21,7 +21,7 @@ import { durationSetting, switchSetting, withoutVariable } from '../flags/settin
 import { flagName, type Settings, type Values } from '../flags/settings.ts';
 import { clusterSettings, connectionSettings, installOverrides } from '../flags/state-settings.ts';
 import { isOnCluster, sayUnread } from '../input/chosen-state.ts';
-import { installFacts } from '../input/install-facts.ts';
+import { findInstall } from '../input/find-install.ts';
 import { jsonText, yamlText } from '../output/data-text.ts';
 
 const outputs = { text: findingsText, json: jsonText, yaml: yamlText, github: findingsForGithub };
@@ -123,7 +123,7 @@ function judged(
   io: CommandIo<CheckResults>,
 ): number {
   const { objects } = kubeObjectsOf(read.located);
-  const withBase = base ?? stateOfFiles([], installFacts(objects, settings));
+  const withBase = base ?? stateOfFiles([], findInstall(objects, settings));
   const state = base === undefined ? stateOfFiles(objects, withBase.install) : applied(base, objects);
   const definitions = loadDefinitions(read.located, setupOf(withBase, loadState(withBase)));
   const now = io.clock.now();

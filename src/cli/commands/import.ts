@@ -18,7 +18,7 @@ import { optionalText, switchSetting, withoutVariable } from '../flags/setting-k
 import type { Settings, Values } from '../flags/settings.ts';
 import { clusterSettings, installOverrides } from '../flags/state-settings.ts';
 import { isOnCluster, sayProblems, sayUnread } from '../input/chosen-state.ts';
-import { installFacts } from '../input/install-facts.ts';
+import { findInstall } from '../input/find-install.ts';
 import { jsonText } from '../output/data-text.ts';
 
 const outputs = { yaml: importText, json: jsonText };
@@ -129,7 +129,7 @@ function keyOf({ object }: SourceObject): string {
 }
 
 function imported(call: ImportCall, input: readonly SourceObject[]): ImportResult {
-  const facts = installFacts(
+  const facts = findInstall(
     input.map(({ object }) => object),
     { sharedNamespace: call.sharedNamespace },
   );
@@ -137,7 +137,7 @@ function imported(call: ImportCall, input: readonly SourceObject[]): ImportResul
   return importFrom(call.source, input, {
     fromBindings,
     secretsFile,
-    sharedNamespaces: facts.sharedNamespace,
+    sharedNamespaces: facts.sourceNamespaces,
   });
 }
 

@@ -13,7 +13,7 @@ import {
 import { exitCodes } from '../exit-codes.ts';
 import { applied } from '../../inspect/input/loaded-state.ts';
 import { readCluster } from '../input/cluster-input.ts';
-import type { InstallOverrides } from '../input/install-facts.ts';
+import type { InstallOverrides } from '../input/find-install.ts';
 import type { Progress } from '../output/progress.ts';
 
 interface ProviderStateIo {

@@ -6,7 +6,7 @@ import type { Clock } from '../../base/clock.ts';
 import { amountOf } from '../../inspect/checks/check-text.ts';
 import { firstSuite, type SuitePlace } from '../../inspect/suites/first-suite.ts';
 import { renderFileProblem } from '../../state/located.ts';
-import { installFacts } from '../input/install-facts.ts';
+import { findInstall } from '../input/find-install.ts';
 
 interface InitIo {
   readonly stderr: (text: string) => void;
@@ -22,7 +22,7 @@ export async function runInit(paths: readonly string[], io: InitIo): Promise<num
 
 async function initialize(path: string, { stderr, clock }: InitIo): Promise<number> {
   const place = await placeOf(path);
-  const suite = await firstSuite(place, { installOf: installFacts, now: clock.now() });
+  const suite = await firstSuite(place, { findInstall, now: clock.now() });
   if (!suite.ok) {
     for (const problem of suite.problems)
       stderr(

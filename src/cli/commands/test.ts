@@ -10,7 +10,7 @@ import { outputSetting } from '../flags/common-settings.ts';
 import { optionalText, switchSetting, withoutVariable } from '../flags/setting-kinds.ts';
 import type { Settings, Values } from '../flags/settings.ts';
 import { sayProblems } from '../input/chosen-state.ts';
-import { installFacts } from '../input/install-facts.ts';
+import { findInstall } from '../input/find-install.ts';
 import { jsonText, yamlText } from '../output/data-text.ts';
 import { styleFor } from '../output/style.ts';
 import { runInit } from './test-init.ts';
@@ -148,7 +148,7 @@ async function runFound(
 function optionsOf({ run }: TestFlags, { clock }: Pick<CommandIo, 'clock'>): RunOptions {
   const pattern = run === undefined ? undefined : compileRegex(run);
   return {
-    installOf: installFacts,
+    findInstall,
     now: clock.now(),
     isWanted: (name) => pattern?.ok !== true || pattern.regex.search(name),
   };

@@ -10,7 +10,7 @@ import { renderFileProblem, type FileProblem } from '../../state/located.ts';
 import { exitCodes } from '../exit-codes.ts';
 import type { Progress } from '../output/progress.ts';
 import type { WantedState } from './cluster-input.ts';
-import { installFacts, type InstallOverrides } from './install-facts.ts';
+import { findInstall, type InstallOverrides } from './find-install.ts';
 
 /** The flags that say where the state is. */
 export interface StateFlags extends InstallOverrides, Pick<ApiServerChoice, 'kubeconfig' | 'context'> {
@@ -41,7 +41,7 @@ export async function withState(
   const files = await objectsOfFiles(flags.filename, io, true);
   if (beside === undefined || files === undefined) return exitCodes.unknown;
   if (beside.length + files.length > 0 && !isOnCluster(flags)) {
-    const install = installFacts([...beside, ...files], flags);
+    const install = findInstall([...beside, ...files], flags);
     if (install.isAssumed) io.stderr('the files have no Deployment of Reeve, so its default flags count\n');
     return await work(
       beside.length === 0 ? stateOfFiles(files, install) : applied(stateOfFiles(beside, install), files),

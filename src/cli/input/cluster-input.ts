@@ -7,7 +7,6 @@ import { clusterRoleType, rbacTypes } from '../../inspect/input/access.ts';
 import {
   clusterState,
   type ClusterState,
-  type InstallFacts,
   type Need,
   type UnreadKind,
 } from '../../inspect/input/cluster-state.ts';
@@ -27,9 +26,10 @@ import {
   type ObjectType,
   providerKinds,
 } from '../../policy/terms/provider-id.ts';
+import type { Install } from '../../policy/terms/install.ts';
 import { guessedPlural } from '../../base/plural.ts';
 import { noProgress } from '../output/progress.ts';
-import { deploymentSelector, deploymentType, installFacts, type InstallOverrides } from './install-facts.ts';
+import { deploymentSelector, deploymentType, findInstall, type InstallOverrides } from './find-install.ts';
 
 const concurrency = 8;
 const aMinuteMs = 60_000;
@@ -51,7 +51,7 @@ export async function readCluster(
 ): Promise<ClusterState> {
   // The flags of the install say which kinds it provides, so they come first.
   const install = await readLists(connection, [{ ...deploymentType, labelSelector: deploymentSelector }]);
-  const facts = installFacts(install.flatMap(objectsOfCollection), overrides);
+  const facts = findInstall(install.flatMap(objectsOfCollection), overrides);
   const lists = await readLists(connection, wantedLists(needs, facts), progress.read).finally(progress.end);
   const objects = lists.flatMap(objectsOfCollection);
   const unread: UnreadKind[] = [];
@@ -89,7 +89,7 @@ export async function readCluster(
 }
 
 /** Lists with more content come later, because a later object replaces an earlier one. */
-function wantedLists(needs: readonly Need[], { allowedKinds }: InstallFacts): readonly WantedList[] {
+function wantedLists(needs: readonly Need[], { resourceKinds = [] }: Install): readonly WantedList[] {
   const kinds: Readonly<Record<Need, readonly WantedList[]>> = {
     install: [],
     sources: [],
@@ -99,7 +99,7 @@ function wantedLists(needs: readonly Need[], { allowedKinds }: InstallFacts): re
     roles: [clusterRoleType],
     'namespaced-roles': [{ ...roleType, keepsManagers: true }],
     rbac: rbacTypes,
-    provided: [roleBindingType, ...allowedKinds].map((type) => ({ ...type, keepsManagers: true })),
+    provided: [roleBindingType, ...resourceKinds].map((type) => ({ ...type, keepsManagers: true })),
     accounts: [{ ...serviceAccountType, keepsManagers: true }],
     secrets: [{ ...secretObjectType, metadataOnly: true, keepsManagers: true }],
     'own-secrets': [

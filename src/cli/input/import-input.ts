@@ -10,7 +10,7 @@ import { groupVersionPath } from '../../kube/http/https-client.ts';
 import { kindsIn } from '../../kube/object-writer.ts';
 import type { Progress } from '../output/progress.ts';
 import { objectsOfCollection, readLists, readSecrets, type WantedList } from './cluster-input.ts';
-import { deploymentSelector, deploymentType } from './install-facts.ts';
+import { deploymentSelector, deploymentType } from './find-install.ts';
 
 interface ImportInput {
   readonly objects: readonly KubeObject[];

@@ -15,7 +15,7 @@ import {
   type ProviderId,
   type ProviderState,
 } from '../../policy/terms/provider-id.ts';
-import { installOf, withObjects, type ClusterState } from '../input/cluster-state.ts';
+import { withObjects, type ClusterState } from '../input/cluster-state.ts';
 import { loadState } from '../input/loaded-state.ts';
 import type { ConfirmationOutput, ConfirmedRemoval } from '../output-schemas/confirmation.ts';
 import type { PlanChange } from '../output-schemas/plan-output.ts';
@@ -125,7 +125,7 @@ function countOfWebhook(
     writeContexts(snapshot.intents.context),
   );
   const write = { id, ...versions, reported: reportedOn(stored) };
-  const circumstances = { now, budget: unlimitedBudget, install: installOf(base.install) };
+  const circumstances = { now, budget: unlimitedBudget, install: base.install };
   return totalOf(ended(impactOf(write, snapshot, circumstances)).dropped);
 }
 

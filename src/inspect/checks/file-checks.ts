@@ -33,7 +33,8 @@ import {
 } from '../../policy/terms/provider-id.ts';
 import { aboutOf, type LocatedDefinition } from '../../state/definitions.ts';
 import type { FileProblem } from '../../state/located.ts';
-import { installOf, type ClusterState, type InstallFacts } from '../input/cluster-state.ts';
+import type { Install } from '../../policy/terms/install.ts';
+import type { ClusterState } from '../input/cluster-state.ts';
 import type { CheckFinding } from '../output-schemas/check-results.ts';
 import { doubleProviders, refusedContents, knownRoles, unknownRoles } from './refused-contents.ts';
 
@@ -82,11 +83,10 @@ export function checkDefinitions(input: CheckInput): readonly CheckFinding[] {
 }
 
 /** A default of the install is no fact, so what it does not allow is only a warning. */
-function notAllowed(provider: LocatedDefinition, facts: InstallFacts): readonly CheckFinding[] {
+function notAllowed(provider: LocatedDefinition, install: Install): readonly CheckFinding[] {
   const { definition, source } = provider;
-  const install = installOf(facts);
-  const severity = facts.isAssumed ? 'warning' : 'problem';
-  const whose = facts.isAssumed ? 'an install with default flags' : 'the install';
+  const severity = install.isAssumed ? 'warning' : 'problem';
+  const whose = install.isAssumed ? 'an install with default flags' : 'the install';
   const spec = { spec: ownMember(source.value, 'spec') };
   const name = nameNotAllowed(definition, install);
   return [
@@ -95,7 +95,7 @@ function notAllowed(provider: LocatedDefinition, facts: InstallFacts): readonly 
     ),
     ...kindsNotAllowed(definition, install).map((type) => {
       const kinds = alternatives(
-        facts.allowedKinds.map(({ apiVersion, kind }) => `${apiVersion}/${kind}`),
+        (install.resourceKinds ?? []).map(({ apiVersion, kind }) => `${apiVersion}/${kind}`),
         6,
       );
       const message = `${type.apiVersion}/${type.kind} is not allowed by ${whose} (--resource-kind); accepted: ${kinds}`;

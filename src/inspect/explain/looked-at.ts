@@ -49,7 +49,7 @@ export function unreadProviders({ state }: LookedAt): string | undefined {
 export function providedTypes({ state, cluster }: LookedAt): readonly ObjectType[] {
   const policies = cluster.snapshot().policies.policies;
   return [
-    ...state.install.allowedKinds,
+    ...(state.install.resourceKinds ?? []),
     ...policies.flatMap(({ contents }) => contents.map(({ type }) => type)),
   ];
 }

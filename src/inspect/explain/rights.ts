@@ -7,7 +7,7 @@ import {
 } from '../../policy/authors/needed-rights.ts';
 import type { ProviderDefinition } from '../../policy/compile/load-provider.ts';
 import { missingRightsMessage } from '../../policy/status/provider-conditions.ts';
-import { installOf, type ClusterState } from '../input/cluster-state.ts';
+import type { ClusterState } from '../input/cluster-state.ts';
 import type { ExplainedRight } from '../output-schemas/explanation.ts';
 import type { LookedAt } from './looked-at.ts';
 import { mastersGroup } from '../../schema/names.ts';
@@ -22,7 +22,7 @@ interface ExplainedRights {
 
 /** The author needs rights for the write, and Reeve needs its own to keep the objects. */
 export async function rightsOf(definition: ProviderDefinition, at: LookedAt): Promise<ExplainedRights> {
-  const install = installOf(at.state.install);
+  const { install } = at.state;
   const own = await Promise.all(
     ownRights(definition, install).map(async (rule) => ({ rule, outcome: await reeveHas(rule, at) })),
   );

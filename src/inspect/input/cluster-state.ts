@@ -1,43 +1,8 @@
 // The state that a command looks at: objects by kind, where they came from, and what could not be read.
 import { type KubeObject, nameOf } from '../../base/metadata.ts';
-import { guessedPlural } from '../../base/plural.ts';
-import type { Install } from '../../policy/compile/load-provider.ts';
+import type { Install } from '../../policy/terms/install.ts';
 import type { ObjectType } from '../../policy/terms/provider-id.ts';
 import { clipped } from '../../base/text.ts';
-
-/** What the flags of an install say. */
-export interface InstallFacts {
-  readonly namespace: string;
-  readonly sharedNamespace: readonly string[];
-  readonly excludeNamespace: readonly string[];
-  readonly allowedKinds: readonly ObjectType[];
-  /** The names of the Secrets that shares may create. Undefined: any name. */
-  readonly secretNames: readonly string[] | undefined;
-  /** The ids of the adapters that may render intents. */
-  readonly adapters: ReadonlySet<string>;
-  readonly tlsScanImage: string | undefined;
-  readonly auditSecrets: boolean;
-  /** The label of a Namespace whose value is its team. */
-  readonly teamLabel: string;
-  /** True if no Deployment of Reeve was found, so that these are the defaults and the flags of the command. */
-  readonly isAssumed: boolean;
-}
-
-/** Returns the facts in the form that the engine asks for. */
-export function installOf({
-  sharedNamespace,
-  allowedKinds,
-  secretNames,
-  auditSecrets,
-}: InstallFacts): Install {
-  return {
-    sourceNamespaces: sharedNamespace,
-    resourceKinds: allowedKinds,
-    secretNames,
-    auditSecrets,
-    resourceOf: ({ kind }) => guessedPlural(kind),
-  };
-}
 
 export interface UnreadKind {
   readonly kind: string;
@@ -48,7 +13,7 @@ export interface ClusterState {
   /** `files`, or a description of the cluster. */
   readonly origin: string;
   readonly isCluster: boolean;
-  readonly install: InstallFacts;
+  readonly install: Install;
   /** Returns all objects of the kind. Empty also for a kind that could not be read. */
   objects(type: ObjectType): readonly KubeObject[];
   /** `namespace` is empty for cluster-scoped kinds. */

@@ -13,7 +13,8 @@ import { alternatives, clipped, describeValue } from '../../base/text.ts';
 import { groupOf, secretObjectType, serviceAccountType } from '../../policy/terms/provider-id.ts';
 import type { FileProblem } from '../../state/located.ts';
 import type { LocatedObject } from '../../state/yaml-objects.ts';
-import { clusterState, type ClusterState, type InstallFacts } from './cluster-state.ts';
+import type { Install } from '../../policy/terms/install.ts';
+import { clusterState, type ClusterState } from './cluster-state.ts';
 
 const metadata: ObjectSchema<KubeObject['metadata']> = {
   ...namespacedMetadata(
@@ -80,7 +81,7 @@ function unknownKind(value: unknown): Problem {
 
 const noObject = { path: [], found: 'no object', accepted: 'an object of Kubernetes' };
 
-export function stateOfFiles(objects: readonly KubeObject[], install: InstallFacts): ClusterState {
+export function stateOfFiles(objects: readonly KubeObject[], install: Install): ClusterState {
   const facts = {
     origin: 'files',
     isCluster: false,

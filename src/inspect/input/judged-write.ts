@@ -22,11 +22,11 @@ import {
 } from '../../policy/terms/review.ts';
 import { mastersGroup } from '../../schema/names.ts';
 import type { Operation, Requester } from '../../rules/rule.ts';
-import { installOf, type InstallFacts } from './cluster-state.ts';
+import type { Install } from '../../policy/terms/install.ts';
 
 export interface WriteSetup {
   readonly snapshot: ClusterSnapshot;
-  readonly install: InstallFacts;
+  readonly install: Install;
   /** Default: the user has all rights. */
   readonly access?: AccessReviewer;
   readonly now: Date;
@@ -182,7 +182,7 @@ function portsOf({ snapshot, install, access = allRights, now, trace }: WriteSet
     clock,
     evaluationUnits: defaultEvaluationUnits,
     longDecisions: new LongDecisions(clock),
-    install: installOf(install),
+    install,
     ...(trace !== undefined && { trace }),
   };
 }

@@ -1,12 +1,11 @@
 // Feeds a state to the caches of the reconciler, so that the engine sees it as it sees a cluster.
 import { isDeepStrictEqual } from 'node:util';
-import { apiVersion, systemNamespaces } from '../../schema/names.ts';
+import { apiVersion } from '../../schema/names.ts';
 import { type KubeObject, annotationsOf, isTerminating, labelsOf, nameOf } from '../../base/metadata.ts';
 import type { Problem } from '../../base/problem.ts';
 import { clipped } from '../../base/text.ts';
 import type { WatchSink } from '../../base/watch-sink.ts';
 import { asStored } from '../../policy/terms/match.ts';
-import type { AdapterSettings } from '../../policy/intents/adapter.ts';
 import { intentAdapters } from '../../policy/intents/adapters.ts';
 import { problemsText } from '../../state/stored-provider.ts';
 import { LiveCluster } from '../../state/live-cluster.ts';
@@ -17,11 +16,7 @@ export const namespaceType = { apiVersion: 'v1', kind: 'Namespace' } as const;
 
 /** An invalid provider has no last good version, as in a new process. */
 export function loadState(state: ClusterState): LiveCluster {
-  const { namespace, sharedNamespace, excludeNamespace, adapters } = state.install;
-  const cluster = new LiveCluster({
-    excludedNamespaces: [...systemNamespaces, namespace, ...sharedNamespace, ...excludeNamespace],
-    adapters: { adapters: intentAdapters, offered: adapters, settings: settingsOf(state) },
-  });
+  const cluster = new LiveCluster({ install: state.install, adapters: intentAdapters });
   const feed = (sink: WatchSink, kind: string): void =>
     sink.replaced(state.objects({ apiVersion, kind }), '1');
   cluster.setServed(cluster.neededKinds.map((type) => [type, state.isServed(type)]));
@@ -35,20 +30,13 @@ export function loadState(state: ClusterState): LiveCluster {
   return cluster;
 }
 
-function settingsOf({ install: { tlsScanImage, allowedKinds, isAssumed } }: ClusterState): AdapterSettings {
-  // Where no install was found, the defaults say nothing of the kinds that the install will allow.
-  return { tlsScanImage, resourceKinds: isAssumed ? undefined : allowedKinds };
-}
-
 /** With what the definitions of files are compiled, beside the state. */
 export function setupOf(state: ClusterState, base: LiveCluster): DefinitionSetup {
-  const { install } = state;
   const { context } = base.snapshot().intents;
   return {
     intents: [...context.intents.values()].filter((intent) => typeof intent === 'object'),
-    offered: install.adapters,
+    install: state.install,
     isServed: (type) => state.isServed(type),
-    settings: settingsOf(state),
   };
 }
 

@@ -15,7 +15,8 @@ import { heldText } from '../../policy/plan/fuse.ts';
 import { confirmDeletionsAnnotation } from '../../schema/names.ts';
 import { kindOfKey, nameOfKey, roleBindingType, type ObjectKey } from '../../policy/terms/provider-id.ts';
 import type { Planning } from '../../reconcile/planning.ts';
-import type { ClusterState, InstallFacts } from '../input/cluster-state.ts';
+import type { Install } from '../../policy/terms/install.ts';
+import type { ClusterState } from '../input/cluster-state.ts';
 
 const neverAborted = new AbortController().signal;
 
@@ -160,14 +161,14 @@ function typeOf(key: ObjectKey, namespace: string, desired: Desired, { planning 
 /** Contents without a label that they need, and providers whose objects stay because of an error. */
 function contentRows(
   { desired, namespaceObject }: NamespacePlan,
-  { allowedKinds }: InstallFacts,
+  { resourceKinds }: Install,
 ): readonly PlanChange[] {
   const namespace = nameOf(namespaceObject);
   return [
     ...desired.skipped.map(({ provider, kind, name, message }): PlanChange => ({
       action: 'skipped',
       object: plannedObject(
-        { type: allowedKinds.find((type) => type.kind === kind) ?? { ...roleBindingType, kind }, name },
+        { type: resourceKinds?.find((type) => type.kind === kind) ?? { ...roleBindingType, kind }, name },
         namespace,
       ),
       provider,

@@ -15,7 +15,6 @@ export interface PlannedState {
 }
 
 export function plannedState(state: ClusterState, now: Date): PlannedState {
-  const { sharedNamespace, secretNames, allowedKinds } = state.install;
   const cluster = loadState(state);
   const planning = assemblePlanning({
     cluster,
@@ -25,9 +24,7 @@ export function plannedState(state: ClusterState, now: Date): PlannedState {
     clock: { now: () => now, monotonic: () => 0 },
     orphaned: () => undefined,
     isPlan: true,
-    sourceNamespaces: sharedNamespace,
-    secretNames,
-    allowedKinds,
+    install: state.install,
   });
   for (const watch of planning.watches)
     if (isRead(state, watch)) watch.sink.replaced(objectsOf(state, watch), '1');

@@ -15,7 +15,7 @@ import { exactPattern } from './expectations.ts';
 import { matchedNamespaces, quotaFillers, type ExampleNamespace } from './example-namespaces.ts';
 import { sourceOf, type Example } from './example-objects.ts';
 import { creating, examplesOf, type Sender } from './examples.ts';
-import { loadSuite, type InstallOf, type LoadedSuite, type SuiteLoading } from './load-suite.ts';
+import { loadSuite, type FindInstall, type LoadedSuite, type SuiteLoading } from './load-suite.ts';
 import { outcomeOf, type Outcome } from './outcome.ts';
 import { objectNameOf } from './provided-objects.ts';
 import { operationOf } from './requests.ts';
@@ -29,7 +29,7 @@ export interface SuitePlace {
 }
 
 interface FirstSuiteOptions {
-  readonly installOf: InstallOf;
+  readonly findInstall: FindInstall;
   readonly now: Date;
 }
 
@@ -46,7 +46,7 @@ export async function firstSuite(place: SuitePlace, options: FirstSuiteOptions):
   const now = `${options.now.toISOString().slice(0, 19)}Z`;
   const head = { apiVersion: cliApiVersion, kind: suiteKind, policies: place.policies, now } as const;
   const load = async (rest: Pick<Suite, 'given' | 'tests'>): Promise<SuiteLoading> =>
-    await loadText(place.file, { ...head, ...rest }, options.installOf);
+    await loadText(place.file, { ...head, ...rest }, options.findInstall);
   const bare = await load({ tests: [placeholder] });
   if (!bare.ok) return bare;
   const { providers } = bare.loaded;
@@ -72,10 +72,10 @@ const noExample = 'no policy or share was found, or no Namespace that one of the
 /** A suite without tests cannot be loaded. This one is never run. */
 const placeholder: SuiteTest = { name: 'none', namespace: 'none', expect: { contents: [] } };
 
-async function loadText(file: string, suite: Suite, installOf: InstallOf): Promise<SuiteLoading> {
+async function loadText(file: string, suite: Suite, findInstall: FindInstall): Promise<SuiteLoading> {
   const { objects, problems } = readObjects({ file, text: stringifyYaml(suite) });
   const [source] = objects;
-  return source === undefined ? { ok: false, problems } : await loadSuite(source, installOf);
+  return source === undefined ? { ok: false, problems } : await loadSuite(source, findInstall);
 }
 
 interface Chosen {

@@ -9,7 +9,8 @@ import { loadDefinitions } from '../../state/definitions.ts';
 import { UnreadablePathError, type FileProblem } from '../../state/located.ts';
 import { readYamlFiles } from '../../state/yaml-files.ts';
 import { readObjects, type LocatedObject } from '../../state/yaml-objects.ts';
-import type { ClusterState, InstallFacts } from '../input/cluster-state.ts';
+import type { Install } from '../../policy/terms/install.ts';
+import type { ClusterState } from '../input/cluster-state.ts';
 import { kubeObjectsOf, stateOfFiles } from '../input/file-state.ts';
 import { loadState, setupOf } from '../input/loaded-state.ts';
 import { readObjectFiles } from '../input/object-files.ts';
@@ -36,12 +37,12 @@ export type SuiteLoading =
   | { readonly ok: false; readonly problems: readonly FileProblem[] };
 
 /** Returns what the install allows, by the Deployments of Reeve among the objects and the flags that the suite gives. */
-export type InstallOf = (
+export type FindInstall = (
   objects: readonly KubeObject[],
   overrides: NonNullable<Suite['install']>,
-) => InstallFacts;
+) => Install;
 
-export async function loadSuite(source: LocatedObject, installOf: InstallOf): Promise<SuiteLoading> {
+export async function loadSuite(source: LocatedObject, findInstall: FindInstall): Promise<SuiteLoading> {
   const read = validate(suiteSchema, source.value);
   if (!read.ok) return { ok: false, problems: read.problems.map((problem) => source.locate(problem)) };
   const suite = read.value;
@@ -51,7 +52,7 @@ export async function loadSuite(source: LocatedObject, installOf: InstallOf): Pr
   const reviews = await files.reviews(suite);
   const located = [...policies, ...others];
   const { objects } = kubeObjectsOf(located);
-  const state = stateOfFiles(objects, installOf(objects, suite.install ?? {}));
+  const state = stateOfFiles(objects, findInstall(objects, suite.install ?? {}));
   const cluster = loadState(state);
   const definitions = loadDefinitions(located, setupOf(state, cluster));
   const problems = [...files.problems, ...kubeObjectsOf(definitions.rest).problems, ...definitions.problems];

@@ -54,7 +54,7 @@ type Share = Extract<Claim['content'], { readonly kind: 'copy' }>['share'];
 
 function copyStateOf(share: Share, state: Known['state']): CopyState {
   const { namespace, name } = share.source;
-  if (!state.install.sharedNamespace.includes(namespace))
+  if (!state.install.sourceNamespaces.includes(namespace))
     return unavailable('SourceNotAllowed', `this installation has no sources in namespace ${namespace}`);
   const source = state.find(secretObjectType, namespace, name);
   return source === undefined

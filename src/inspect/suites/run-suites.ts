@@ -7,12 +7,12 @@ import type { LocatedObject } from '../../state/yaml-objects.ts';
 import type { SuiteResult, TestFailure, TestResult, TestResults } from '../output-schemas/test-results.ts';
 import { Coverage } from './coverage.ts';
 import { mismatchesOf } from './expectations.ts';
-import { loadSuite, problemAt, type InstallOf, type LoadedSuite } from './load-suite.ts';
+import { loadSuite, problemAt, type FindInstall, type LoadedSuite } from './load-suite.ts';
 import { outcomeOf } from './outcome.ts';
 import { operationOf } from './requests.ts';
 
 export interface RunOptions {
-  readonly installOf: InstallOf;
+  readonly findInstall: FindInstall;
   /** For suites without a time of their own. */
   readonly now: Date;
   /** The tests to run, by name. */
@@ -44,7 +44,7 @@ async function runSuite(
   options: RunOptions,
 ): Promise<SuiteResult> {
   const { file } = source;
-  const loading = await loadSuite(source, options.installOf);
+  const loading = await loadSuite(source, options.findInstall);
   if (!loading.ok) return { file, problems: loading.problems.map(shownProblem), tests: [] };
   const { loaded } = loading;
   coverage.addAll(loaded.providers);

@@ -41,7 +41,7 @@ interface Found {
 }
 
 async function foundIn(source: LocatedObject, options: RunOptions): Promise<readonly Found[]> {
-  const loading = await loadSuite(source, options.installOf);
+  const loading = await loadSuite(source, options.findInstall);
   if (!loading.ok) return [];
   const { loaded } = loading;
   const time = loaded.suite.now === undefined ? options.now : new Date(loaded.suite.now);

@@ -8,7 +8,8 @@ import type {
 } from '../../api/namespace-policy/namespace-policy.ts';
 import { clipped, listed } from '../../base/text.ts';
 import { renderPath, type Path } from '../../base/problem.ts';
-import { type Install, factsOf, type ProviderDefinition } from '../compile/load-provider.ts';
+import { factsOf, type ProviderDefinition } from '../compile/load-provider.ts';
+import { type Install } from '../terms/install.ts';
 import { possibleLabels, presentAdapters } from '../intents/intent-context.ts';
 import { matchOf } from './no-effect.ts';
 import { neededRights, rightsOfAdapters } from './needed-rights.ts';

@@ -5,7 +5,7 @@ import { type KubeObject, nameOf } from '../../base/metadata.ts';
 import { clipped } from '../../base/text.ts';
 import type { CompiledContent, RenderedContent } from '../compile/compile-contents.ts';
 import type { CompiledPolicy, CompiledShare, CopySpec } from '../compile/compile-policy.ts';
-import { isProvided, mayMakeSecret, type Install } from '../compile/load-provider.ts';
+import { isProvided, mayMakeSecret, type Install } from '../terms/install.ts';
 import { groupKind, roleBindingType, serviceAccountType, type ObjectType } from '../terms/provider-id.ts';
 import type { Circumstances, Budget } from '../terms/budget.ts';
 import { fateOf, providedBy, type ProviderWrite } from './provider-write.ts';

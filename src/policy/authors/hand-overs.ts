@@ -12,12 +12,8 @@ import {
   groupKind,
   namespaceOfProvider,
 } from '../terms/provider-id.ts';
-import {
-  type ProviderDefinition,
-  isProvided,
-  mayMakeSecret,
-  type Install,
-} from '../compile/load-provider.ts';
+import { type ProviderDefinition } from '../compile/load-provider.ts';
+import { isProvided, mayMakeSecret, type Install } from '../terms/install.ts';
 import {
   desiredByProvider,
   type Desired,

@@ -1,6 +1,7 @@
 // Adds up what a write of an intent does to the bindings that name it.
 import { renderProblem, type Problem } from '../../base/problem.ts';
-import { type Install, factsOf, kindsNotAllowed } from '../compile/load-provider.ts';
+import { factsOf, kindsNotAllowed } from '../compile/load-provider.ts';
+import { type Install } from '../terms/install.ts';
 import type { Intent } from '../intents/adapter.ts';
 import { presentAdapters, type IntentContext } from '../intents/intent-context.ts';
 import { namespaceOfProvider, type ProviderId, type ObjectType } from '../terms/provider-id.ts';

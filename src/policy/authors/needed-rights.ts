@@ -3,12 +3,8 @@ import type { NamespacePolicy, NamespacePolicySpec } from '../../api/namespace-p
 import type { DefaultsSpec } from '../../rules/default-keys.ts';
 import { renderPath, type Path } from '../../base/problem.ts';
 import type { SecretShare } from '../../api/secret-share/secret-share.ts';
-import {
-  isProvided,
-  mayMakeSecret,
-  type Install,
-  type ProviderDefinition,
-} from '../compile/load-provider.ts';
+import { type ProviderDefinition } from '../compile/load-provider.ts';
+import { isProvided, mayMakeSecret, type Install } from '../terms/install.ts';
 import type { IntentAdapter } from '../intents/adapter.ts';
 import {
   groupKind,

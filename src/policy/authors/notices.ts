@@ -13,7 +13,8 @@ import {
 import { dearText } from '../decide/cost.ts';
 import { denies } from './guards.ts';
 import { totalOf, type Impact, type UnmatchedNamespace } from './impact.ts';
-import { kindsNotAllowed, nameNotAllowed, type Install } from '../compile/load-provider.ts';
+import { kindsNotAllowed, nameNotAllowed } from '../compile/load-provider.ts';
+import { type Install } from '../terms/install.ts';
 import type { ContentChange, UnrenderedContent } from './content-changes.ts';
 import type { HandOver } from './hand-overs.ts';
 import { intentNotices } from './intent-effects.ts';

@@ -15,12 +15,8 @@ import {
   isBindingKind,
   type ProviderKind,
 } from '../terms/provider-id.ts';
-import {
-  type Install,
-  type ProviderDefinition,
-  loadSubmitted,
-  type ProviderLoad,
-} from '../compile/load-provider.ts';
+import { type ProviderDefinition, loadSubmitted, type ProviderLoad } from '../compile/load-provider.ts';
+import { type Install } from '../terms/install.ts';
 import type { ClusterSnapshot, StoredBinding } from '../compile/snapshot.ts';
 import type { CompiledContent, Rendered, RenderedContent } from '../compile/compile-contents.ts';
 import type { CompiledPolicy } from '../compile/compile-policy.ts';

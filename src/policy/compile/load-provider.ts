@@ -22,13 +22,8 @@ import { compileBinding, type BindingFacts } from '../intents/compile-binding.ts
 import { noIntents, type IntentContext } from '../intents/intent-context.ts';
 import { compiled, mapped, refused, type CompileResult, type Problem } from '../../base/problem.ts';
 import { compileMatch } from '../terms/match.ts';
-import {
-  providerId,
-  shortName,
-  type ProviderKind,
-  isSameObjectType,
-  type ObjectType,
-} from '../terms/provider-id.ts';
+import { providerId, shortName, type ProviderKind, type ObjectType } from '../terms/provider-id.ts';
+import { isProvided, mayMakeSecret, type Install } from '../terms/install.ts';
 import type { CompiledContent } from './compile-contents.ts';
 import { parseSecretShare, type SecretShare } from '../../api/secret-share/secret-share.ts';
 import { compilePolicy, type CompiledPolicy, compileShare, type CompiledShare } from './compile-policy.ts';
@@ -183,20 +178,7 @@ function onlyIn(namespace: string | undefined, content: CompiledContent): Compil
   };
 }
 
-// Limits of the installation on policies and shares: source namespaces, kinds of contents, names of copies.
-
-export interface Install {
-  /** The namespaces of the Secrets that may be shared. */
-  readonly sourceNamespaces: readonly string[];
-  /** The kinds that policies may provide as `contents.resources`. Undefined without a cluster: all kinds. */
-  readonly resourceKinds: readonly ObjectType[] | undefined;
-  /** The names of the Secrets that shares may create. Undefined: any name. */
-  readonly secretNames: readonly string[] | undefined;
-  /** True if existing Secrets are read and judged. */
-  readonly auditSecrets?: boolean | undefined;
-  /** Returns the resource name of a kind: `configmaps`. */
-  readonly resourceOf: (type: ObjectType) => string;
-}
+// What of a definition the installation does not allow: source namespaces, kinds of contents, names of copies.
 
 /** Reads the object without the schema, so that this problem is reported together with those of the schema. */
 export function sourceProblems(
@@ -229,13 +211,4 @@ export function nameNotAllowed(definition: ProviderDefinition, install: Install)
   if (definition.kind !== 'SecretShare') return undefined;
   const { name } = definition.compiled.copy;
   return mayMakeSecret(name, install) ? undefined : name;
-}
-
-/** Only the watched version is allowed: desired and stored objects of different versions cannot be compared. */
-export function isProvided(type: ObjectType, { resourceKinds }: Pick<Install, 'resourceKinds'>): boolean {
-  return resourceKinds?.some((each) => isSameObjectType(each, type)) ?? true;
-}
-
-export function mayMakeSecret(name: string, { secretNames }: Pick<Install, 'secretNames'>): boolean {
-  return secretNames?.includes(name) ?? true;
 }

@@ -5,6 +5,7 @@ import type {
   NamespacePolicySpec,
 } from '../../api/namespace-policy/namespace-policy.ts';
 import type { SecurityIntentSpec } from '../../api/intents/security-intent.ts';
+import type { Install } from '../terms/install.ts';
 import type { ObjectType } from '../terms/provider-id.ts';
 
 /** An intent that can be rendered: its id is known, and its params are those of the id. */
@@ -22,12 +23,7 @@ export interface Target {
 }
 
 /** What the installation says to the adapters. */
-export interface AdapterSettings {
-  /** The image of the scanner of TLS. Undefined: the adapter `tls-scan` is not there. */
-  readonly tlsScanImage: string | undefined;
-  /** The kinds that the installation allows. Undefined: all kinds. */
-  readonly resourceKinds?: readonly ObjectType[] | undefined;
-}
+export type AdapterSettings = Pick<Install, 'tlsScanImage' | 'resourceKinds'>;
 
 /** Parts of a NamespacePolicy. Texts are literal: what the engine reads as a template is escaped later. */
 export interface Rendering {

@@ -7,7 +7,7 @@ import { type Path, type Problem, mapped, refused, type CompileResult } from '..
 import type { AdapterSettings, Intent, Rendering, Target } from './adapter.ts';
 import type { IntentContext } from './intent-context.ts';
 import { mergeRenderings, type IntentRendering, type MergedRenderings } from './merged-renderings.ts';
-import { isSameObjectType } from '../terms/provider-id.ts';
+import { isProvided } from '../terms/install.ts';
 
 /** A binding of either kind. */
 interface BindingInput {
@@ -138,13 +138,8 @@ function renderIntent(
   return { intent, renderings, unsupported: isKept ? undefined : unsupportedIntent(intent, wanted, reasons) };
 }
 
-function kindNotAllowed(
-  { resources = [] }: Rendering,
-  { resourceKinds }: AdapterSettings,
-): string | undefined {
-  const type = resources.find(
-    (wanted) => resourceKinds?.some((each) => isSameObjectType(each, wanted)) === false,
-  );
+function kindNotAllowed({ resources = [] }: Rendering, settings: AdapterSettings): string | undefined {
+  const type = resources.find((wanted) => !isProvided(wanted, settings));
   if (type === undefined) return undefined;
   return `this installation does not allow ${type.apiVersion} ${type.kind} (--resource-kind)`;
 }

@@ -1,5 +1,6 @@
 // Says with what a binding is compiled: the intents by name, and which adapters are there.
-import { isSameObjectType, type ObjectType } from '../terms/provider-id.ts';
+import { anyInstall, isProvided, type Install } from '../terms/install.ts';
+import type { ObjectType } from '../terms/provider-id.ts';
 import { isIntentId, knownIntents } from '../../api/intents/intent-ids.ts';
 import type { AdapterSettings, Intent, IntentAdapter, Target } from './adapter.ts';
 import { FormCache } from './form-cache.ts';
@@ -31,27 +32,27 @@ interface Absence {
   readonly message: string;
 }
 
-export interface AdapterSetup {
-  /** The adapters of `--intent-adapter`. Undefined: all. */
-  readonly offered: ReadonlySet<string> | undefined;
-  readonly isServed: (type: ObjectType) => boolean;
-  readonly settings: AdapterSettings;
+/** Where no install was found, the defaults say nothing of the kinds that the install will allow. */
+export function adapterSettings({ tlsScanImage, resourceKinds, isAssumed }: Install): AdapterSettings {
+  return { tlsScanImage, resourceKinds: isAssumed ? undefined : resourceKinds };
 }
 
 export function adapterStates(
   adapters: readonly IntentAdapter[],
-  setup: AdapterSetup,
+  install: Install,
+  isServed: (type: ObjectType) => boolean,
 ): readonly AdapterState[] {
-  return adapters.map((adapter) => ({ adapter, absence: absenceOf(adapter, setup) }));
+  return adapters.map((adapter) => ({ adapter, absence: absenceOf(adapter, install, isServed) }));
 }
 
 function absenceOf(
   { id, needs, lacks }: IntentAdapter,
-  { offered, isServed, settings }: AdapterSetup,
+  install: Install,
+  isServed: (type: ObjectType) => boolean,
 ): Absence | undefined {
-  if (offered?.has(id) === false)
+  if (install.adapters?.has(id) === false)
     return { reason: 'NotOffered', message: 'this installation does not offer it (--intent-adapter)' };
-  const missing = lacks?.(settings);
+  const missing = lacks?.(adapterSettings(install));
   if (missing !== undefined) return { reason: 'Lacking', message: missing };
   const unserved = needs
     .filter((type) => !isServed(type))
@@ -93,9 +94,8 @@ export function possibleLabels(
  * author may do. The same context where all are there.
  */
 export function withAllServed(context: IntentContext): IntentContext {
-  const { resourceKinds, ...settings } = context.settings;
-  const isAllowed = (type: ObjectType): boolean =>
-    resourceKinds?.some((each) => isSameObjectType(each, type)) ?? true;
+  const settings = { ...context.settings, resourceKinds: undefined };
+  const isAllowed = (type: ObjectType): boolean => isProvided(type, context.settings);
   const isThere = ({ adapter, absence }: AdapterState): boolean =>
     absence === undefined ? adapter.provides.every(isAllowed) : absence.reason !== 'NotServed';
   if (context.adapters.every(isThere)) return context;
@@ -127,5 +127,5 @@ export function forNewBinding(context: IntentContext): IntentContext {
 export const noIntents: IntentContext = {
   intents: new Map(),
   adapters: [],
-  settings: { tlsScanImage: undefined },
+  settings: adapterSettings(anyInstall),
 };

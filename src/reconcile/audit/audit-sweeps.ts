@@ -1,4 +1,5 @@
 // Judges all existing objects of a resource, or those of one namespace, page by page, when the answers may have changed.
+import type { Install } from '../../policy/terms/install.ts';
 import { isDeepStrictEqual } from 'node:util';
 import { KubeError } from '../../base/kube-error.ts';
 import type { KubeObject } from '../../base/metadata.ts';
@@ -162,8 +163,8 @@ export interface AuditPartsOptions {
   readonly clock: Clock;
   readonly observer: Pick<ReconcileObserver, 'unexpectedError'>;
   readonly auditReader: AuditReader;
-  /** Reads all Secrets page by page, and keeps none. Default: Secrets are judged only when they are written. */
-  readonly auditSecrets?: boolean;
+  /** With `auditSecrets`, all Secrets are read page by page, and none is kept. */
+  readonly install: Pick<Install, 'auditSecrets'>;
   readonly providerQueue: Pick<WorkQueue<ProviderId>, 'add'>;
 }
 
@@ -172,7 +173,7 @@ const intervalMs = 600_000;
 const refillMs = 10_000;
 
 export function createAudit(options: AuditPartsOptions) {
-  const { cluster, clock, observer, auditReader, auditSecrets = false, providerQueue } = options;
+  const { cluster, clock, observer, auditReader, install, providerQueue } = options;
   const auditQueue = new WorkQueue<Sweep>({
     concurrency: 1,
     clock,
@@ -181,7 +182,7 @@ export function createAudit(options: AuditPartsOptions) {
   const objectAudit: ObjectAudit = new ObjectAudit({
     cluster,
     clock,
-    auditSecrets,
+    install,
     changed: (provider, resource) => {
       providerQueue.add(provider);
       if (!objectAudit.isFull(resource)) auditQueue.addAfter(resource, refillMs);

@@ -1,4 +1,5 @@
 // Judges existing Roles, RoleBindings and Secrets as they pass, and keeps only the violations.
+import type { Install } from '../../policy/terms/install.ts';
 import { unlimitedBudget } from '../../policy/terms/budget.ts';
 import { type KubeObject, nameOf } from '../../base/metadata.ts';
 import type { WatchSink } from '../../base/watch-sink.ts';
@@ -17,8 +18,7 @@ export const auditedResources = ['roles', 'rolebindings', 'secrets'] as const;
 interface ObjectAuditOptions {
   readonly cluster: Pick<LiveCluster, 'snapshot' | 'provider'>;
   readonly clock: Pick<Clock, 'now'>;
-  /** True if the install audits Secrets. */
-  readonly auditSecrets: boolean;
+  readonly install: Pick<Install, 'auditSecrets'>;
   /** Called with a policy whose violations have changed. */
   readonly changed: (provider: ProviderId, resource: AuditedResource) => void;
 }
@@ -60,7 +60,7 @@ export class ObjectAudit {
   }
 
   auditing(resource: AuditedResource): readonly string[] {
-    if (resource === 'secrets' && !this.#options.auditSecrets) return [];
+    if (resource === 'secrets' && !this.#options.install.auditSecrets) return [];
     const { policies } = this.#options.cluster.snapshot().policies;
     return policies.filter((policy) => hasAuditableRules(policy, resource)).map(({ name }) => name);
   }
@@ -176,7 +176,7 @@ export class ObjectAudit {
 
   /** Returns what is known of one policy. A resource is missing until all its objects have been judged. */
   of(provider: ProviderId): AuditedObjects {
-    const { cluster, auditSecrets } = this.#options;
+    const { cluster, install } = this.#options;
     const definition = cluster.provider(provider)?.definition;
     const known = [...(this.#violators.get(shortName(provider)) ?? [])];
     return {
@@ -189,7 +189,7 @@ export class ObjectAudit {
           return violations.map((each) => ({ ...each, namespace, kind: kinds[resource], name }));
         }),
       leavesOutSecrets:
-        !auditSecrets &&
+        !install.auditSecrets &&
         definition?.kind === 'NamespacePolicy' &&
         hasAuditableRules(definition.compiled, 'secrets'),
     };

@@ -1,4 +1,5 @@
 // Keeps the source Secrets of shares: metadata of all, content only of the Secrets that a share names.
+import type { Install } from '../../policy/terms/install.ts';
 import type { KubeObject } from '../../base/metadata.ts';
 import { uncopiedTypes } from '../../api/secret-share/secret-share.ts';
 import type { WatchSink } from '../../base/watch-sink.ts';
@@ -23,7 +24,7 @@ interface Payload extends Version {
 const unread: CopyState = { kind: 'unread' };
 
 interface SourcesOptions {
-  readonly sourceNamespaces: readonly string[];
+  readonly install: Pick<Install, 'sourceNamespaces'>;
   readonly writer: Pick<ObjectWriter, 'read'>;
   readonly cluster: Pick<LiveCluster, 'snapshot' | 'subscribe'>;
 }
@@ -39,7 +40,7 @@ export class Sources {
 
   constructor(options: SourcesOptions) {
     this.#options = options;
-    this.#unsynced = new Set(options.sourceNamespaces);
+    this.#unsynced = new Set(options.install.sourceNamespaces);
     options.cluster.subscribe((change) => {
       if (change.kind === 'namespace' || change.before?.definition?.kind !== 'SecretShare') return;
       if (change.affectsNamespaces) this.#dropUnnamed();
@@ -73,7 +74,7 @@ export class Sources {
 
   copyStateOf(share: CompiledShare): CopyState {
     const { namespace, name } = share.source;
-    if (!this.#options.sourceNamespaces.includes(namespace)) return notAllowed(namespace);
+    if (!this.#options.install.sourceNamespaces.includes(namespace)) return notAllowed(namespace);
     const id = sourceId(namespace, name);
     const version = this.#versions.get(id);
     if (version === undefined) return this.isSyncedIn(namespace) ? missing(id) : unwatched(namespace);

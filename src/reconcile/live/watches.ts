@@ -11,7 +11,7 @@ import {
   groupOf,
 } from '../../policy/terms/provider-id.ts';
 import type { ClaimScope } from '../../policy/plan/plan-input.ts';
-import { isProvided, mayMakeSecret, type Install } from '../../policy/compile/load-provider.ts';
+import { isProvided, mayMakeSecret, type Install } from '../../policy/terms/install.ts';
 import type { ObservedAccounts } from './observed-accounts.ts';
 import type { ObservedObjects } from './observed-objects.ts';
 import type { Sources } from './sources.ts';
@@ -39,15 +39,8 @@ export interface WantedWatch {
   readonly sink: WatchSink;
 }
 
-export interface ProvidedScope {
-  readonly sourceNamespaces: readonly string[];
-  /** Names of Secrets that shares may create. Undefined: all names. */
-  readonly secretNames: readonly string[] | undefined;
-  readonly allowedKinds: readonly ObjectType[];
-}
-
 export function wantedWatches(
-  { sourceNamespaces, secretNames, allowedKinds }: ProvidedScope,
+  { sourceNamespaces, secretNames, resourceKinds = [] }: Install,
   objects: ObservedObjects,
   sources: Sources,
 ): readonly WantedWatch[] {
@@ -74,7 +67,7 @@ export function wantedWatches(
   return [
     kind(roleBindingType, false),
     ...(secretNames === undefined ? [secrets()] : secretNames.map((name) => secrets(name))),
-    ...allowedKinds.map((type) => kind(type, true)),
+    ...resourceKinds.map((type) => kind(type, true)),
     ...sourceNamespaces.map(source),
   ];
 }
@@ -96,33 +89,33 @@ type ProvidedKind = Pick<Observed, 'type' | 'name'>;
 
 export function providedKinds(
   providers: ProviderKind,
-  { allowedKinds, secretNames = [''] }: ProvidedScope,
+  { resourceKinds = [], secretNames = [''] }: Install,
 ): readonly ProvidedKind[] {
   return providers === 'SecretShare'
     ? secretNames.map((name) => ({ type: secretObjectType, name }))
-    : [roleBindingType, ...allowedKinds].map((type) => ({ type, name: '' }));
+    : [roleBindingType, ...resourceKinds].map((type) => ({ type, name: '' }));
 }
 
 /** Returns the kinds that such providers may create and whose watch has not synced. */
 export function unsyncedKinds(
   providers: ProviderKind,
-  scope: ProvidedScope,
+  install: Install,
   objects: ObservedObjects,
 ): readonly string[] {
-  const unsynced = providedKinds(providers, scope).filter((each) => !objects.isKnown(each));
+  const unsynced = providedKinds(providers, install).filter((each) => !objects.isKnown(each));
   return [...new Set(unsynced.map(({ type }) => type.kind))];
 }
 
 /** Returns whether this installation allows the object, and whether its watch has synced. */
 export function scopeOf(
   { type, name, content }: Claim,
-  { secretNames, allowedKinds }: ProvidedScope,
+  install: Install,
   objects: ObservedObjects,
 ): ClaimScope {
   const isAllowed =
     content.kind === 'copy'
-      ? mayMakeSecret(name, { secretNames })
-      : isSameObjectType(type, roleBindingType) || isProvided(type, { resourceKinds: allowedKinds });
+      ? mayMakeSecret(name, install)
+      : isSameObjectType(type, roleBindingType) || isProvided(type, install);
   if (!isAllowed) return 'not-allowed';
   return objects.isKnown({ type, name }) ? 'allowed' : 'unknown';
 }
@@ -135,7 +128,7 @@ interface WatchSyncOptions {
   readonly objects: ObservedObjects;
   readonly sources: Sources;
   readonly selfReviewer: SelfReviewer;
-  readonly resourceOf: Install['resourceOf'];
+  readonly install: Install;
   readonly clock: Pick<Clock, 'monotonic' | 'sleep'>;
 }
 
@@ -190,10 +183,10 @@ export class WatchSync {
   }
 
   async #isForbidden({ type, namespace, name }: WantedWatch, signal: AbortSignal): Promise<boolean> {
-    const { selfReviewer, resourceOf } = this.#options;
+    const { selfReviewer, install } = this.#options;
     const resource = {
       group: groupOf(type.apiVersion),
-      resource: resourceOf(type),
+      resource: install.resourceOf(type),
       ...(namespace === undefined ? {} : { namespace }),
       ...(name === undefined ? {} : { name }),
     };

@@ -1,4 +1,5 @@
 // Plans the writes for one namespace, and first reads the Secrets that the plan needs.
+import type { Install } from '../../policy/terms/install.ts';
 import type { KubeObject } from '../../base/metadata.ts';
 import { isManaged, type Desired } from '../../policy/desired/desired.ts';
 import type { ObjectKey, ProviderId } from '../../policy/terms/provider-id.ts';
@@ -20,10 +21,11 @@ import type { ObservedObjects } from '../live/observed-objects.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { ObjectWriter } from '../ports.ts';
 import type { Sources } from '../live/sources.ts';
-import { scopeOf, type ProvidedScope } from '../live/watches.ts';
+import { scopeOf } from '../live/watches.ts';
 import { classifyWriteError, type WriteError } from './write-error.ts';
 
-interface PlannerOptions extends ProvidedScope {
+interface PlannerOptions {
+  readonly install: Install;
   readonly cluster: Pick<LiveCluster, 'snapshot'>;
   readonly desiredCache: DesiredCache;
   readonly objects: ObservedObjects;
@@ -127,7 +129,7 @@ export class NamespacePlanner {
       copyStateOf: (share) => sources.copyStateOf(share),
       fuseOf: (provider, live) =>
         unjudged.has(provider) ? { kind: 'unknown' } : fuse.verdictOf(provider, live),
-      scopeOf: (claim) => scopeOf(claim, this.#options, objects),
+      scopeOf: (claim) => scopeOf(claim, this.#options.install, objects),
       now: clock.now(),
     });
     const reads = plan.steps.filter(isRead);

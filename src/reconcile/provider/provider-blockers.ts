@@ -21,10 +21,10 @@ import { partsWithoutHook, type HookMode } from '../../policy/compile/snapshot.t
 import { clipped } from '../../base/text.ts';
 import { classifyWriteError } from '../namespace/write-error.ts';
 import type { WorkQueue } from '../queue/queue.ts';
-import type { Install, ProviderDefinition } from '../../policy/compile/load-provider.ts';
+import type { ProviderDefinition } from '../../policy/compile/load-provider.ts';
+import type { Install } from '../../policy/terms/install.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Dispatcher } from '../dispatcher.ts';
-import type { ProvidedScope } from '../live/watches.ts';
 
 export interface ProviderBlockersOptions {
   readonly cluster: Pick<LiveCluster, 'snapshot'>;
@@ -141,9 +141,8 @@ function announcedAs({ reason, message }: Blocker): string {
 
 // Finds the rights that our own account lacks for each provider, and asks again from time to time.
 
-interface SelfCheckOptions extends ProvidedScope {
-  readonly auditSecrets: boolean | undefined;
-  readonly resourceOf: Install['resourceOf'];
+interface SelfCheckOptions {
+  readonly install: Install;
   readonly selfReviewer: SelfReviewer;
   readonly clock: Pick<Clock, 'monotonic'>;
   readonly providerQueue: Pick<WorkQueue<ProviderId>, 'addAfter'>;
@@ -184,8 +183,7 @@ export class SelfCheck {
     wasRefused: boolean,
     signal: AbortSignal,
   ): Promise<readonly OwnRights[]> {
-    const { providerQueue, dispatcher, allowedKinds: resourceKinds } = this.#options;
-    const install: Install = { ...this.#options, resourceKinds };
+    const { install, providerQueue, dispatcher } = this.#options;
     const last = this.#checked.get(provider);
     const isDoubtful = wasRefused || (last?.missing.length ?? 0) > 0;
     const oldestMs =

@@ -1,4 +1,5 @@
 // Handles the keys of the provider queue: keeps the status and the finalizer of one provider.
+import type { Install } from '../../policy/terms/install.ts';
 import { KubeError } from '../../base/kube-error.ts';
 import { providesFields, type ProviderDefinition } from '../../policy/compile/load-provider.ts';
 import {
@@ -30,12 +31,12 @@ import type { Clock } from '../../base/clock.ts';
 import type { ReconcileObserver } from '../ports.ts';
 import { done, type Attempt, type Handled, type WorkQueue } from '../queue/queue.ts';
 import { remainingObjects, hasUnseenObjects, unseenMs, type UnseenObjectsOptions } from './unseen-objects.ts';
-import { unsyncedKinds, type ProvidedScope } from '../live/watches.ts';
+import { unsyncedKinds } from '../live/watches.ts';
 import { classifyWriteError } from '../namespace/write-error.ts';
 import { heldText, type HeldDeletions } from '../../policy/plan/fuse.ts';
 
-interface ProviderWorkerOptions
-  extends ProvidedScope, Pick<UnseenObjectsOptions, 'ownedReader' | 'auditReader' | 'writer'> {
+interface ProviderWorkerOptions extends Pick<UnseenObjectsOptions, 'ownedReader' | 'auditReader' | 'writer'> {
+  readonly install: Install;
   readonly cluster: LiveCluster;
   readonly ledger: ProviderLedger;
   readonly objects: ObservedObjects;
@@ -169,7 +170,7 @@ export class ProviderWorker {
     if (!isDeleting || !hasFinalizer) return [];
     const isUnread = !accounts.isSynced && providesFields(cluster.provider(id)?.definition);
     const kinds = [
-      ...unsyncedKinds(kindOfProvider(id), this.#options, objects),
+      ...unsyncedKinds(kindOfProvider(id), this.#options.install, objects),
       ...(isUnread ? [serviceAccountType.kind] : []),
       ...remainingObjects(id, this.#options).unserved,
     ];

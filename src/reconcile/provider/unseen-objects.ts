@@ -1,4 +1,5 @@
 // Asks the API server what a provider still has, before its finalizer goes: a watch can be behind what an earlier leader wrote.
+import type { Install } from '../../policy/terms/install.ts';
 import { type KubeObject, isTerminating } from '../../base/metadata.ts';
 import { KubeError } from '../../base/kube-error.ts';
 import { providesFields } from '../../policy/compile/load-provider.ts';
@@ -9,12 +10,13 @@ import { hasFieldsOf } from '../../policy/plan/plan-account.ts';
 import { kindOfProvider, type ProviderId } from '../../policy/terms/provider-id.ts';
 import type { LiveCluster } from '../../state/live-cluster.ts';
 import type { ObservedObjects } from '../live/observed-objects.ts';
-import { providedKinds, type ProvidedScope } from '../live/watches.ts';
+import { providedKinds } from '../live/watches.ts';
 import type { AuditReader, ObjectWriter, OwnedReader } from '../ports.ts';
 import type { ClusterSnapshot } from '../../policy/compile/snapshot.ts';
 import type { ObservedAccounts } from '../live/observed-accounts.ts';
 
-export interface UnseenObjectsOptions extends ProvidedScope {
+export interface UnseenObjectsOptions {
+  readonly install: Install;
   readonly cluster: Pick<LiveCluster, 'snapshot' | 'provider'>;
   readonly objects: Pick<ObservedObjects, 'isKnown'>;
   readonly ownedReader: OwnedReader;
@@ -31,10 +33,10 @@ export async function hasUnseenObjects(
   options: UnseenObjectsOptions,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const { cluster, objects, ownedReader, auditReader, ...scope } = options;
+  const { cluster, install, objects, ownedReader, auditReader } = options;
   const snapshot = cluster.snapshot();
   const isInManaged = managedAsk(options, signal);
-  for (const kind of providedKinds(kindOfProvider(id), scope)) {
+  for (const kind of providedKinds(kindOfProvider(id), install)) {
     // The caller waits for kinds whose watch has not synced.
     if (!objects.isKnown(kind) || !snapshot.isServed(kind.type)) continue;
     const isLeft = async (object: KubeObject): Promise<boolean> =>

@@ -13,8 +13,8 @@ const patienceMs = 300_000;
 const type = { apiVersion: 'networking.k8s.io/v1', kind: 'NetworkPolicy' };
 const count = Number(process.argv[2] ?? 250);
 
-const harness = new Harness({ allowedKinds: [type], clock: systemClock }, undefined, {
-  adapters: { adapters: [networkAdapter], offered: undefined, settings: { tlsScanImage: undefined } },
+const harness = new Harness({ install: { resourceKinds: [type] }, clock: systemClock }, undefined, {
+  adapters: [networkAdapter],
 });
 const { memory } = harness;
 memory.before = () => sleep(requestMs);

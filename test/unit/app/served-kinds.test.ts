@@ -1,4 +1,5 @@
 // Tests when the API server is asked for the kinds of security engines, and what its answers change.
+import { anyInstall } from '../../../src/policy/terms/install.ts';
 import { expect, test } from 'vitest';
 import { KubeError } from '../../../src/base/kube-error.ts';
 import type { KubeObject } from '../../../src/base/metadata.ts';
@@ -40,12 +41,8 @@ async function started(served: Map<string, readonly string[] | undefined>) {
       ),
   };
   const cluster = new LiveCluster({
-    excludedNamespaces: [],
-    adapters: {
-      adapters: [adapterOf('one', [engine]), adapterOf('two', [other]), adapterOf('three', [])],
-      offered: undefined,
-      settings: { tlsScanImage: undefined },
-    },
+    install: anyInstall,
+    adapters: [adapterOf('one', [engine]), adapterOf('two', [other]), adapterOf('three', [])],
   });
   const abort = new AbortController();
   const kinds = new ServedKinds({ cluster, discovery, clock });

@@ -3,7 +3,7 @@ import { accessOf } from '../../../src/inspect/input/access.ts';
 import type { UnreadKind } from '../../../src/inspect/input/cluster-state.ts';
 import type { KubeObject } from '../../../src/base/metadata.ts';
 import { stateOfFiles } from '../../../src/inspect/input/file-state.ts';
-import { installFacts } from '../../../src/cli/input/install-facts.ts';
+import { findInstall } from '../../../src/cli/input/find-install.ts';
 
 const rbac = { apiVersion: 'rbac.authorization.k8s.io/v1' };
 const use = { apiGroups: ['reeve.dev'], verbs: ['use'] };
@@ -87,7 +87,7 @@ describe('the roles and bindings of a state', () => {
 });
 
 function state(unread: readonly UnreadKind[] = []) {
-  return { ...stateOfFiles(objects, installFacts([], {})), unread };
+  return { ...stateOfFiles(objects, findInstall([], {})), unread };
 }
 
 function role(kind: string, metadata: KubeObject['metadata'], rule: object) {

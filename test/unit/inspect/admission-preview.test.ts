@@ -1,12 +1,12 @@
 // What `reeve plan` expects the API server to answer to a policy.
 import { expect, test } from 'vitest';
-import { installFacts } from '../../../src/cli/input/install-facts.ts';
+import { findInstall } from '../../../src/cli/input/find-install.ts';
 import { kubeObjectsOf, stateOfFiles } from '../../../src/inspect/input/file-state.ts';
 import { planCluster } from '../../../src/inspect/plan/plan-cluster.ts';
 import { readObjects } from '../../../src/state/yaml-objects.ts';
 
 const now = new Date('2026-11-01T00:00:00Z');
-const base = stateOfFiles([], installFacts([], {}));
+const base = stateOfFiles([], findInstall([], {}));
 
 test.each([
   ['with a namespace is stored without it', 'namespace: shop', undefined],

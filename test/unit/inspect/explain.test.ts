@@ -1,6 +1,6 @@
 // What an explanation says where something could not be read: never that there is none.
 import { describe, expect, test, vi } from 'vitest';
-import { installFacts } from '../../../src/cli/input/install-facts.ts';
+import { findInstall } from '../../../src/cli/input/find-install.ts';
 import { explainNamespace } from '../../../src/inspect/explain/explain-namespace.ts';
 import { explainObject } from '../../../src/inspect/explain/explain-object.ts';
 import { explainProvider } from '../../../src/inspect/explain/explain-provider.ts';
@@ -28,7 +28,7 @@ function lookedAtObjects(all: readonly KubeObject[], unread: readonly string[] =
     {
       origin: 'test',
       isCluster: true,
-      install: installFacts([], {}),
+      install: findInstall([], {}),
       unread: unread.map((kind) => ({ kind, reason: forbidden })),
       isServed: () => true,
       hasManagers: false,

@@ -1,6 +1,6 @@
 // Which existing Namespaces a plan says would be refused, if someone created them again.
 import { expect, test } from 'vitest';
-import { installFacts } from '../../../src/cli/input/install-facts.ts';
+import { findInstall } from '../../../src/cli/input/find-install.ts';
 import { kubeObjectsOf, stateOfFiles } from '../../../src/inspect/input/file-state.ts';
 import { planCluster } from '../../../src/inspect/plan/plan-cluster.ts';
 import { readObjects } from '../../../src/state/yaml-objects.ts';
@@ -12,7 +12,7 @@ const exceptionUntil = (time: string) =>
   `exceptions: [{namespaces: [shop], rules: [namespaces.required], expiresAt: "${time}", reason: a}]`;
 const base = stateOfFiles(
   objectsOf('{apiVersion: v1, kind: Namespace, metadata: {name: shop}}'),
-  installFacts([], {}),
+  findInstall([], {}),
 );
 
 test.each([

@@ -1,14 +1,14 @@
 // The state that commands look at: objects by kind and name, what replaces what, and what files lack.
 import { describe, expect, test } from 'vitest';
-import type { InstallFacts } from '../../../src/inspect/input/cluster-state.ts';
+import type { Install } from '../../../src/policy/terms/install.ts';
 import { clusterState, withObjects } from '../../../src/inspect/input/cluster-state.ts';
 import { kubeObjectsOf, stateOfFiles } from '../../../src/inspect/input/file-state.ts';
 import { applied, loadState, namespaceType } from '../../../src/inspect/input/loaded-state.ts';
-import { installFacts, keepsReports } from '../../../src/cli/input/install-facts.ts';
+import { findInstall, keepsReports } from '../../../src/cli/input/find-install.ts';
 import type { KubeObject } from '../../../src/base/metadata.ts';
 import { readObjects } from '../../../src/state/yaml-objects.ts';
 
-const install: InstallFacts = installFacts([], {});
+const install: Install = findInstall([], {});
 const files = (text: string) => kubeObjectsOf(readObjects({ file: 'f', text }).objects);
 const secretType = { apiVersion: 'v1', kind: 'Secret' };
 
@@ -176,11 +176,11 @@ describe('what an install allows', () => {
         [{ name: 'REEVE_SECRET_NAME', value: 'a,b' }],
       ),
     ];
-    expect(installFacts(found, { sharedNamespace: ['s'] })).toMatchObject({
+    expect(findInstall(found, { sharedNamespace: ['s'] })).toMatchObject({
       isAssumed: false,
       namespace: 'n',
-      sharedNamespace: ['s'],
-      allowedKinds: [{ apiVersion: 'v1', kind: 'ConfigMap' }],
+      sourceNamespaces: ['s'],
+      resourceKinds: [{ apiVersion: 'v1', kind: 'ConfigMap' }],
       secretNames: ['a', 'b'],
     });
   });
@@ -197,7 +197,7 @@ describe('what an install allows', () => {
   test.each([[['serve']], [['run', '--flag-of-another-version']], [[]]])(
     'a Deployment with the arguments %j says nothing',
     (args) => {
-      expect(installFacts([deployment(args)], {}).isAssumed).toBe(true);
+      expect(findInstall([deployment(args)], {}).isAssumed).toBe(true);
     },
   );
 });

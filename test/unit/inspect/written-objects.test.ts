@@ -1,6 +1,6 @@
 // How `reeve check -f` judges objects of files by the policies and namespaces of a cluster.
 import { expect, test } from 'vitest';
-import { installFacts } from '../../../src/cli/input/install-facts.ts';
+import { findInstall } from '../../../src/cli/input/find-install.ts';
 import type { KubeObject } from '../../../src/base/metadata.ts';
 import { checkWrittenObjects } from '../../../src/inspect/checks/written-objects.ts';
 import { clusterState } from '../../../src/inspect/input/cluster-state.ts';
@@ -36,7 +36,7 @@ async function check(text: string, objects: readonly KubeObject[], ...unread: re
     {
       origin: 'test',
       isCluster: true,
-      install: installFacts([], {}),
+      install: findInstall([], {}),
       unread: unread.map((kind) => ({ kind, reason: 'this account may not read it' })),
       isServed: () => true,
       hasManagers: false,

@@ -1,4 +1,5 @@
 // The dispatcher enqueues work only after all caches have heard of a change.
+import { anyInstall } from '../../../src/policy/terms/install.ts';
 import { expect, test } from 'vitest';
 import type { KubeObject } from '../../../src/base/metadata.ts';
 import { Dispatcher } from '../../../src/reconcile/dispatcher.ts';
@@ -45,14 +46,14 @@ function begin() {
       void order.push(`enqueued ${key}${urgency === 'bulk' ? ' with others' : ''}`),
     addAfter: (key: string) => void order.push(`enqueued ${key} for later`),
   };
-  const cluster = new LiveCluster({ excludedNamespaces: [] });
+  const cluster = new LiveCluster({ install: anyInstall });
   const objects = new ObservedObjects();
   const writer = { read: () => Promise.resolve(undefined) };
   const dispatcher = new Dispatcher({
     cluster,
     objects,
     accounts: new ObservedAccounts(),
-    sources: new Sources({ cluster, writer, sourceNamespaces: [] }),
+    sources: new Sources({ cluster, writer, install: anyInstall }),
     ledger: new ProviderLedger({ cluster, clock }),
     desiredCache: new DesiredCache({ cluster, clock }),
     initialSync: { isDone: true },

@@ -18,7 +18,7 @@ const engine: IntentAdapter = {
   supports: ({ id }) => id === 'swDeploymentTools',
   render: ({ name, action }) => ({ resources: [{ ...guard, metadata: { name }, spec: { action } }] }),
 };
-const adapters = { adapters: [engine], offered: undefined, settings: { tlsScanImage: undefined } };
+const adapters = [engine];
 
 function put(h: Harness, kind: string, name: string, spec: object, namespace?: string): void {
   const defaults =
@@ -28,7 +28,7 @@ function put(h: Harness, kind: string, name: string, spec: object, namespace?: s
 }
 
 async function started(spec: object = {}): Promise<Harness> {
-  const h = harness({ allowedKinds: [guard] }, undefined, { adapters });
+  const h = harness({ install: { resourceKinds: [guard] } }, undefined, { adapters });
   for (const name of ['shop', 'bank']) h.namespace(name, { team: 'yes' });
   put(h, 'SecurityIntent', 'tools', { id: 'swDeploymentTools', action: 'Block', severity: 'Low' });
   put(h, 'SecurityIntentBinding', 'no-tools', { intents: ['tools'], ...spec }, 'shop');

@@ -206,7 +206,7 @@ describe('a kind that the cluster does not serve', () => {
   const widget = { apiVersion: 'example.com/v1', kind: 'Widget' };
 
   test('an unserved kind delays no other object, and its objects are created when it is served', async () => {
-    const h = harness({ allowedKinds: [widget] }, undefined, { unserved: ['Widget'] });
+    const h = harness({ install: { resourceKinds: [widget] } }, undefined, { unserved: ['Widget'] });
     h.namespace('a', team);
     h.policy(
       'p',

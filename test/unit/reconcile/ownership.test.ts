@@ -162,7 +162,7 @@ describe('the ServiceAccount default', () => {
   });
 
   async function withPolicyOnly(): Promise<Harness> {
-    const h = harness({ allowedKinds: [{ apiVersion: 'v1', kind: 'ServiceAccount' }] });
+    const h = harness({ install: { resourceKinds: [{ apiVersion: 'v1', kind: 'ServiceAccount' }] } });
     h.policy('p', spec);
     h.start();
     await h.settle();

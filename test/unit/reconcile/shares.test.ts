@@ -153,7 +153,7 @@ describe('a shared Secret', () => {
   });
 
   test('a source is never overwritten by its own copy', async () => {
-    const h = harness({ sourceNamespaces: ['src'] });
+    const h = harness({ install: { sourceNamespaces: ['src'] } });
     h.namespace('src', team);
     h.namespace('a', team);
     h.secret(
@@ -286,7 +286,7 @@ describe('the source of a share', () => {
 });
 
 test('a copy with a name that the install does not list is not created', async () => {
-  const h = harness({ secretNames: ['regcred'] });
+  const h = harness({ install: { secretNames: ['regcred'] } });
   h.namespace('reeve-shared');
   h.secret('reeve-shared', 'regcred', { user: 'u' });
   h.namespace('a', team);

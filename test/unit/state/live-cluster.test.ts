@@ -1,4 +1,5 @@
 // Tests the state that watches feed: the versions in force, and the changes that listeners see.
+import { anyInstall } from '../../../src/policy/terms/install.ts';
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../../src/base/metadata.ts';
 import { LiveCluster, type ClusterChange } from '../../../src/state/live-cluster.ts';
@@ -32,7 +33,7 @@ const none = { loaded: 0, 'last-good': 0, refused: 0 };
 const broken = { spec: { suspend: 'yes' } };
 
 function watched() {
-  const cluster = new LiveCluster({ excludedNamespaces: ['kube-system'] });
+  const cluster = new LiveCluster({ install: anyInstall });
   const told: string[] = [];
   cluster.subscribe((change) => told.push(describeChange(change)));
   /** What has been told since it was last asked. */

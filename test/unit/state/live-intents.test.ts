@@ -1,4 +1,5 @@
 // Tests how bindings follow what they depend on: intents, and the kinds of security engines that the API server serves.
+import { anyInstall } from '../../../src/policy/terms/install.ts';
 import { expect, test } from 'vitest';
 import type { KubeObject } from '../../../src/base/metadata.ts';
 import type { Intent, IntentAdapter } from '../../../src/policy/intents/adapter.ts';
@@ -39,8 +40,8 @@ function binding(name: string, ...intents: readonly string[]): KubeObject {
 function watched(options: { readonly intentsRemoved?: () => void } = {}) {
   const cluster = new LiveCluster({
     ...options,
-    excludedNamespaces: [],
-    adapters: { adapters, offered: undefined, settings: { tlsScanImage: undefined } },
+    install: anyInstall,
+    adapters,
   });
   const changes: string[] = [];
   cluster.subscribe((change) => {
@@ -158,8 +159,8 @@ test('a kind that is served or no longer served changes what bindings provide, i
 
 test('an adapter that the installation does not offer renders nothing, also when its kinds are served', () => {
   const cluster = new LiveCluster({
-    excludedNamespaces: [],
-    adapters: { adapters, offered: new Set(['always']), settings: { tlsScanImage: undefined } },
+    install: { ...anyInstall, adapters: new Set(['always']) },
+    adapters,
   });
   cluster.intents.changed(intent('e', engineIntent));
   cluster.bindings.changed(binding('one', 'e'));

@@ -1,3 +1,4 @@
+import { anyInstall } from '../../../../src/policy/terms/install.ts';
 import { describe, expect, test } from 'vitest';
 import type { KubeObject } from '../../../../src/base/metadata.ts';
 import { desired, type Desired } from '../../../../src/policy/desired/desired.ts';
@@ -22,7 +23,7 @@ function desiredIn(
   policies: readonly KubeObject[],
   shares: readonly KubeObject[] = [],
 ): Desired {
-  const cluster = new LiveCluster({ excludedNamespaces: ['kube-system'] });
+  const cluster = new LiveCluster({ install: anyInstall });
   cluster.policies.replaced(policies, '1');
   cluster.shares.replaced(shares, '1');
   cluster.namespaces.replaced([namespaceObject], '1');

@@ -1,3 +1,4 @@
+import { anyInstall } from '../../../../src/policy/terms/install.ts';
 import { describe, expect, test } from 'vitest';
 import type { KubeObject } from '../../../../src/base/metadata.ts';
 import {
@@ -69,7 +70,7 @@ function planOf({
   fuse,
   scope = 'allowed',
 }: Situation): readonly string[] {
-  const cluster = new LiveCluster({ excludedNamespaces: [] });
+  const cluster = new LiveCluster({ install: anyInstall });
   const namespaceObject = knownNamespace('a', team);
   cluster.policies.replaced(stored('NamespacePolicy', policies), '1');
   cluster.shares.replaced(stored('SecretShare', shares), '1');

@@ -200,7 +200,7 @@ describe('existing Secrets', () => {
   });
 
   test('with --audit-secrets they are counted, and no output has a value of a Secret', async () => {
-    const h = await withSecret({ auditSecrets: true });
+    const h = await withSecret({ install: { auditSecrets: true } });
     expect(h.status('NamespacePolicy', 'p')).toMatchObject({
       violations: 1,
       violationsByResource: { namespaces: 0, secrets: 1 },
@@ -217,7 +217,7 @@ describe('existing Secrets', () => {
   });
 
   test('a missing right is a reason in the status, and the rest goes on', async () => {
-    const h = harness({ auditSecrets: true });
+    const h = harness({ install: { auditSecrets: true } });
     h.rights.set('list secrets', 'no');
     h.memory.fault = (verb, { kind }) =>
       verb === 'list' && kind === 'Secret'

@@ -1,3 +1,4 @@
+import { anyInstall } from '../../../../src/policy/terms/install.ts';
 import { expect, test } from 'vitest';
 import type { KubeObject } from '../../../../src/base/metadata.ts';
 import type { CompiledShare } from '../../../../src/policy/compile/compile-policy.ts';
@@ -16,11 +17,11 @@ function secretOf(type: string, version = '5'): KubeObject {
 
 function sourcesOf(read: () => KubeObject, shares: readonly CompiledShare[]): Sources {
   const snapshot = {
-    ...new LiveCluster({ excludedNamespaces: [] }).snapshot(),
+    ...new LiveCluster({ install: anyInstall }).snapshot(),
     shares: new ShareSet(shares),
   };
   return new Sources({
-    sourceNamespaces: ['n'],
+    install: { ...anyInstall, sourceNamespaces: ['n'] },
     writer: { read: async () => await Promise.resolve(read()) },
     cluster: { snapshot: () => snapshot, subscribe: () => () => undefined },
   });

@@ -1,4 +1,5 @@
 // Tests which changes make the desired objects of a namespace be computed again.
+import { anyInstall } from '../../../../src/policy/terms/install.ts';
 import { expect, test } from 'vitest';
 import type { KubeObject } from '../../../../src/base/metadata.ts';
 import { DesiredCache } from '../../../../src/reconcile/namespace/desired-cache.ts';
@@ -13,7 +14,7 @@ function stored(kind: string, spec: object, version: string, namespace?: string)
 }
 
 function cached() {
-  const cluster = new LiveCluster({ excludedNamespaces: [] });
+  const cluster = new LiveCluster({ install: anyInstall });
   const cache = new DesiredCache({ cluster, clock: { now: () => start } });
   const [shop, bank] = [knownNamespace('shop'), knownNamespace('bank')];
   cluster.namespaces.replaced([shop, bank], '1');

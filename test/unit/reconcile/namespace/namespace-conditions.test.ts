@@ -1,3 +1,4 @@
+import { anyInstall } from '../../../../src/policy/terms/install.ts';
 import { describe, expect, test } from 'vitest';
 import type { KubeObject } from '../../../../src/base/metadata.ts';
 import type { Condition } from '../../../../src/policy/status/condition.ts';
@@ -96,7 +97,7 @@ class Burst {
 /** The conditions of these namespaces. */
 function conditionsOf(namespaces: readonly KubeObject[], namespaceQueue: Burst) {
   const clock = new VirtualClock();
-  const cluster = new LiveCluster({ excludedNamespaces: [] });
+  const cluster = new LiveCluster({ install: anyInstall });
   cluster.namespaces.replaced(namespaces, '5');
   const written: (string | undefined)[] = [];
   const conditionQueue = new WorkQueue<string>({ concurrency: 8, clock, onError: () => undefined });

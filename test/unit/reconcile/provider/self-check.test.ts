@@ -144,7 +144,9 @@ describe('a forbidden watch', () => {
   ] as const)(
     'a forbidden watch %s delays no other object, and its share reports it until it is allowed',
     async ([, secretNames, right]) => {
-      const h = harness({ secretNames, sourceNamespaces: [] }, undefined, { unserved: ['Secret'] });
+      const h = harness({ install: { secretNames, sourceNamespaces: [] } }, undefined, {
+        unserved: ['Secret'],
+      });
       h.rights.set(right, 'no');
       h.namespace('a', team);
       h.share('s', shareOf());

@@ -77,10 +77,12 @@ function comparable({ metadata: { name, namespace, labels: own }, ...report }: K
 describe('the content of a Report', () => {
   test('is that of `reeve report`, apart from times', async () => {
     const h = harness({
-      auditSecrets: true,
-      allowedKinds: ['v1/ConfigMap', 'v1/LimitRange', 'v1/ResourceQuota', 'v1/ServiceAccount'].map(
-        objectTypeOf,
-      ),
+      install: {
+        auditSecrets: true,
+        resourceKinds: ['v1/ConfigMap', 'v1/LimitRange', 'v1/ResourceQuota', 'v1/ServiceAccount'].map(
+          objectTypeOf,
+        ),
+      },
     });
     for (const file of ['cluster', 'policies']) {
       const text = await readFile(`test/fixtures/report/state/${file}.yaml`, 'utf8');

@@ -1,25 +1,20 @@
 // Finds out what an install allows: from the flags of its Deployments, unless the command has flags of its own.
-import { objectTypeOf } from '../../policy/terms/provider-id.ts';
+import { installOf, type Install, type InstallFlags } from '../../policy/terms/install.ts';
 import { ownMember } from '../../base/json.ts';
 import { type KubeObject, labelsOf, valueOf } from '../../base/metadata.ts';
-import type { InstallFacts } from '../../inspect/input/cluster-state.ts';
 import { runSettings, type RunFlags } from '../commands/run.ts';
 import { readSettings } from '../flags/settings.ts';
 
 export const deploymentType = { apiVersion: 'apps/v1', kind: 'Deployment' } as const;
 
 /** The flags of a command that replace those of the install. */
-export interface InstallOverrides {
-  readonly installNamespace?: string | undefined;
-  readonly sharedNamespace?: readonly string[] | undefined;
-  readonly excludeNamespace?: readonly string[] | undefined;
-  readonly resourceKind?: readonly string[] | undefined;
-  readonly secretName?: readonly string[] | undefined;
-  readonly teamLabel?: string | undefined;
-}
+export type InstallOverrides = { readonly installNamespace?: string | undefined } & {
+  readonly [F in 'sharedNamespace' | 'excludeNamespace' | 'resourceKind' | 'secretName' | 'teamLabel']?:
+    InstallFlags[F] | undefined;
+};
 
 /** `objects` may hold other objects, too. */
-export function installFacts(objects: readonly KubeObject[], overrides: InstallOverrides): InstallFacts {
+export function findInstall(objects: readonly KubeObject[], overrides: InstallOverrides): Install {
   const found = objects.filter(isReeve).flatMap(flagsIn);
   // The reconciler creates objects, so its flags count where the two roles differ.
   const flags = found.find(({ role }) => role !== 'webhook') ?? found[0];
@@ -32,18 +27,9 @@ export function installFacts(objects: readonly KubeObject[], overrides: InstallO
     secretName = facts.secretName,
     teamLabel = facts.teamLabel,
   } = overrides;
-  return {
-    namespace: installNamespace,
-    sharedNamespace,
-    excludeNamespace,
-    allowedKinds: resourceKind.map(objectTypeOf),
-    secretNames: secretName.length === 0 ? undefined : secretName,
-    adapters: new Set(facts.intentAdapter),
-    tlsScanImage: facts.tlsScanImage,
-    auditSecrets: facts.auditSecrets,
-    teamLabel,
-    isAssumed: flags === undefined,
-  };
+  const chosen = { sharedNamespace, excludeNamespace, resourceKind, secretName, teamLabel };
+  const install = installOf({ ...facts, ...chosen, namespace: installNamespace });
+  return { ...install, isAssumed: flags === undefined };
 }
 
 /** Returns whether a reconciler of these Deployments has the flag `--reports`. */

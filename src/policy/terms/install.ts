@@ -1,0 +1,81 @@
+// Says what one installation of Reeve may do. The webhook, the reconciler and the commands pass it on whole.
+import { guessedPlural } from '../../base/plural.ts';
+import { systemNamespaces } from '../../schema/names.ts';
+import { isSameObjectType, objectTypeOf, type ObjectType } from './provider-id.ts';
+
+export interface Install {
+  /** The namespace of Reeve itself. */
+  readonly namespace: string;
+  /** The namespaces of the Secrets that may be shared. */
+  readonly sourceNamespaces: readonly string[];
+  /** No provider matches these namespaces. */
+  readonly excludedNamespaces: readonly string[];
+  /** The kinds that policies may provide as `contents.resources`. Undefined without a cluster: all kinds. */
+  readonly resourceKinds: readonly ObjectType[] | undefined;
+  /** The names of the Secrets that shares may create. Undefined: any name. */
+  readonly secretNames: readonly string[] | undefined;
+  /** The ids of the adapters that may render intents. Undefined: all. */
+  readonly adapters: ReadonlySet<string> | undefined;
+  /** The image of the scanner of TLS. Undefined: the adapter `tls-scan` renders nothing. */
+  readonly tlsScanImage: string | undefined;
+  /** True if existing Secrets are read and judged. */
+  readonly auditSecrets: boolean;
+  /** The label of a Namespace whose value is its team. */
+  readonly teamLabel: string;
+  /** True if a command found no Deployment of Reeve, so that these are the defaults and the flags of the command. */
+  readonly isAssumed: boolean;
+  /** Returns the resource name of a kind: `configmaps`. */
+  readonly resourceOf: (type: ObjectType) => string;
+}
+
+/** The flags of `reeve run` that say what the installation may do. */
+export interface InstallFlags {
+  readonly namespace: string;
+  readonly sharedNamespace: readonly string[];
+  readonly excludeNamespace: readonly string[];
+  /** `v1/ResourceQuota`, `networking.k8s.io/v1/NetworkPolicy`. Default: all kinds. */
+  readonly resourceKind?: readonly string[];
+  /** Default, and an empty list: any name. */
+  readonly secretName?: readonly string[];
+  /** Default: all adapters. */
+  readonly intentAdapter?: readonly string[];
+  readonly tlsScanImage?: string | undefined;
+  readonly auditSecrets?: boolean;
+  readonly teamLabel?: string;
+}
+
+export function installOf(flags: InstallFlags): Install {
+  const {
+    namespace,
+    sharedNamespace,
+    excludeNamespace,
+    resourceKind,
+    secretName = [],
+    intentAdapter,
+  } = flags;
+  return {
+    namespace,
+    sourceNamespaces: sharedNamespace,
+    excludedNamespaces: [...systemNamespaces, namespace, ...sharedNamespace, ...excludeNamespace],
+    resourceKinds: resourceKind?.map(objectTypeOf),
+    secretNames: secretName.length === 0 ? undefined : secretName,
+    adapters: intentAdapter === undefined ? undefined : new Set(intentAdapter),
+    tlsScanImage: flags.tlsScanImage,
+    auditSecrets: flags.auditSecrets ?? false,
+    teamLabel: flags.teamLabel ?? '',
+    isAssumed: false,
+    resourceOf: ({ kind }) => guessedPlural(kind),
+  };
+}
+
+/** Where no installation is known, as for files alone. */
+export const anyInstall: Install = installOf({ namespace: '', sharedNamespace: [], excludeNamespace: [] });
+
+/** Only the watched version is allowed: desired and stored objects of different versions cannot be compared. */
+export function isProvided(type: ObjectType, { resourceKinds }: Pick<Install, 'resourceKinds'>): boolean {
+  return resourceKinds?.some((each) => isSameObjectType(each, type)) ?? true;
+}
+
+export function mayMakeSecret(name: string, { secretNames }: Install): boolean {
+  return secretNames?.includes(name) ?? true;
+}
