@@ -6,7 +6,7 @@ import type { Right } from '../terms/review.ts';
 import type { CompiledPolicy } from '../compile/compile-policy.ts';
 import type { ProviderDefinition } from '../compile/load-provider.ts';
 import type { ClusterSnapshot } from '../compile/snapshot.ts';
-import { policyTarget, shareTarget, steeringEffect } from '../decide/steering-effect.ts';
+import { policyTarget, shareTarget, steeringEffect } from '../decide/steering.ts';
 import type { ProviderCircumstances } from './provider-write.ts';
 
 /**

@@ -23,13 +23,13 @@ import {
 } from '../../base/metadata.ts';
 import { isDeepStrictEqual } from 'node:util';
 import {
-  contentsNotices,
   SteeringReview,
+  steeringSides,
   type MatchesAfter,
   type PolicyMatch,
   type Steering,
-} from './steering-rights.ts';
-import { steeringSides } from './steering-effect.ts';
+} from './steering.ts';
+import { contentsNotices } from './difference.ts';
 
 export function decide(review: Review, snapshot: ClusterSnapshot, circumstances: Circumstances): Decision {
   if (snapshot.policies.isExcluded(review.namespace)) return nothingToDecide;

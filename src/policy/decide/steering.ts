@@ -1,10 +1,10 @@
-// Compares a Namespace before and after a write, as far as it matters to one policy or share.
+// Finds which providers a write of a Namespace steers it to or away from, and lists the rights for that.
 import { isDeepStrictEqual } from 'node:util';
 import { type RequestersSpec, isRequester } from '../../rules/requesters.ts';
 import { namespaceNameLabel, placeholderName } from '../../schema/names.ts';
 import type { Budget } from '../terms/budget.ts';
 import { policyProvider, shareProvider, type Provider } from '../desired/desired.ts';
-import { matchNamespace, type CompiledMatch, bareNamespace } from '../terms/match.ts';
+import { matchNamespace, type CompiledMatch, bareNamespace, type MatchResult } from '../terms/match.ts';
 import {
   keyPath,
   labelsOf,
@@ -16,14 +16,127 @@ import {
   type KubeObject,
 } from '../../base/metadata.ts';
 import { clipped } from '../../base/text.ts';
-import { shownProvider, useOf } from '../terms/provider-id.ts';
+import { namespaceOfProvider, shortName, shownProvider, useOf } from '../terms/provider-id.ts';
 import type { Review, Right } from '../terms/review.ts';
 import type { OwnsDefault } from '../../rules/rule.ts';
 import { renderDefault } from '../../rules/default-keys.ts';
 import type { CompiledPolicy, CompiledShare } from '../compile/compile-policy.ts';
+import type { ClusterSnapshot } from '../compile/snapshot.ts';
+
+/** A policy, and whether it matches the namespace before and after the write. */
+export interface PolicyMatch {
+  readonly policy: CompiledPolicy;
+  readonly before: MatchResult;
+  readonly after: MatchResult;
+}
+
+/** The policies that match the namespace after the write. */
+export interface MatchesAfter {
+  readonly matches: readonly PolicyMatch[];
+  readonly policies: ReadonlySet<CompiledPolicy>;
+  /** Tells which defaults a policy sets, where several policies default the same key. */
+  readonly ownerOf: (policy: CompiledPolicy) => OwnsDefault;
+}
+
+type Candidate = readonly [target: SteeringTarget, matchesAfter: boolean];
+
+export interface Steering {
+  readonly rights: readonly Right[];
+  /** True if the write can change what the namespace contains. */
+  readonly hasEffect: boolean;
+}
+
+/** Compares the two sides of one write. It finds the defaulted keys when it is first asked. */
+export class SteeringReview {
+  readonly #plain: SteeringSides;
+  readonly #reached: MatchesAfter;
+  readonly #review: Review;
+  #sides: SteeringSides | undefined;
+
+  constructor(plain: SteeringSides, reached: MatchesAfter, review: Review) {
+    this.#plain = plain;
+    this.#reached = reached;
+    this.#review = review;
+  }
+
+  /** `policies` can match one of the sides. A default adds keys that the new side already has, so no further policy can. */
+  rights(policies: readonly CompiledPolicy[], snapshot: ClusterSnapshot, budget: Budget): Steering {
+    const sides = [this.#plain.before, this.#plain.after] as const;
+    return this.#rights(candidatesFor(policies, sides, this.#reached, snapshot, budget), budget);
+  }
+
+  /** For a policy that only reports: leaving it is all that needs a right. */
+  rightToLeave(
+    { policy, after }: PolicyMatch,
+    { providers }: ClusterSnapshot,
+    budget: Budget,
+  ): readonly Right[] {
+    const target = policyTarget(policy);
+    if (after.kind === 'yes' || isDeleting(target, providers)) return [];
+    return this.#rights([[target, false]], budget).rights;
+  }
+
+  #rights(candidates: readonly Candidate[], budget: Budget): Steering {
+    if (candidates.length === 0) return { rights: [], hasEffect: false };
+    this.#sides ??= withDefaultedKeys(this.#plain, this.#reached, this.#review, budget);
+    return rightsOf(candidates, this.#sides, this.#sides !== this.#plain, this.#review, budget);
+  }
+}
+
+/** `hasDefaults`: a default counts as there before, so the loop does not see its effect. */
+// oxlint-disable-next-line max-params -- one caller, which has them all at hand
+function rightsOf(
+  candidates: readonly Candidate[],
+  sides: SteeringSides,
+  hasDefaults: boolean,
+  review: Review,
+  budget: Budget,
+): Steering {
+  const rights: Right[] = [];
+  let hasEffect = hasDefaults;
+  for (const [target, matchesAfter] of candidates) {
+    budget.charge?.(shortName(target.provider.id));
+    if (budget.isSpent()) break;
+    const effect = steeringEffect(target, matchesAfter, sides, budget);
+    if (effect === undefined) continue;
+    hasEffect = true;
+    const right = steeringRight(target, effect, sides, review);
+    if (right !== undefined) rights.push(right);
+  }
+  return { rights, hasEffect };
+}
+
+// oxlint-disable-next-line max-params -- one caller, which has them all at hand
+function candidatesFor(
+  candidates: readonly CompiledPolicy[],
+  sides: readonly [before: KubeObject, after: KubeObject],
+  reached: MatchesAfter,
+  snapshot: ClusterSnapshot,
+  budget: Budget,
+): readonly Candidate[] {
+  const [, after] = sides;
+  // A tenant's binding matches by the name of its namespace and has no templates, so no label can steer it.
+  const steerable = candidates.filter(({ id }) => namespaceOfProvider(id) === undefined);
+  const policies = steerable.map((policy): Candidate => [policyTarget(policy), reached.policies.has(policy)]);
+  const shares = snapshot.shares
+    .candidates(sides)
+    .map((share): Candidate => [
+      shareTarget(share),
+      matchNamespace(share.match, after, budget).kind === 'yes',
+    ]);
+  return [...policies, ...shares].filter(
+    ([target, matchesAfter]) =>
+      (!matchesAfter || target.isWorthReaching) && !isDeleting(target, snapshot.providers),
+  );
+}
+
+/** A provider that is being deleted provides nothing, and its objects are removed whatever this write does. */
+function isDeleting({ provider }: SteeringTarget, providers: ClusterSnapshot['providers']): boolean {
+  return providers.get(provider.id)?.isDeleting === true;
+}
 
 /** The two sides that are compared. */
-export interface SteeringSides {
+interface SteeringSides {
   /** The namespace on which a match counts as a match before the write. */
   readonly before: KubeObject;
   /** The namespace from which the contents before the write are rendered. */
@@ -45,13 +158,13 @@ export function steeringSides(review: Review, after: KubeObject): SteeringSides 
 }
 
 /** Adds to the old side the keys whose value a default sets: the author of the default answers for them, not the user. */
-export function withDefaultedKeys(
+function withDefaultedKeys(
   sides: SteeringSides,
-  setters: readonly DefaultSetter[],
+  reached: MatchesAfter,
   review: Review,
   budget: Budget,
 ): SteeringSides {
-  const keys = defaultedKeys(setters, sides.after, review, budget);
+  const keys = defaultedKeys(reached, sides.after, review, budget);
   if (keys.length === 0) return sides;
   const before = withMissing(sides.before, keys);
   const isSame = sides.contained === sides.before;
@@ -59,7 +172,7 @@ export function withDefaultedKeys(
 }
 
 /** A policy or share that may match the namespace before or after the write. */
-export interface SteeringTarget {
+interface SteeringTarget {
   readonly provider: Provider;
   /** The `spec.contact`, for the message of a refusal. */
   readonly contact: string | undefined;
@@ -81,7 +194,7 @@ export function shareTarget(share: CompiledShare): SteeringTarget {
 }
 
 /** Returns the right to use the policy or share on which the write has the effect. A requester needs none. */
-export function steeringRight(
+function steeringRight(
   { provider: { id, match }, requesters, contact }: SteeringTarget,
   effect: SteeringEffect,
   sides: SteeringSides,
@@ -175,31 +288,28 @@ function labelCause(key: string, labels: ReturnType<typeof labelsOf>): string {
   return value === undefined ? `removing label ${key}` : `label ${key}=${clipped(value)}`;
 }
 
-/** A policy that matches the namespace after the write. */
-export interface DefaultSetter {
-  readonly policy: CompiledPolicy;
-  readonly ownsDefault: OwnsDefault;
-  /** True if the namespace comes under the policy with this write: only then are defaults set. */
-  readonly isNew: boolean;
-}
-
 interface DefaultedKey {
   readonly field: MetadataField;
   readonly key: string;
   readonly value: string;
 }
 
-/** Returns the keys of the object whose value equals a default that a policy sets with this write. */
+/**
+ * Returns the keys of the object whose value equals a default that a policy sets with this write. Defaults are set only when
+ * the namespace comes under the policy.
+ */
 function defaultedKeys(
-  setters: readonly DefaultSetter[],
+  { matches, ownerOf }: MatchesAfter,
   object: KubeObject,
   review: Review,
   budget: Budget,
 ): readonly DefaultedKey[] {
   const found: DefaultedKey[] = [];
-  for (const { policy, ownsDefault, isNew } of setters) {
+  for (const { policy, before } of matches) {
+    if (before.kind === 'yes') continue;
+    const ownsDefault = ownerOf(policy);
     for (const key of policy.namespaceDefaults) {
-      if (!isNew || !ownsDefault(key.field, key.key)) continue;
+      if (!ownsDefault(key.field, key.key)) continue;
       const value = valueOf(metadataMap(object, key.field), key.key);
       if (value === undefined || (key.readsRequest && review.operation !== 'CREATE')) continue;
       const rendered = renderDefault(key, object, review, budget);
