@@ -33,6 +33,8 @@ function poisoned(value: unknown): unknown {
   return json === JSON.stringify(value) ? undefined : JSON.parse(json);
 }
 
+const withTexts = valueCases.filter(({ value }) => poisoned(value) !== undefined);
+
 describeHelm('the schema of the chart', () => {
   const helms: Helm[] = [];
 
@@ -41,6 +43,7 @@ describeHelm('the schema of the chart', () => {
   });
 
   it('refuses a misspelled name beside every value', async () => {
+    expect(groups).not.toEqual([]);
     const misspelled = groups.reduce<object>((all, name) => withValue(all, `${name}.mispelled`, 1), {
       mispelled: 1,
     });
@@ -53,6 +56,7 @@ describeHelm('the schema of the chart', () => {
 
   it('refuses every value that has another type than its default', async () => {
     const isList = (fallback: unknown): boolean => Array.isArray(fallback);
+    expect(values).not.toEqual([]);
     const wrong = every((fallback) => (isList(fallback) ? 'text' : ['list']));
     for (const helm of helms) {
       const said = await refusal(helm, wrong);
@@ -61,6 +65,7 @@ describeHelm('the schema of the chart', () => {
   });
 
   it('refuses null for every value, because Helm then removes its default', async () => {
+    expect(groups).not.toEqual([]);
     const missing = (places: readonly string[]): string =>
       places.length === 1
         ? `missing property '${places[0]}'`
@@ -77,7 +82,11 @@ describeHelm('the schema of the chart', () => {
     }
   });
 
-  it.each(valueCases.filter(({ value }) => poisoned(value) !== undefined))(
+  it('some values hold texts that can be hostile', () => {
+    expect(withTexts).not.toEqual([]);
+  });
+
+  it.each(withTexts)(
     'refuses a hostile text in $path, or renders it as one text',
     async ({ path, value, beside = {} }) => {
       const [helm] = helms.slice(-1) as [Helm];
@@ -99,6 +108,8 @@ describeHelm('the schema of the chart', () => {
   );
 
   it('refuses rights to kinds that no policy can provide', async () => {
+    expect(forbiddenGroups).not.toEqual([]);
+    expect(forbiddenKinds).not.toEqual([]);
     const kinds = [...forbiddenGroups.map((group) => `${group}/Any`), ...forbiddenKinds];
     const resourceKinds = kinds.map((each) => {
       const [group = '', kind = ''] = each.split('/');

@@ -28,6 +28,7 @@ describe.each(recipes)('the recipe $name', (recipe) => {
     expect(recipeSteps(recipe).length).toBeGreaterThan(3));
 
   test('the page names every file', () => {
+    expect(files).not.toEqual([]);
     for (const file of files) expect(page).toContain(file);
   });
 
