@@ -43,7 +43,7 @@ describeHelm('the objects for other projects', () => {
     return { code: status, said: stdout + stderr };
   }
 
-  it.each(cases)('for %s have only known fields', async (_, values, count) => {
+  it.each(cases)('the objects for other projects for %s have only known fields', async (_, values, count) => {
     const { documents } = await renderChart(await neededHelm(4), values);
     const items = documents
       .map(({ object }) => object)

@@ -211,7 +211,7 @@ describeHelm('the chart', () => {
   ];
 
   describe.each(wrong)('a wrong %s (%j)', (path, value, sentence) => {
-    it('is refused with a sentence that names the value, by both versions of Helm', async () => {
+    it('a wrong value is refused by both versions of Helm, with a sentence that names the value', async () => {
       for (const helm of [helm3, helm4])
         expect(await refusal(helm, withValue({}, path, value))).toMatch(sentence);
     });

@@ -67,3 +67,15 @@ test.each([
 test('code that only looks like the old style is no problem', () => {
   expect(houseProblems([readme, code('src/room/a.ts', "const nobody = 'somebody';")])).toEqual([]);
 });
+
+test.each([
+  ["test('refuses a name', () => 0);", 1],
+  ["it.each(cases)('with %s are refused', () => 0);", 1],
+  ["test.for([\n  ['a'],\n] as const)('of %s: one', () => 0);", 1],
+  ["test('a name is refused', () => 0);", 0],
+  ["test('with --force, the name is taken', () => 0);", 0],
+  ["test('at most three names are listed', () => 0);", 0],
+  ["describe.each(cases)('with %s', () => 0); describe('is refused, too', () => 0);", 0],
+])('titles of tests without a subject are problems, and titles of groups are none: %s', (source, count) => {
+  expect(houseProblems([code('test/unit/a.test.ts', source)])).toHaveLength(count);
+});

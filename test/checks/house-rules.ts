@@ -1,6 +1,7 @@
 // Checks what a linter of single files cannot see: folders, their READMEs, unique exported names, and the style of prose.
 import { exportsOf, weightProblems } from './figures.ts';
 import { fileAt, filesUnder, type SourceFile } from './source-files.ts';
+import { titleFragments } from './test-titles.ts';
 
 const maxFilesBesideEachOther = 25;
 const readmeLines = { min: 15, max: 30 };
@@ -16,7 +17,12 @@ const oldStyle: readonly RegExp[] = [
 
 /** One line for each problem, with the place and what would be right. */
 export function houseProblems(files: readonly SourceFile[]): readonly string[] {
-  return [...folderProblems(files), ...nameProblems(files), ...files.flatMap(proseProblems)];
+  return [
+    ...folderProblems(files),
+    ...nameProblems(files),
+    ...files.flatMap(proseProblems),
+    ...files.flatMap(titleProblems),
+  ];
 }
 
 function folderProblems(files: readonly SourceFile[]): readonly string[] {
@@ -74,6 +80,13 @@ function nameProblems(files: readonly SourceFile[]): readonly string[] {
   return shared.map(
     ([name, paths]) =>
       `${name} is exported by ${paths.join(' and ')}, at most ${maxSharedNames} names may be`,
+  );
+}
+
+function titleProblems({ path, text }: SourceFile): readonly string[] {
+  if (!path.endsWith('.test.ts')) return [];
+  return titleFragments(text).map(
+    (title) => `${path}: the title "${title}" is no sentence: begin with the subject`,
   );
 }
 

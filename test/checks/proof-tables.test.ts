@@ -46,7 +46,7 @@ describe('problems of a row', () => {
     [[at('test/unit/a.test.ts')], ['none of its tests runs on a real control plane']],
     [[at('test/unit/a.test.ts'), at('test/e2e/a.test.ts')], []],
     [[at('test/contract/a.test.ts')], []],
-  ] as const)('with the tests %j', ([tests, problems]) => {
+  ] as const)('a row with the tests %j has the expected problems', ([tests, problems]) => {
     expect(rowProblems('security: a', tests)).toEqual(problems);
   });
 });

@@ -59,11 +59,11 @@ skipIf(go === undefined)('actionlint', { timeout: 600_000 }, () => {
     return stdout + stderr;
   };
 
-  test.each(paths)('finds no problem in %s', async (path) => {
+  test.each(paths)('actionlint finds no problem in %s', async (path) => {
     expect(await problemsIn(read(path))).toBe('');
   });
 
-  test('finds a step that reads an output of no step', async () => {
+  test('actionlint finds a step that reads an output of no step', async () => {
     const broken = read('.github/workflows/release.yml').replace('id: release\n', 'id: other\n');
     expect(await problemsIn(broken)).toContain('property "release" is not defined');
   });

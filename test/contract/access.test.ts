@@ -40,7 +40,7 @@ onEachBackend('access', (backend) => {
     return backend.as(user);
   };
 
-  it('is refused to a user without rights, and the refusal names the request', async () => {
+  it('access is refused to a user without rights, and the refusal names the request', async () => {
     const user = freshName('nobody');
     const { status, body } = await backend.as(user).get(at('secrets', ns, 'a'));
     expect(status).toBe(403);
@@ -69,18 +69,18 @@ onEachBackend('access', (backend) => {
       'cannot get resource "namespaces/status" in API group "" in the namespace "default"',
     ],
     ['a path', '/metrics', 'cannot get path "/metrics"'],
-  ])('names %s in a refusal', async (_, path, words) => {
+  ])('a refusal names %s', async (_, path, words) => {
     const { status, body } = await backend.as('ct-nobody').get(path);
     expect(status).toBe(403);
     expect(body.message).toContain(`User "ct-nobody" ${words}`);
   });
 
-  it('is judged before the existence of the object', async () => {
+  it('access is judged before the existence of the object', async () => {
     expect((await backend.as('ct-nobody').get(at('secrets', ns, 'none'))).status).toBe(403);
     expect((await backend.as('ct-nobody').get(at('secrets', 'ct-nowhere', 'none'))).status).toBe(403);
   });
 
-  it.each(verbs)('goes by the verb %s', async (verb, send) => {
+  it.each(verbs)('access goes by the verb %s', async (verb, send) => {
     const api = await userWith([{ apiGroups: [''], resources: ['configmaps'], verbs: [verb] }]);
     for (const [asked, sendOther] of verbs) {
       const { status } = await sendOther(api, at('configmaps', ns));
@@ -91,7 +91,7 @@ onEachBackend('access', (backend) => {
     expect((await send(api, at('secrets', ns))).status).toBe(403);
   });
 
-  it('can be limited to names', async () => {
+  it('access can be limited to names', async () => {
     const named: Rule = { apiGroups: [''], resources: ['secrets'], verbs: ['*'], resourceNames: ['a'] };
     const api = await userWith([named]);
     expect((await api.get(at('secrets', ns, 'a'))).status).toBe(200);
@@ -103,7 +103,7 @@ onEachBackend('access', (backend) => {
     expect((await api.get(`${at('secrets', ns)}?fieldSelector=metadata.name%3Db`)).status).toBe(403);
   });
 
-  it('can be limited to subresources', async () => {
+  it('access can be limited to subresources', async () => {
     const api = await userWith([{ apiGroups: [''], resources: ['namespaces/status'], verbs: ['get'] }], '');
     expect((await api.get(at('namespaces', '', ns, 'status'))).status).toBe(200);
     expect((await api.get(at('namespaces', '', ns))).status).toBe(403);
@@ -113,7 +113,7 @@ onEachBackend('access', (backend) => {
     expect((await any.get(at('namespaces', '', ns, 'status'))).status).toBe(200);
   });
 
-  it('can be granted to groups, service accounts and all authenticated users', async () => {
+  it('access can be granted to groups, service accounts and all authenticated users', async () => {
     const name = freshName('binding');
     const path = at('configmaps', ns, 'a');
     const rules = [{ apiGroups: [''], resources: ['configmaps'], verbs: ['get'] }];
@@ -132,7 +132,7 @@ onEachBackend('access', (backend) => {
     expect(await status(`system:serviceaccount:${ns}:default`)).toBe(403);
   });
 
-  it('by a RoleBinding to a ClusterRole is limited to its namespace', async () => {
+  it('access by a RoleBinding to a ClusterRole is limited to its namespace', async () => {
     const user = freshName('user');
     const bound = binding('RoleBinding', user, ['ClusterRole', 'view'], user);
     await backend.api.must(backend.api.create(at('rolebindings', ns), bound));
@@ -160,7 +160,7 @@ onEachBackend('access', (backend) => {
     expect(await asks({ verb, resource, group })).toBe(expected);
   });
 
-  it('ends with the binding', async () => {
+  it('access ends with the binding', async () => {
     const user = freshName('user');
     await grant(backend, user, [{ apiGroups: [''], resources: ['configmaps'], verbs: ['get'] }], ns);
     const status = async (): Promise<number> =>
@@ -180,7 +180,7 @@ onEachBackend('access', (backend) => {
     const whoAmI = async (api: Api): Promise<Reply> =>
       await api.create('/apis/authentication.k8s.io/v1/selfsubjectreviews', {});
 
-    it('requires the right to impersonate the user and each group', async () => {
+    it('impersonation requires the right to impersonate the user and each group', async () => {
       const user = freshName('user');
       await grant(backend, user, [impersonate('users', 'ann'), impersonate('groups', 'ct-team')], '');
       const api = await backend.login(user);
@@ -196,7 +196,7 @@ onEachBackend('access', (backend) => {
       expect((await whoAmI(api.as('ann', 'system:masters'))).status).toBe(403);
     });
 
-    it('of a service account requires the right on serviceaccounts', async () => {
+    it('impersonation of a service account requires the right on serviceaccounts', async () => {
       const user = freshName('user');
       await grant(backend, user, [impersonate('serviceaccounts', 'default')], ns);
       const api = await backend.login(user);
@@ -215,7 +215,7 @@ onEachBackend('access', (backend) => {
   });
 
   describe('tokens', () => {
-    it('of service accounts are accepted', async () => {
+    it('tokens of service accounts are accepted', async () => {
       const path = at('serviceaccounts', ns, 'default', 'token');
       await eventually(async () => (await backend.api.get(at('serviceaccounts', ns, 'default'))).status).toBe(
         200,
@@ -235,7 +235,7 @@ onEachBackend('access', (backend) => {
       );
     });
 
-    it('that were never issued are refused', async () => {
+    it('tokens that were never issued are refused', async () => {
       const { status, body } = await backend.withToken('wrong').get('/api/v1');
       expect(status).toBe(401);
       expect(body).toMatchObject({
@@ -248,7 +248,7 @@ onEachBackend('access', (backend) => {
   });
 
   describe('access reviews', () => {
-    it('about the user who asks are answered', async () => {
+    it('access reviews about the user who asks are answered', async () => {
       const user = freshName('user');
       await grant(backend, user, [{ apiGroups: [''], resources: ['configmaps'], verbs: ['get'] }], ns);
       const ask = async (resourceAttributes: object): Promise<unknown> => {
@@ -263,7 +263,7 @@ onEachBackend('access', (backend) => {
       expect(await ask({ verb: 'get', resource: 'configmaps' })).toBe(false);
     });
 
-    it('about paths are answered', async () => {
+    it('access reviews about paths are answered', async () => {
       const ask = async (path: string): Promise<unknown> => {
         const spec = { nonResourceAttributes: { verb: 'get', path } };
         const { body } = await backend
@@ -275,7 +275,7 @@ onEachBackend('access', (backend) => {
       expect(await ask('/metrics')).toBe(false);
     });
 
-    it('about other users require the right to ask', async () => {
+    it('access reviews about other users require the right to ask', async () => {
       const spec = { user: 'ann', resourceAttributes: { verb: 'get', resource: 'secrets' } };
       const { status } = await backend.as('ct-nobody').create(`${reviews}/subjectaccessreviews`, { spec });
       expect(status).toBe(403);
@@ -286,7 +286,7 @@ onEachBackend('access', (backend) => {
       expect(answer.body.status).toMatchObject({ allowed: true });
     });
 
-    it('that are incomplete are refused', async () => {
+    it('access reviews that are incomplete are refused', async () => {
       const nobody = await backend.api.create(`${reviews}/subjectaccessreviews`, {
         spec: { resourceAttributes: { verb: 'get', resource: 'secrets' } },
       });
@@ -295,7 +295,7 @@ onEachBackend('access', (backend) => {
       expect(nothing.status).toBe(422);
     });
 
-    it('in a namespace are answered', async () => {
+    it('access reviews in a namespace are answered', async () => {
       const user = freshName('user');
       await grant(backend, user, [{ apiGroups: [''], resources: ['configmaps'], verbs: ['get'] }], ns);
       const spec = { user, resourceAttributes: { verb: 'get', resource: 'configmaps', namespace: ns } };
@@ -305,7 +305,7 @@ onEachBackend('access', (backend) => {
       expect(body.status).toMatchObject({ allowed: true });
     });
 
-    it('for all rules list them', async () => {
+    it('a SelfSubjectRulesReview lists the rules that a user has in a namespace', async () => {
       const user = freshName('user');
       const rule = { apiGroups: [''], resources: ['configmaps'], verbs: ['get'], resourceNames: ['a'] };
       await grant(backend, user, [rule], ns);

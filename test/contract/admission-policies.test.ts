@@ -50,7 +50,7 @@ onEachBackend('admission policies', (backend) => {
   };
 
   describe('the guard', () => {
-    it('refuses the mark, in its own words', async () => {
+    it('the guard refuses the mark, in its own words', async () => {
       const ns = await backend.namespace();
       const { status, body, warnings } = await guarded().create(
         at('configmaps', ns),
@@ -67,7 +67,7 @@ onEachBackend('admission policies', (backend) => {
       expect(body.details).toMatchObject({ name: 'a', kind: 'configmaps' });
     });
 
-    it('names the provider in the refusal', async () => {
+    it('the guard names the provider in the refusal', async () => {
       const { path } = await kept('NamespacePolicy/base');
       const { status, body } = await guarded().delete(path);
       expect(status).toBe(403);
@@ -76,14 +76,14 @@ onEachBackend('admission policies', (backend) => {
       );
     });
 
-    it('names the binding of a namespace as kubectl does', async () => {
+    it('the guard names the binding of a namespace as kubectl does', async () => {
       const { path } = await kept('SecurityIntentBinding/shop/base');
       const { body } = await guarded().delete(path);
       expect(body.message).toContain('Reeve keeps ConfigMap a for SecurityIntentBinding/shop/base');
       expect(body.message).toContain('(kubectl edit securityintentbinding.reeve.dev/base -n shop)');
     });
 
-    it('holds for every way to write', async () => {
+    it('the guard holds for every way to write', async () => {
       const { ns, path } = await kept();
       const mark = configMap('a', { b: 'c' }, marked);
       const replies = [
@@ -104,7 +104,7 @@ onEachBackend('admission policies', (backend) => {
       }
     });
 
-    it('applies to subresources that write metadata, and permits their own part', async () => {
+    it('the guard applies to subresources that write metadata, and permits their own part', async () => {
       const ns = await backend.namespace();
       const quota = (metadata: object) => ({ metadata: { name: 'a', ...metadata }, spec: { hard: {} } });
       const quotas = at('resourcequotas', ns);
@@ -123,7 +123,7 @@ onEachBackend('admission policies', (backend) => {
       expect((await guarded().patch(mine, 'merge', used)).status).toBe(200);
     });
 
-    it('permits other objects, and removing but not adding finalizers', async () => {
+    it('the guard permits other objects, and removing but not adding finalizers', async () => {
       const { ns, path } = await kept();
       expect((await guarded().create(at('configmaps', ns), configMap('b'))).status).toBe(201);
       const finalizers = { metadata: { finalizers: ['test.dev/one'] } };
@@ -132,7 +132,7 @@ onEachBackend('admission policies', (backend) => {
       expect((await guarded().patch(path, 'merge', { metadata: { finalizers: null } })).status).toBe(200);
     });
 
-    it('permits Reeve, and users of the break-glass group', async () => {
+    it('the guard permits Reeve, and users of the break-glass group', async () => {
       // The jail, which an earlier test may have left, demands an owner.
       const { path } = await kept('NamespacePolicy/p');
       const api = backend.as(reconciler, 'system:masters');
@@ -142,20 +142,20 @@ onEachBackend('admission policies', (backend) => {
       expect((await emergency.delete(path)).status).toBe(200);
     });
 
-    it('permits the deletion of a namespace', async () => {
+    it('the guard permits the deletion of a namespace', async () => {
       const { ns } = await kept();
       await backend.api.must(backend.api.delete(at('namespaces', '', ns)));
       await eventually(async () => (await backend.api.get(at('namespaces', '', ns))).status).toBe(404);
     });
 
-    it('is judged after RBAC', async () => {
+    it('the guard is judged after RBAC', async () => {
       const { path } = await kept();
       const { status, body } = await backend.as('ct-nobody').delete(path);
       expect(status).toBe(403);
       expect(body.message).toContain('cannot delete resource');
     });
 
-    it('holds for cluster-scoped objects', async () => {
+    it('the guard holds for cluster-scoped objects', async () => {
       const bound = binding('ClusterRoleBinding', freshName('marked'), ['ClusterRole', 'view'], 'x');
       const object = { ...bound, metadata: { ...bound.metadata, ...marked } };
       const { status } = await guarded().create(at('clusterrolebindings', ''), object);
@@ -172,7 +172,7 @@ onEachBackend('admission policies', (backend) => {
     const named = { labels: { [key]: 'registry' } };
     const byHelm = { 'app.kubernetes.io/managed-by': 'Helm' };
 
-    it('is refused on objects without the mark, for Reeve too', async () => {
+    it('the label is refused on objects without the mark, for Reeve too', async () => {
       const { ns } = await kept();
       await backend.api.must(guarded().create(at('configmaps', ns), configMap('own')));
       await backend.api.must(
@@ -201,7 +201,7 @@ onEachBackend('admission policies', (backend) => {
       expect(body.message).toMatch(/ValidatingAdmissionPolicy 'reeve-(guard-names|jail)'/);
     });
 
-    it('is refused in the write that removes the mark, for Reeve too', async () => {
+    it('the label is refused in the write that removes the mark, for Reeve too', async () => {
       const ns = await backend.namespace();
       const reeve = backend.as(reconciler, 'system:masters');
       const marks = { ...marked, annotations: { 'reeve.dev/owner': ownerIn(ns) } };
@@ -214,7 +214,7 @@ onEachBackend('admission policies', (backend) => {
       expect(body.message).toContain("ValidatingAdmissionPolicy 'reeve-guard-names'");
     });
 
-    it('is held on objects with the mark', async () => {
+    it('the label is held on objects with the mark', async () => {
       const ns = await backend.namespace();
       const path = at('configmaps', ns, 'a');
       const annotations = { 'reeve.dev/owner': ownerIn(ns) };
@@ -230,7 +230,7 @@ onEachBackend('admission policies', (backend) => {
       }
     });
 
-    it('may stay or be removed where it stood before', async () => {
+    it('the label may stay or be removed where it stood before', async () => {
       const ns = await backend.namespace();
       const path = at('configmaps', ns, 'a');
       await backend.api.must(
@@ -245,7 +245,7 @@ onEachBackend('admission policies', (backend) => {
       );
     });
 
-    it('may stand on an object that is deleted', async () => {
+    it('the label may stand on an object that is deleted', async () => {
       const ns = await backend.namespace();
       const path = at('configmaps', ns, 'a');
       await backend.api.must(
@@ -255,7 +255,7 @@ onEachBackend('admission policies', (backend) => {
     });
   });
 
-  it('do not judge writes of policies', async () => {
+  it('admission policies do not judge writes of policies', async () => {
     const name = freshName('policy');
     const policy = {
       apiVersion: 'admissionregistration.k8s.io/v1',

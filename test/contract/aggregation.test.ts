@@ -6,7 +6,7 @@ import { onEachBackend } from './support/backends.ts';
 import { at, role, type Rule } from './support/objects.ts';
 
 onEachBackend('aggregated roles', (backend) => {
-  it('collects roles by their labels', async () => {
+  it('an aggregated role collects roles by their labels', async () => {
     const name = freshName('aggregate');
     const aggregationRule = { clusterRoleSelectors: [{ matchLabels: { [name]: 'yes' } }] };
     const rules = [{ apiGroups: ['test.dev'], resources: ['things'], verbs: ['get'] }];

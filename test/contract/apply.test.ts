@@ -26,7 +26,7 @@ onEachBackend('server-side apply', (backend) => {
   ): Promise<ApiObject> =>
     await backend.api.must(backend.api.apply(at('configmaps', ns, 'a'), configMap('a', data), by(manager)));
 
-  it('creates a missing object and answers 201', async () => {
+  it('server-side apply creates a missing object and answers 201', async () => {
     const ns = await backend.namespace();
     const first = await backend.api.apply(at('configmaps', ns, 'a'), configMap('a', { b: 'c' }), by('one'));
     expect(first.status).toBe(201);
@@ -45,7 +45,7 @@ onEachBackend('server-side apply', (backend) => {
     expect(again.body.metadata.resourceVersion).toBe(first.body.metadata.resourceVersion);
   });
 
-  it('accepts YAML', async () => {
+  it('server-side apply accepts YAML', async () => {
     const ns = await backend.namespace();
     const { status, body } = await backend.api.send('PATCH', `${at('configmaps', ns, 'a')}?${by('one')}`, {
       text: 'apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\ndata: {b: "c"}\n',
@@ -55,7 +55,7 @@ onEachBackend('server-side apply', (backend) => {
     expect(body.data).toEqual({ b: 'c' });
   });
 
-  it('removes fields that a manager no longer sends, unless another manager owns them', async () => {
+  it('server-side apply removes fields that a manager no longer sends, unless another manager owns them', async () => {
     const ns = await backend.namespace();
     await applyAs(ns, 'one', { mine: '1', ours: '2' });
     await applyAs(ns, 'two', { ours: '2', theirs: '3' });
@@ -64,7 +64,7 @@ onEachBackend('server-side apply', (backend) => {
     expect(ownedBy(after, 'two')).toEqual({ 'f:data': { 'f:ours': {}, 'f:theirs': {} } });
   });
 
-  it('keeps fields without an owner', async () => {
+  it('server-side apply keeps fields without an owner', async () => {
     const ns = await backend.namespace();
     await backend.api.must(backend.api.create(at('configmaps', ns), configMap('a', { other: 'x' })));
     expect((await applyAs(ns, 'one', { mine: '1' })).data).toEqual({ other: 'x', mine: '1' });
@@ -72,7 +72,7 @@ onEachBackend('server-side apply', (backend) => {
   });
 
   describe('conflicts', () => {
-    it('are refused with the fields and their owners', async () => {
+    it('conflicts are refused with the fields and their owners', async () => {
       const ns = await backend.namespace();
       await applyAs(ns, 'one', { b: '1', c: '1' });
       const { status, body } = await backend.api.apply(
@@ -93,7 +93,7 @@ onEachBackend('server-side apply', (backend) => {
       expect((await backend.api.get(at('configmaps', ns, 'a'))).body.data).toEqual({ b: '1', c: '1' });
     });
 
-    it('are overridden by force, and the other manager loses the field', async () => {
+    it('conflicts are overridden by force, and the other manager loses the field', async () => {
       const ns = await backend.namespace();
       await applyAs(ns, 'one', { b: '1', c: '1' });
       const forced = await backend.api.must(
@@ -120,7 +120,7 @@ onEachBackend('server-side apply', (backend) => {
       expect(body.details.causes?.[0]?.message).toMatch(/^conflict with "writer" using v1/);
     });
 
-    it('do not arise between managers that send the same value', async () => {
+    it('conflicts do not arise between managers that send the same value', async () => {
       const ns = await backend.namespace();
       await applyAs(ns, 'one', { b: '1' });
       const shared = await applyAs(ns, 'two', { b: '1' });
@@ -155,14 +155,14 @@ onEachBackend('server-side apply', (backend) => {
       expect(ownedBy(patched, 'patcher')).toBeUndefined();
     });
 
-    it('have the name of the client when no manager is given', async () => {
+    it('managedFields have the name of the client when no manager is given', async () => {
       const ns = await backend.namespace();
       const client = backend.api.with({ 'user-agent': 'thing/1.0 (linux)' });
       const made = await backend.api.must(client.create(at('configmaps', ns), configMap('a', { b: 'c' })));
       expect(made.metadata.managedFields?.map(({ manager }) => manager)).toEqual(['thing']);
     });
 
-    it('identify items by the keys of lists, and by values in sets', async () => {
+    it('managedFields identify items by the keys of lists, and by values in sets', async () => {
       const ns = await backend.namespace();
       const applied = await backend.api.must(
         backend.api.apply(at('serviceaccounts', ns, 'a'), {
@@ -181,7 +181,7 @@ onEachBackend('server-side apply', (backend) => {
       });
     });
 
-    it('treat a list without keys as one field', async () => {
+    it('managedFields treat a list without keys as one field', async () => {
       const ns = await backend.namespace();
       const rules = [{ apiGroups: [''], resources: ['secrets'], verbs: ['get'] }];
       const applied = await backend.api.must(
@@ -191,7 +191,7 @@ onEachBackend('server-side apply', (backend) => {
     });
 
     // https://kubernetes.io/docs/reference/kubernetes-api/authentication-resources/service-account-v1/
-    it('treat the pull secrets of a ServiceAccount as one field, which a last manager takes along', async () => {
+    it('managedFields treat the pull secrets of a ServiceAccount as one field, which a last manager takes along', async () => {
       const ns = await backend.namespace();
       const path = at('serviceaccounts', ns, 'a');
       const account = (...names: readonly string[]) => ({
@@ -219,7 +219,7 @@ onEachBackend('server-side apply', (backend) => {
       expect(await forced('three')).not.toHaveProperty('imagePullSecrets');
     });
 
-    it('can be emptied by an update', async () => {
+    it('managedFields can be emptied by an update', async () => {
       const ns = await backend.namespace();
       await applyAs(ns, 'one', { b: '1' });
       const patch = { metadata: { managedFields: [{}] } };
@@ -236,7 +236,7 @@ onEachBackend('server-side apply', (backend) => {
       secrets: names.map((name) => ({ name })),
     });
 
-    it('hold the items of all managers', async () => {
+    it('lists by key lists by key hold the items of all managers', async () => {
       const ns = await backend.namespace();
       const path = at('serviceaccounts', ns, 'a');
       await backend.api.must(backend.api.apply(path, account('one', 'both'), by('one')));
@@ -253,14 +253,14 @@ onEachBackend('server-side apply', (backend) => {
     ['no apiVersion', { kind: 'ConfigMap', metadata: { name: 'a' } }, 400],
     ['managedFields', configMap('a', {}, { managedFields: [{ manager: 'x' }] }), 400],
     ['a uid of what is not there', configMap('a', {}, { uid: '5b5c3a52-7f0e-4a53-9d0b-000000000000' }), 409],
-  ])('refuses %s', async (_, body, code) => {
+  ])('server-side apply refuses %s', async (_, body, code) => {
     const ns = await backend.namespace();
     const { status, body: answer } = await backend.api.apply(at('configmaps', ns, 'a'), body);
     expect(status, answer.message).toBe(code);
     expect((await backend.api.get(at('configmaps', ns, 'a'))).status).toBe(404);
   });
 
-  it('refuses an unknown field', async () => {
+  it('server-side apply refuses an unknown field', async () => {
     const ns = await backend.namespace();
     const path = at('configmaps', ns, 'a');
     const query = 'fieldManager=contract&fieldValidation=Strict';
@@ -269,7 +269,7 @@ onEachBackend('server-side apply', (backend) => {
     expect((await backend.api.get(path)).status).toBe(404);
   });
 
-  it('is authorized as a patch, and a creating apply also as a create of that name', async () => {
+  it('server-side apply is authorized as a patch, and a creating apply also as a create of that name', async () => {
     const ns = await backend.namespace();
     const user = freshName('user');
     const rules = [{ apiGroups: [''], resources: ['configmaps'], verbs: ['patch', 'get'] }];

@@ -87,16 +87,13 @@ async function permitted({ api }: Backend, role: string): Promise<readonly strin
 }
 
 onBothBackends('built-in kinds', (real, sandbox) => {
-  it('are the same in the discovery of the sandbox as in that of the real control plane', async () => {
+  it('built-in kinds are the same in the discovery of the sandbox as in that of the real control plane', async () => {
     expect(await builtInResources(sandbox)).toEqual(await builtInResources(real));
   });
 
-  it.each(['view', 'edit', 'admin', 'system:basic-user'])(
-    'are permitted by the role %s as on the real control plane',
-    async (role) => {
-      expect(await permitted(sandbox, role)).toEqual(await permitted(real, role));
-    },
-  );
+  it.each(['view', 'edit', 'admin', 'system:basic-user'])('%s permits the same kinds', async (role) => {
+    expect(await permitted(sandbox, role)).toEqual(await permitted(real, role));
+  });
 });
 
 onEachBackend('a Deployment', (backend) => {
@@ -105,7 +102,7 @@ onEachBackend('a Deployment', (backend) => {
     ns = await backend.namespace();
   });
 
-  it('is known to kubectl auth can-i, by its names and by the rights of the user', async () => {
+  it('a Deployment is known to kubectl auth can-i, by its names and by the rights of the user', async () => {
     const user = freshName('editor');
     const grantEdit = binding('RoleBinding', user, ['ClusterRole', 'edit'], user);
     await backend.api.must(backend.api.create(at('rolebindings', ns), grantEdit));

@@ -59,7 +59,7 @@ const wrong: readonly Case[] = [
 onEachBackend('custom kinds', (backend) => {
   beforeAll(() => backend.installKinds());
 
-  it('are created with a generation, and with defaults', async () => {
+  it('custom kinds are created with a generation, and with defaults', async () => {
     const name = freshName('share');
     const { status, body } = await backend.api.create(shares, share(name));
     expect(status).toBe(201);
@@ -72,7 +72,7 @@ onEachBackend('custom kinds', (backend) => {
     await backend.api.delete(`${shares}/${name}`);
   });
 
-  it('are listed under the name of their list', async () => {
+  it('custom kinds are listed under the name of their list', async () => {
     const { body } = await backend.api.get(shares);
     expect(body).toMatchObject({ kind: 'SecretShareList', apiVersion: 'reeve.dev/v1alpha1' });
   });
@@ -123,7 +123,7 @@ onEachBackend('custom kinds', (backend) => {
   describe('unknown fields', () => {
     const more = (name: string): object => ({ ...share(name), spec: { ...shareSpec, more: true }, other: 1 });
 
-    it('are dropped with a warning', async () => {
+    it('unknown fields are dropped with a warning', async () => {
       const name = freshName('share');
       const { status, body, warnings } = await backend.api.create(shares, more(name));
       expect(status).toBe(201);
@@ -133,7 +133,7 @@ onEachBackend('custom kinds', (backend) => {
       await backend.api.delete(`${shares}/${name}`);
     });
 
-    it('are dropped without a warning with fieldValidation=Ignore', async () => {
+    it('unknown fields are dropped without a warning with fieldValidation=Ignore', async () => {
       const { status, warnings, body } = await backend.api.create(
         `${shares}?fieldValidation=Ignore&dryRun=All`,
         more(freshName('share')),
@@ -142,7 +142,7 @@ onEachBackend('custom kinds', (backend) => {
       expect(body['spec']).not.toHaveProperty('more');
     });
 
-    it('are refused with fieldValidation=Strict', async () => {
+    it('unknown fields are refused with fieldValidation=Strict', async () => {
       const { status, body } = await backend.api.create(
         `${shares}?fieldValidation=Strict`,
         more(freshName('share')),
@@ -152,7 +152,7 @@ onEachBackend('custom kinds', (backend) => {
       expect(body.message).toContain('unknown field "spec.more"');
     });
 
-    it('come with the name of a similar field, in the sandbox only', async () => {
+    it('a warning about an unknown field names a similar field, in the sandbox only', async () => {
       const hint = backend.expects(differences.similarField);
       const object = { ...share(freshName('share')), spec: { ...shareSpec, suspended: true } };
       const warned = await backend.api.create(`${shares}?dryRun=All`, object);
@@ -177,7 +177,7 @@ onEachBackend('custom kinds', (backend) => {
   });
 
   describe('the generation', () => {
-    it('counts changes of the spec', async () => {
+    it('the generation counts changes of the spec', async () => {
       const name = freshName('share');
       const path = `${shares}/${name}`;
       await backend.api.must(backend.api.create(shares, share(name)));
@@ -196,7 +196,7 @@ onEachBackend('custom kinds', (backend) => {
   });
 
   describe('the status', () => {
-    it('is written by its subresource only, which writes nothing else', async () => {
+    it('the status is written by its subresource only, which writes nothing else', async () => {
       const name = freshName('share');
       const path = `${shares}/${name}`;
       const created = await backend.api.must(
@@ -222,7 +222,7 @@ onEachBackend('custom kinds', (backend) => {
       await backend.api.delete(path);
     });
 
-    it('can be applied', async () => {
+    it('the status can be applied', async () => {
       const name = freshName('share');
       const path = `${shares}/${name}`;
       await backend.api.must(backend.api.create(shares, share(name)));
@@ -233,7 +233,7 @@ onEachBackend('custom kinds', (backend) => {
       await backend.api.delete(path);
     });
 
-    it('is validated', async () => {
+    it('the status is validated', async () => {
       const name = freshName('share');
       await backend.api.must(backend.api.create(shares, share(name)));
       const patch = { status: { desired: 'many' } };
@@ -244,7 +244,7 @@ onEachBackend('custom kinds', (backend) => {
     });
   });
 
-  it('can be applied, with conflicts', async () => {
+  it('custom kinds can be applied, with conflicts', async () => {
     const name = freshName('share');
     const path = `${shares}/${name}`;
     const first = await backend.api.apply(path, share(name), 'fieldManager=one');
@@ -261,7 +261,7 @@ onEachBackend('custom kinds', (backend) => {
     await backend.api.delete(path);
   });
 
-  it('are served once their definition is established', async () => {
+  it('custom kinds are served once their definition is established', async () => {
     const { body } = await backend.api.get(at('customresourcedefinitions', '', 'secretshares.reeve.dev'));
     const { conditions } = body.status as { conditions: { type: string; status: string }[] };
     for (const type of ['NamesAccepted', 'Established']) {

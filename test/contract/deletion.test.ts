@@ -22,7 +22,7 @@ onEachBackend('deletion', (backend) => {
   };
   const isGone = async (path: string): Promise<boolean> => (await backend.api.get(path)).status === 404;
 
-  it('answers with a Status that names the deleted object', async () => {
+  it('a deletion answers with a Status that names the deleted object', async () => {
     const { path, object } = await made();
     const { status, body } = await backend.api.delete(path);
     expect(status).toBe(200);
@@ -37,7 +37,7 @@ onEachBackend('deletion', (backend) => {
   });
 
   describe('with a finalizer', () => {
-    it('is only marked, and finishes when the last finalizer is removed', async () => {
+    it('an object with a finalizer is only marked, and deleted when its last finalizer is removed', async () => {
       const { path, object } = await made({ finalizers: [finalizer, 'test.dev/two'] });
       const { status, body } = await backend.api.delete(path);
       expect(status).toBe(200);
@@ -56,7 +56,7 @@ onEachBackend('deletion', (backend) => {
       expect(await isGone(path)).toBe(true);
     });
 
-    it('permits other changes in between', async () => {
+    it('an object that is being deleted permits other changes', async () => {
       const { path } = await made({ finalizers: [finalizer] });
       await backend.api.must(backend.api.delete(path));
       const after = await backend.api.must(backend.api.patch(path, 'merge', { data: { b: 'd' } }));
@@ -65,7 +65,7 @@ onEachBackend('deletion', (backend) => {
       await finalizers(path);
     });
 
-    it('permits no new finalizers', async () => {
+    it('an object that is being deleted permits no new finalizers', async () => {
       const { path } = await made({ finalizers: [finalizer] });
       await backend.api.must(backend.api.delete(path));
       const patch = { metadata: { finalizers: [finalizer, 'test.dev/late'] } };
@@ -76,7 +76,7 @@ onEachBackend('deletion', (backend) => {
       await finalizers(path);
     });
 
-    it('cannot be undone', async () => {
+    it('a deletion that waits for a finalizer cannot be undone', async () => {
       const { path } = await made({ finalizers: [finalizer] });
       const { metadata } = await backend.api.must(backend.api.delete(path));
       const patch = { metadata: { deletionTimestamp: null } };
@@ -85,7 +85,7 @@ onEachBackend('deletion', (backend) => {
       await finalizers(path);
     });
 
-    it('keeps the name taken', async () => {
+    it('an object that is being deleted keeps its name taken', async () => {
       const { path } = await made({ finalizers: [finalizer] });
       await backend.api.must(backend.api.delete(path));
       const { status, body } = await backend.api.create(path.slice(0, -2), configMap('a'));
@@ -95,7 +95,7 @@ onEachBackend('deletion', (backend) => {
       await finalizers(path);
     });
 
-    it('sends watches one event for the mark and one for the deletion', async () => {
+    it('a watch gets one event for the mark and one for the deletion', async () => {
       const { path, object } = await made({ finalizers: [finalizer] });
       await using watch = await backend.api.watch(
         path.slice(0, -2),
@@ -108,7 +108,7 @@ onEachBackend('deletion', (backend) => {
   });
 
   describe('with preconditions', () => {
-    it.each(['uid', 'resourceVersion'] as const)('is refused for another %s', async (field) => {
+    it.each(['uid', 'resourceVersion'] as const)('another %s refuses the deletion', async (field) => {
       const { path } = await made();
       const wrong = field === 'uid' ? '5b5c3a52-7f0e-4a53-9d0b-000000000000' : '1';
       const { status, body } = await backend.api.delete(path, { preconditions: { [field]: wrong } });
@@ -117,7 +117,7 @@ onEachBackend('deletion', (backend) => {
       expect(await isGone(path)).toBe(false);
     });
 
-    it('succeeds when they match', async () => {
+    it('a deletion with preconditions succeeds when they match', async () => {
       const { path, object } = await made();
       const { uid, resourceVersion } = object.metadata;
       const { status } = await backend.api.delete(path, { preconditions: { uid, resourceVersion } });
@@ -126,7 +126,7 @@ onEachBackend('deletion', (backend) => {
     });
   });
 
-  it.each(['Background', 'Foreground', 'Orphan'])('accepts the propagation policy %s', async (policy) => {
+  it.each(['Background', 'Foreground', 'Orphan'])('a deletion may have the policy %s', async (policy) => {
     const { path } = await made();
     const options = { kind: 'DeleteOptions', apiVersion: 'v1', propagationPolicy: policy };
     const { status } = await backend.api.delete(path, options);
@@ -137,14 +137,14 @@ onEachBackend('deletion', (backend) => {
   it.each([
     ['a propagation policy that is none', { propagationPolicy: 'Sideways' }, 422],
     ['a dry run of another kind', { dryRun: ['Some'] }, 422],
-  ])('refuses %s', async (_, options, code) => {
+  ])('a deletion refuses %s', async (_, options, code) => {
     const { path } = await made();
     expect((await backend.api.delete(path, options)).status).toBe(code);
     expect(await isGone(path)).toBe(false);
   });
 
   describe('of a collection', () => {
-    it('deletes the selected objects and keeps the others', async () => {
+    it('the deletion of a collection deletes the selected objects and keeps the others', async () => {
       const ns = await backend.namespace();
       const path = at('configmaps', ns);
       for (const [name, color] of [
@@ -164,7 +164,7 @@ onEachBackend('deletion', (backend) => {
       expect(await isGone(`${path}/c`)).toBe(true);
     });
 
-    it('marks those with finalizers', async () => {
+    it('the deletion of a collection marks objects with finalizers', async () => {
       const { path } = await made({ finalizers: [finalizer] });
       await backend.api.must(backend.api.delete(path.slice(0, -2)));
       const { body } = await backend.api.get(path);
@@ -180,7 +180,7 @@ onEachBackend('deletion', (backend) => {
       return configMap('dependent', {}, { ownerReferences });
     };
 
-    it('deletes objects whose only owners they are', async () => {
+    it('the deletion of owners deletes objects whose only owners they are', async () => {
       const { path, object } = await made();
       const collection = path.slice(0, -2);
       await backend.api.must(backend.api.create(collection, dependent(object)));
@@ -188,7 +188,7 @@ onEachBackend('deletion', (backend) => {
       await expect.poll(() => isGone(`${collection}/dependent`), { timeout: 30_000 }).toBe(true);
     });
 
-    it('requires complete ownerReferences', async () => {
+    it('an ownerReference must be complete', async () => {
       const { path, object } = await made();
       const { status, body } = await backend.api.create(path.slice(0, -2), dependent(object, { uid: '' }));
       expect(status).toBe(422);

@@ -122,7 +122,7 @@ onEachBackend('discovery', (backend) => {
       return its?.resources.find(({ resource }) => resource === plural);
     };
 
-    it('holds the same as the documents of the groups', async () => {
+    it('discovery in one document holds the same as the documents of the groups', async () => {
       const all = [...(await groups('/api')), ...(await groups('/apis'))];
       for (const { at, plural, kind, singular, isNamespaced, ...rest } of kinds) {
         const found = resourceAt(all, at, plural);
@@ -137,7 +137,7 @@ onEachBackend('discovery', (backend) => {
       }
     });
 
-    it('lists subresources below their resource', async () => {
+    it('discovery in one document lists subresources below their resource', async () => {
       const core = (await groups('/api'))[0]?.versions[0]?.resources ?? [];
       const namespaces = core.find(({ resource }) => resource === 'namespaces');
       const subresources = namespaces?.subresources?.map(({ subresource }) => subresource);
@@ -155,12 +155,12 @@ onEachBackend('discovery', (backend) => {
     expect([...(found?.verbs ?? [])].sort()).toEqual(verbs);
   });
 
-  it('names the category of the kinds of Reeve', async () => {
+  it('discovery names the category of the kinds of Reeve', async () => {
     const found = (await plain(reeve)).find(({ name }) => name === 'secretshares');
     expect(found?.categories).toEqual(['reeve']);
   });
 
-  it('lists the versions of the core and of the groups', async () => {
+  it('discovery lists the versions of the core and of the groups', async () => {
     const core = await backend.api.get('/api');
     expect(core.body).toMatchObject({ kind: 'APIVersions', versions: ['v1'] });
     const { body } = await backend.api.get('/apis');
@@ -176,7 +176,7 @@ onEachBackend('discovery', (backend) => {
     expect(group.body).toMatchObject({ kind: 'APIGroup', name: 'reeve.dev', versions: [version] });
   });
 
-  it('has a version that kubectl can read', async () => {
+  it('discovery has a version that kubectl can read', async () => {
     const { status, body } = await backend.api.get('/version');
     expect(status).toBe(200);
     expect(body).toMatchObject({ major: '1', gitVersion: expect.stringMatching(/^v1\.\d+\.\d+/) as string });
@@ -186,14 +186,14 @@ onEachBackend('discovery', (backend) => {
     expect(await backend.api.get(path)).toMatchObject({ status: 200, text: 'ok' });
   });
 
-  it('is permitted to all authenticated users', async () => {
+  it('discovery is permitted to all authenticated users', async () => {
     const somebody = backend.as('somebody');
     for (const path of ['/api', '/apis', '/api/v1', '/version']) {
       expect((await somebody.get(path)).status, path).toBe(200);
     }
   });
 
-  it.each(['api/v1', rbac, reeve])('has an OpenAPI document for %s', async (path) => {
+  it.each(['api/v1', rbac, reeve])('discovery has an OpenAPI document for %s', async (path) => {
     const url = async (): Promise<string> => {
       const { status, body } = await backend.api.get('/openapi/v3');
       expect(status).toBe(200);

@@ -73,7 +73,7 @@ const runs: readonly DryRun[] = [
 ];
 
 onEachBackend('dry runs', (backend) => {
-  it.each(runs)('of a $verb', async ({ send, code, data }) => {
+  it.each(runs)('a dry run of a $verb changes nothing', async ({ send, code, data }) => {
     const ns = await backend.namespace();
     const collection = at('configmaps', ns);
     const metadata = { labels: { ours: '' } };
@@ -87,7 +87,7 @@ onEachBackend('dry runs', (backend) => {
     expect((await backend.api.get(`${collection}/b`)).status).toBe(404);
   });
 
-  it('has a uid of its own each time, and no version', async () => {
+  it('a dry run has a uid of its own each time, and no version', async () => {
     const ns = await backend.namespace();
     const path = `${at('configmaps', ns)}?${all}`;
     const first = await backend.api.must(backend.api.create(path, configMap('a')));
@@ -96,7 +96,7 @@ onEachBackend('dry runs', (backend) => {
     expect(first.metadata).not.toHaveProperty('resourceVersion');
   });
 
-  it('of a namespace creates none', async () => {
+  it('a dry run of a namespace creates none', async () => {
     const { status } = await backend.api.create(`${at('namespaces', '')}?${all}`, {
       metadata: { name: 'ct-dry' },
     });

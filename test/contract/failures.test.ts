@@ -213,7 +213,7 @@ onEachBackend('failures', (backend) => {
     else expect(text).not.toBe('');
   });
 
-  it('reads YAML wherever it reads JSON', async () => {
+  it('the API server reads YAML wherever it reads JSON', async () => {
     const ns = await backend.namespace();
     const text = 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata:\n  b: "c"\n';
     const { status, body } = await backend.api.send(
@@ -225,14 +225,14 @@ onEachBackend('failures', (backend) => {
     expect(body.data).toEqual({ b: 'c' });
   });
 
-  it('answers in YAML when the client asks for YAML', async () => {
+  it('the API server answers in YAML when the client asks for YAML', async () => {
     const { status, type, text } = await backend.api.get(patched, { accept: 'application/yaml' });
     expect(status).toBe(200);
     expect(type).toMatch(/^application\/yaml/);
     expect(text).toContain('\nkind: Namespace\n');
   });
 
-  it('falls back to JSON for a client that prefers protobuf', async () => {
+  it('the API server falls back to JSON for a client that prefers protobuf', async () => {
     const accept = 'application/unknown;q=0.9, application/json';
     const { status, type } = await backend.api.get(patched, { accept });
     expect({ status, type }).toEqual({ status: 200, type: 'application/json' });

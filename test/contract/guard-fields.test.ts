@@ -52,7 +52,7 @@ onEachBackend('the guard and the owners of fields', (backend) => {
   const patched = async (path: string, metadata: object, manager = 'maker'): Promise<Reply> =>
     await tenant().patch(`${path}?fieldManager=${manager}`, 'merge', { metadata });
 
-  it('refuses a user who adds, removes or replaces an owner', async () => {
+  it('the guard refuses a user who adds, removes or replaces an owner', async () => {
     const { path, object } = await adopted();
     const { managedFields = [] } = object.metadata;
     const renamed = managedFields.map((entry) => ({ ...entry, manager: 'thief' }));
@@ -70,7 +70,7 @@ onEachBackend('the guard and the owners of fields', (backend) => {
     expect((await tenant().get(path)).body.metadata).toEqual(object.metadata);
   });
 
-  it.each(['maker', 'other'])('permits removing finalizers but not adding them: %s', async (manager) => {
+  it.each(['maker', 'other'])('finalizers may be removed but not added: %s', async (manager) => {
     const { path } = await adopted();
     const applied = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { finalizers: ['test.dev/three'] } };
     for (const { status, text } of [
@@ -85,7 +85,7 @@ onEachBackend('the guard and the owners of fields', (backend) => {
     expect((await tenant().get(path)).body.metadata.finalizers).toBeUndefined();
   });
 
-  it('permits a write that changes nothing', async () => {
+  it('the guard permits a write that changes nothing', async () => {
     const { path, object } = await adopted();
     expect((await tenant().replace(path, object)).status).toBe(200);
     expect((await patched(path, {})).status).toBe(200);

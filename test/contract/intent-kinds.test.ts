@@ -65,15 +65,12 @@ onEachBackend('the kinds of intents', (backend) => {
       expect(await dryRun(intents, intent(freshName('intent'), spec as object))).toBe(201);
     });
 
-    it.each(refusedIntents)(
-      'of %s, the API server refuses what it can',
-      async (_title, spec, problem, by) => {
-        const isRange = problem.includes('further bits');
-        const left = isRange ? backend.expects(differences.exactRange) : 201;
-        const status = await dryRun(intents, intent(freshName('intent'), spec as object));
-        expect(status).toBe(by === 'API server' ? 422 : left);
-      },
-    );
+    it.each(refusedIntents)('the API server refuses %s if it can', async (_title, spec, problem, by) => {
+      const isRange = problem.includes('further bits');
+      const left = isRange ? backend.expects(differences.exactRange) : 201;
+      const status = await dryRun(intents, intent(freshName('intent'), spec as object));
+      expect(status).toBe(by === 'API server' ? 422 : left);
+    });
 
     it('a name has at most 63 characters', async () => {
       expect(await dryRun(intents, intent('n'.repeat(63)))).toBe(201);
@@ -126,13 +123,10 @@ onEachBackend('the kinds of intents', (backend) => {
       expect(await dryRun(path, intentBinding(kind, freshName('binding'), spec as object))).toBe(201);
     });
 
-    it.each(refusedBindings)(
-      'of %s, the API server refuses what it can',
-      async (_title, spec, _problem, by) => {
-        const object = intentBinding(kind, freshName('binding'), spec as object);
-        expect(await dryRun(path, object)).toBe(by === 'API server' ? 422 : 201);
-      },
-    );
+    it.each(refusedBindings)('the API server refuses %s if it can', async (_title, spec, _problem, by) => {
+      const object = intentBinding(kind, freshName('binding'), spec as object);
+      expect(await dryRun(path, object)).toBe(by === 'API server' ? 422 : 201);
+    });
 
     it('the status keeps every field, and is bounded', async () => {
       const name = freshName('binding');

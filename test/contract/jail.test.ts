@@ -60,23 +60,23 @@ onEachBackend('the jail', (backend) => {
     }
   }
 
-  it.concurrent.each(attempts(team))('refuses to $what', expectRefused);
+  it.concurrent.each(attempts(team))('the jail does not let Reeve $what', expectRefused);
 
-  it('refuses an object that a clause cannot read, too', async () => {
+  it('the jail refuses an object that a clause cannot read, too', async () => {
     const path = at('validatingwebhookconfigurations', '', 'reeve');
     const { status, body } = await apply(path, hooksOf({ rules: undefined }))(as(accounts.webhook));
     expect(body.message).toMatch(says);
     expect(status).toBe(422);
   });
 
-  it.concurrent.each(duties(team))('lets Reeve $what', async ({ send }) => {
+  it.concurrent.each(duties(team))('the jail lets Reeve $what', async ({ send }) => {
     for (const user of Object.values(accounts)) {
       const { status, body } = await send(as(user));
       expect([200, 201], body.message).toContain(status);
     }
   });
 
-  it.each(['secret', 'configmap'] as const)('permits Reeve to release a large %s', async (kind) => {
+  it.each(['secret', 'configmap'] as const)('the jail permits Reeve to release a large %s', async (kind) => {
     const place = at(`${kind}s`, team);
     await backend.api.must(
       as(accounts.reconciler).create(place, JSON.parse(largeManifest(kind, { name: 'large' }))),
@@ -86,7 +86,7 @@ onEachBackend('the jail', (backend) => {
     expect(status, body.message).toBe(200);
   });
 
-  it('permits Reeve to add a label and an annotation to a Namespace with 30,000 annotations', async () => {
+  it('the jail permits Reeve to add a label and an annotation to a Namespace with 30,000 annotations', async () => {
     const name = 'jail-contract-large';
     const annotations = Object.fromEntries(Array.from({ length: 30_000 }, (_, index) => [`a${index}`, '']));
     const namespaces = at('namespaces', '');
@@ -102,7 +102,7 @@ onEachBackend('the jail', (backend) => {
   describe('with its authority there', () => {
     beforeAll(() => setAuthority(as('ann')));
 
-    it.each(authorityAttempts())('refuses to $what', expectRefused);
+    it.each(authorityAttempts())('the jail does not let Reeve $what', expectRefused);
   });
 
   describe('others', () => {
@@ -110,7 +110,7 @@ onEachBackend('the jail', (backend) => {
       'system:serviceaccount:reeve-system:default',
       'system:serviceaccount:reeve-systems:reeve-webhook',
       'ann',
-    ])('such as %s are not restricted', async (user) => {
+    ])('other users such as %s are not restricted', async (user) => {
       const { status } = await as(user).create(`${at('secrets', team)}?dryRun=All`, secretOf('new'));
       expect(status).toBe(201);
     });

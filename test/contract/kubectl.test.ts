@@ -28,7 +28,7 @@ onEachBackend('kubectl', (backend) => {
     squeezed(await backend.mustKubectl(['apply', '-n', ns, '-f', '-', ...args], { input: yaml(object) }));
 
   describe('create', () => {
-    it('creates objects with its generators', async () => {
+    it('kubectl create creates objects with its generators', async () => {
       const name = freshName('made');
       expect(await run('create', 'namespace', name)).toBe(`namespace/${name} created`);
       expect(await run('create', 'configmap', 'a', '-n', name, '--from-literal=b=c')).toBe(
@@ -52,14 +52,14 @@ onEachBackend('kubectl', (backend) => {
       expect(await run('delete', 'namespace', name, '--wait=false')).toBe(`namespace "${name}" deleted`);
     });
 
-    it('refuses a misspelled field', async () => {
+    it('kubectl create refuses a misspelled field', async () => {
       const input = yaml({ ...share(freshName('share')), spec: { ...shareSpec, suspended: true } });
       expect(await refusal(['create', '-f', '-'], input)).toContain('unknown field "spec.suspended"');
     });
   });
 
   describe('apply', () => {
-    it('creates, keeps and changes objects', async () => {
+    it('kubectl apply creates, keeps and changes objects', async () => {
       expect(await applied(configMap('one', { a: 'b', c: 'd' }))).toBe('configmap/one created');
       expect(await applied(configMap('one', { a: 'b', c: 'd' }))).toBe('configmap/one unchanged');
       expect(await applied(configMap('one', { a: 'e' }))).toBe('configmap/one configured');
@@ -68,7 +68,7 @@ onEachBackend('kubectl', (backend) => {
       expect(body.metadata.annotations).toHaveProperty(['kubectl.kubernetes.io/last-applied-configuration']);
     });
 
-    it('does so for the kinds of Reeve', async () => {
+    it('kubectl apply creates, keeps and changes objects of the kinds of Reeve', async () => {
       const name = freshName('share');
       expect(await applied(share(name))).toBe(`secretshare.reeve.dev/${name} created`);
       const changed = share(name, { ...shareSpec, suspend: true });
@@ -79,7 +79,7 @@ onEachBackend('kubectl', (backend) => {
       expect(await run('delete', 'sshare', name)).toBe(`secretshare.reeve.dev "${name}" deleted`);
     });
 
-    it('works with --server-side', async () => {
+    it('kubectl apply works with --server-side', async () => {
       const serverSide = '--server-side';
       expect(await applied(configMap('two', { a: 'b' }), serverSide)).toBe(
         'configmap/two serverside-applied',
@@ -93,7 +93,7 @@ onEachBackend('kubectl', (backend) => {
       );
     });
 
-    it('moves from client-side to server-side apply', async () => {
+    it('kubectl apply moves from client-side to server-side apply', async () => {
       await applied(configMap('three', { a: 'b', c: 'd' }));
       expect(await applied(configMap('three', { a: 'b' }), '--server-side')).toBe(
         'configmap/three serverside-applied',
@@ -101,7 +101,7 @@ onEachBackend('kubectl', (backend) => {
       expect((await backend.api.get(at('configmaps', ns, 'three'))).body.data).toEqual({ a: 'b' });
     });
 
-    it('merges the lists of built-in kinds', async () => {
+    it('kubectl apply merges the lists of built-in kinds', async () => {
       const policy = (...ports: readonly number[]): object => ({
         apiVersion: 'networking.k8s.io/v1',
         kind: 'NetworkPolicy',
@@ -113,7 +113,7 @@ onEachBackend('kubectl', (backend) => {
       expect(await applied(policy(443))).toBe('networkpolicy.networking.k8s.io/ports unchanged');
     });
 
-    it('shows a difference', async () => {
+    it('kubectl apply shows a difference', async () => {
       await applied(configMap('four', { a: 'b' }));
       const input = yaml(configMap('four', { a: 'c' }));
       const { code, stdout } = await backend.kubectl(['diff', '-n', ns, '-f', '-'], { input });
@@ -123,7 +123,7 @@ onEachBackend('kubectl', (backend) => {
   });
 
   describe('get', () => {
-    it('shows tables', async () => {
+    it('kubectl get shows tables', async () => {
       await applied(configMap('shown', { a: 'b' }, { labels: { shown: 'yes' } }));
       const lines = (await run('get', 'cm', '-n', ns, '-l', 'shown=yes')).split('\n');
       expect(lines[0]).toBe('NAME DATA AGE');
@@ -136,7 +136,7 @@ onEachBackend('kubectl', (backend) => {
       );
     });
 
-    it('shows the columns of the kinds of Reeve, by short name and by category', async () => {
+    it('kubectl get shows the columns of the kinds of Reeve, by short name and by category', async () => {
       const name = freshName('share');
       await applied(share(name));
       expect(await run('get', 'sshare', name)).toMatch(
@@ -147,7 +147,7 @@ onEachBackend('kubectl', (backend) => {
       await run('delete', 'sshare', name);
     });
 
-    it('sorts, selects and prints', async () => {
+    it('kubectl get sorts, selects and prints', async () => {
       for (const [name, value] of [
         ['sort-a', '2'],
         ['sort-b', '1'],
@@ -164,7 +164,7 @@ onEachBackend('kubectl', (backend) => {
       ).toBe('V\n2\n1');
     });
 
-    it('reports that no objects were found', async () => {
+    it('kubectl get reports that no objects were found', async () => {
       const { stderr } = await backend.kubectl(['get', 'leases', '-n', ns]);
       expect(stderr).toBe(`No resources found in ${ns} namespace.\n`);
       expect(await refusal(['get', 'cm', 'none', '-n', ns])).toBe(
@@ -175,7 +175,7 @@ onEachBackend('kubectl', (backend) => {
       );
     });
 
-    it('prints changes while it watches', async () => {
+    it('kubectl get prints changes while it watches', async () => {
       await applied(configMap('watched', { a: '1' }));
       await using watch = await watchWithKubectl(backend, ['cm', 'watched', '-n', ns], '{.data.a}');
       await applied(configMap('watched', { a: '2' }));
@@ -184,7 +184,7 @@ onEachBackend('kubectl', (backend) => {
   });
 
   describe('the description', () => {
-    it('shows everything about an object', async () => {
+    it('kubectl describe shows everything about an object', async () => {
       await applied(configMap('told', { a: 'b' }, { labels: { told: 'yes' } }));
       const said = await run('describe', 'cm', 'told', '-n', ns);
       expect(said).toContain(`Name: told\nNamespace: ${ns}\nLabels: told=yes`);
@@ -220,7 +220,7 @@ onEachBackend('kubectl', (backend) => {
       expect(body.metadata.annotations).toMatchObject({ note: 'that' });
     });
 
-    it('replaces objects, and is refused with an outdated version', async () => {
+    it('kubectl replaces objects, and is refused with an outdated version', async () => {
       const path = at('configmaps', ns);
       const { metadata } = await backend.api.must(
         backend.api.create(path, configMap('replaced', { a: 'b' })),
@@ -235,7 +235,7 @@ onEachBackend('kubectl', (backend) => {
       );
     });
 
-    it('writes a status', async () => {
+    it('kubectl writes a status', async () => {
       const name = freshName('share');
       await applied(share(name));
       const patch = yaml({ status: { desired: 2 } });
@@ -248,7 +248,7 @@ onEachBackend('kubectl', (backend) => {
     });
   });
 
-  it('waits for conditions, for values and for deletion', async () => {
+  it('kubectl waits for conditions, for values and for deletion', async () => {
     const name = freshName('waited');
     await run('create', 'namespace', name);
     expect(await run('wait', 'ns', name, '--for=jsonpath={.status.phase}=Active', '--timeout=30s')).toBe(
@@ -263,14 +263,14 @@ onEachBackend('kubectl', (backend) => {
     expect(['', `namespace/${name} condition met`]).toContain(waited);
   });
 
-  it('deletes by label, and ignores missing objects when asked to', async () => {
+  it('kubectl deletes by label, and ignores missing objects when asked to', async () => {
     await applied(configMap('gone', {}, { labels: { going: 'yes' } }));
     expect(await run('delete', 'cm', '-n', ns, '-l', 'going=yes')).toBe('configmap "gone" deleted');
     expect(await run('delete', 'cm', 'gone', '-n', ns, '--ignore-not-found')).toBe('');
   });
 
   describe('auth', () => {
-    it('prints what a user may do', async () => {
+    it('kubectl auth can-i prints what a user may do', async () => {
       const bound = binding('RoleBinding', 'viewers', ['ClusterRole', 'view'], 'ct-viewer');
       await backend.api.must(backend.api.create(at('rolebindings', ns), bound));
       const asks = { verb: 'get', resource: 'configmaps', namespace: ns };
@@ -283,20 +283,20 @@ onEachBackend('kubectl', (backend) => {
       expect(squeezed(await may('--list'))).toMatch(/^configmaps \[\] \[\] \[get list watch\]$/m);
     });
 
-    it('prints the user', async () => {
+    it('kubectl auth whoami prints the user', async () => {
       const said = await run('auth', 'whoami', '--as=ann', '--as-group=ct-team');
       expect(said).toContain('Username ann');
       expect(said).toContain('ct-team');
     });
 
-    it('prints the refusal of RBAC', async () => {
+    it('kubectl auth can-i prints the refusal of RBAC', async () => {
       expect(await refusal(['get', 'secrets', '-n', ns, '--as=ct-nobody'])).toBe(
         `Error from server (Forbidden): secrets is forbidden: User "ct-nobody" cannot list resource "secrets" in API group "" in the namespace "${ns}"\n`,
       );
     });
   });
 
-  it('prints the versions and the kinds', async () => {
+  it('kubectl prints the versions and the kinds', async () => {
     expect(await run('version')).toMatch(/^Server Version: v1\.\d+\.\d+/m);
     expect(await run('api-versions')).toContain('reeve.dev/v1alpha1');
     expect(await run('api-resources', '--api-group=reeve.dev', '--no-headers')).toContain(

@@ -31,7 +31,7 @@ onEachBackend('lists', (backend) => {
     }
   });
 
-  it('have a kind, a version and their items in order', async () => {
+  it('lists lists have a kind, a version and their items in order', async () => {
     const found = await list(`labelSelector=run%3D${run}`);
     expect(found).toMatchObject({ kind: 'ConfigMapList', apiVersion: 'v1' });
     expect(Number(found.metadata.resourceVersion)).toBeGreaterThan(0);
@@ -41,7 +41,7 @@ onEachBackend('lists', (backend) => {
     expect(found.items[0]).not.toHaveProperty('apiVersion');
   });
 
-  it('can cover all namespaces', async () => {
+  it('lists lists can cover all namespaces', async () => {
     const found = await list(`labelSelector=run%3D${run}`, at('configmaps', ''));
     expect(found.items.map(({ metadata }) => metadata.namespace).sort()).toEqual([ns, ns, ns, other].sort());
   });
@@ -99,7 +99,7 @@ onEachBackend('lists', (backend) => {
   });
 
   describe('in pages', () => {
-    it('hold all items once, at the version of the first page', async () => {
+    it('lists in pages lists in pages hold all items once, at the version of the first page', async () => {
       const pages: ApiObject[] = [];
       let token = '';
       do {
@@ -122,12 +122,12 @@ onEachBackend('lists', (backend) => {
   });
 
   describe('at a version', () => {
-    it('at an earlier resourceVersion are at least as new', async () => {
+    it('lists lists at an earlier resourceVersion are at least as new', async () => {
       const found = await list(`labelSelector=run%3D${run}&resourceVersion=0`);
       expect(names(found)).toEqual(['a', 'b', 'c']);
     });
 
-    it('at an exact resourceVersion show that version', async () => {
+    it('lists lists at an exact resourceVersion show that version', async () => {
       const namespace = await backend.namespace();
       const path = at('secrets', namespace);
       const made = await backend.api.must(backend.api.create(path, secret('a')));
@@ -141,13 +141,13 @@ onEachBackend('lists', (backend) => {
       expect(body.metadata.resourceVersion).toBe(version);
     });
 
-    it('at a future resourceVersion are refused', async () => {
+    it('lists lists at a future resourceVersion are refused', async () => {
       const { status, body } = await backend.api.get(`${at('configmaps', ns)}?resourceVersion=999999999999`);
       expect({ status, reason: body.reason }).toEqual({ status: 504, reason: 'Timeout' });
       expect(body.details.causes?.[0]?.reason).toBe('ResourceVersionTooLarge');
     });
 
-    it('at an invalid resourceVersion are refused', async () => {
+    it('lists lists at an invalid resourceVersion are refused', async () => {
       const { status } = await backend.api.get(`${at('configmaps', ns)}?resourceVersion=yesterday`);
       expect(status).toBe(400);
       const match = await backend.api.get(`${at('configmaps', ns)}?resourceVersionMatch=Exact`);

@@ -10,7 +10,7 @@ onEachBackend('namespaces', (backend) => {
   const isGone = async (name: string): Promise<boolean> =>
     (await backend.api.get(at('namespaces', '', name))).status === 404;
 
-  it('are active and have a label with their name', async () => {
+  it('namespaces are active and have a label with their name', async () => {
     const name = freshName('ns');
     const { status, body } = await backend.api.create(at('namespaces', ''), namespaceNamed(name));
     expect(status).toBe(201);
@@ -22,7 +22,7 @@ onEachBackend('namespaces', (backend) => {
     await backend.api.delete(at('namespaces', '', name));
   });
 
-  it('keep that label whatever a write contains', async () => {
+  it('namespaces keep the label with their name whatever a write contains', async () => {
     const name = await backend.namespace();
     const label = 'kubernetes.io/metadata.name';
     const wrong = { metadata: { labels: { [label]: 'other', more: 'yes' } } };
@@ -48,13 +48,13 @@ onEachBackend('namespaces', (backend) => {
     expect(body.message).toBe(`namespaces "${name}" is forbidden: this namespace may not be deleted`);
   });
 
-  it.each(['a.b', 'A', 'a'.repeat(64), '-a'])('cannot be called %s', async (name) => {
+  it.each(['a.b', 'A', 'a'.repeat(64), '-a'])('namespaces cannot be called %s', async (name) => {
     const { status, body } = await backend.api.create(at('namespaces', ''), namespaceNamed(name));
     expect(status).toBe(422);
     expect(body.details.causes?.map(({ field }) => field)).toContain('metadata.name');
   });
 
-  it('keep their phase and their finalizers in a write', async () => {
+  it('namespaces keep their phase and their finalizers in a write', async () => {
     const name = await backend.namespace();
     const { body } = await backend.api.get(at('namespaces', '', name));
     const changed = { ...body, spec: { finalizers: ['test.dev/a'] }, status: { phase: 'Terminating' } };
@@ -62,7 +62,7 @@ onEachBackend('namespaces', (backend) => {
     expect(after).toMatchObject({ spec: { finalizers: ['kubernetes'] }, status: { phase: 'Active' } });
   });
 
-  it('keep their conditions in a subresource', async () => {
+  it('namespaces keep their conditions in a subresource', async () => {
     const name = await backend.namespace();
     const condition = {
       type: 'test.dev/Ready',
@@ -87,14 +87,14 @@ onEachBackend('namespaces', (backend) => {
     expect(types.sort()).toEqual(['test.dev/Other', 'test.dev/Ready']);
   });
 
-  it('get the service account default', async () => {
+  it('namespaces get the service account default', async () => {
     const name = await backend.namespace();
     await eventually(async () => (await backend.api.get(at('serviceaccounts', name, 'default'))).status).toBe(
       200,
     );
   });
 
-  it('are required for namespaced objects', async () => {
+  it('namespaces are required for namespaced objects', async () => {
     const { status, body } = await backend.api.create(at('configmaps', 'ct-nowhere'), configMap('a'));
     expect(status).toBe(404);
     expect(body).toMatchObject({
@@ -124,7 +124,7 @@ onEachBackend('namespaces', (backend) => {
       );
     };
 
-    it('are marked, emptied and deleted', async () => {
+    it('a deleted namespace is marked, emptied and then removed', async () => {
       const name = freshName('ns');
       await ending(namespaceNamed(name), configMap('a'));
       await end(name);
@@ -132,7 +132,7 @@ onEachBackend('namespaces', (backend) => {
       expect(left.items).toEqual([]);
     });
 
-    it('stay until the last finalizer of their contents is removed, and accept no new objects', async () => {
+    it('deleted namespaces stay until the last finalizer of their contents is removed, and accept no new objects', async () => {
       const name = freshName('ns');
       await ending(namespaceNamed(name), configMap('kept', {}, { finalizers: ['test.dev/one'] }));
       const kept = at('configmaps', name, 'kept');
@@ -163,7 +163,7 @@ onEachBackend('namespaces', (backend) => {
       expect((await backend.api.get(kept)).status).toBe(404);
     });
 
-    it('wait for other finalizers in their spec', async () => {
+    it('deleted namespaces wait for other finalizers in their spec', async () => {
       const name = freshName('ns');
       const path = at('namespaces', '', name);
       const spec = { finalizers: ['kubernetes', 'test.dev/keep'] };
@@ -177,7 +177,7 @@ onEachBackend('namespaces', (backend) => {
       await end(name);
     });
 
-    it('wait for finalizers in their metadata', async () => {
+    it('deleted namespaces wait for finalizers in their metadata', async () => {
       const name = freshName('ns');
       await ending(namespaceNamed(name, { finalizers: ['test.dev/one'] }), configMap('a'));
       const path = at('namespaces', '', name);
@@ -192,7 +192,7 @@ onEachBackend('namespaces', (backend) => {
     });
   });
 
-  it('are finalized by a subresource', async () => {
+  it('namespaces are finalized by a subresource', async () => {
     const name = await backend.namespace();
     const path = at('namespaces', '', name);
     const { body } = await backend.api.get(path);
@@ -204,7 +204,7 @@ onEachBackend('namespaces', (backend) => {
     expect(removed).toMatchObject({ spec: { finalizers: ['kubernetes'] } });
   });
 
-  it('cannot be deleted as a collection', async () => {
+  it('namespaces cannot be deleted as a collection', async () => {
     const { status } = await backend.api.delete(`${at('namespaces', '')}?labelSelector=none%3Dnone`);
     expect(status).toBe(405);
   });

@@ -26,7 +26,7 @@ onEachBackend('@kubernetes/client-node', (backend) => {
     ns = await backend.namespace();
   });
 
-  it('creates, reads, replaces, lists and deletes', async () => {
+  it('@kubernetes/client-node creates, reads, replaces, lists and deletes', async () => {
     const core = config.makeApiClient(CoreV1Api);
     const body = { metadata: { name: 'typed', labels: { made: 'here' } }, data: { a: 'b' } };
     const made = await core.createNamespacedConfigMap({ namespace: ns, body });
@@ -45,7 +45,7 @@ onEachBackend('@kubernetes/client-node', (backend) => {
     expect(status.status).toBe('Success');
   });
 
-  it('reports refusals with their codes', async () => {
+  it('@kubernetes/client-node reports refusals with their codes', async () => {
     const core = config.makeApiClient(CoreV1Api);
     const codeOf = async (call: Promise<unknown>): Promise<unknown> => {
       const error: unknown = await call.catch((thrown: unknown) => thrown);
@@ -59,7 +59,7 @@ onEachBackend('@kubernetes/client-node', (backend) => {
     expect(await codeOf(core.createNamespacedSecret({ namespace: ns, body: bad }))).toBe(422);
   });
 
-  it('patches and applies', async () => {
+  it('@kubernetes/client-node patches and applies', async () => {
     const core = config.makeApiClient(CoreV1Api);
     await core.createNamespacedConfigMap({
       namespace: ns,
@@ -78,7 +78,7 @@ onEachBackend('@kubernetes/client-node', (backend) => {
     expect(applied.data).toEqual({ a: 'b', c: 'd', e: 'f' });
   });
 
-  it('handles objects of any kind by discovery', async () => {
+  it('@kubernetes/client-node handles objects of any kind by discovery', async () => {
     const objects = KubernetesObjectApi.makeApiClient(config);
     const name = freshName('share');
     const made = await objects.create(share(name));
@@ -101,7 +101,7 @@ onEachBackend('@kubernetes/client-node', (backend) => {
     await objects.delete(made);
   });
 
-  it('receives every change through an informer', async () => {
+  it('@kubernetes/client-node receives every change through an informer', async () => {
     const core = config.makeApiClient(CoreV1Api);
     const path = at('configmaps', ns);
     const selector = 'informed=yes';

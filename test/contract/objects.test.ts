@@ -9,7 +9,7 @@ const uidPattern = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 onEachBackend('objects', (backend) => {
   describe('create', () => {
-    it('answers 201 with the fields that the server sets', async () => {
+    it('a create answers 201 with the fields that the server sets', async () => {
       const ns = await backend.namespace();
       const { status, body } = await backend.api.create(
         at('configmaps', ns),
@@ -28,7 +28,7 @@ onEachBackend('objects', (backend) => {
       expect(body.metadata.generation).toBeUndefined();
     });
 
-    it("ignores a client's values for fields that the server sets", async () => {
+    it("a create ignores a client's values for fields that the server sets", async () => {
       const ns = await backend.namespace();
       const metadata = {
         uid: 'mine',
@@ -45,7 +45,7 @@ onEachBackend('objects', (backend) => {
       expect(made.metadata).not.toHaveProperty('deletionTimestamp');
     });
 
-    it('completes a generateName', async () => {
+    it('a create completes a generateName', async () => {
       const ns = await backend.namespace();
       const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { generateName: 'some-' } };
       const first = await backend.api.must(backend.api.create(at('configmaps', ns), object));
@@ -55,7 +55,7 @@ onEachBackend('objects', (backend) => {
       expect(second.metadata.name).not.toBe(first.metadata.name);
     });
 
-    it('refuses a name that is taken', async () => {
+    it('a create refuses a name that is taken', async () => {
       const ns = await backend.namespace();
       await backend.api.must(backend.api.create(at('configmaps', ns), configMap('a')));
       const { status, body } = await backend.api.create(at('configmaps', ns), configMap('a'));
@@ -71,7 +71,7 @@ onEachBackend('objects', (backend) => {
       });
     });
 
-    it('adds the namespace of the path, and the kind', async () => {
+    it('a create adds the namespace of the path, and the kind', async () => {
       const ns = await backend.namespace();
       const { status, body } = await backend.api.create(at('configmaps', ns), { metadata: { name: 'a' } });
       expect(status).toBe(201);
@@ -87,7 +87,7 @@ onEachBackend('objects', (backend) => {
       ['a label that is none', { metadata: { name: 'a', labels: { a: 'not a label' } } }, 422],
       ['an annotation key that is none', { metadata: { name: 'a', annotations: { 'a b': 'c' } } }, 422],
       ['a finalizer that is none', { metadata: { name: 'a', finalizers: ['no finalizer'] } }, 422],
-    ])('refuses %s', async (_, changes, code) => {
+    ])('a create refuses %s', async (_, changes, code) => {
       const ns = await backend.namespace();
       const object = { apiVersion: 'v1', kind: 'ConfigMap', ...changes };
       const { status, body } = await backend.api.create(at('configmaps', ns), object);
@@ -96,14 +96,14 @@ onEachBackend('objects', (backend) => {
       expect((await backend.api.get(at('configmaps', ns, 'a'))).status).toBe(404);
     });
 
-    it('refuses a resourceVersion', async () => {
+    it('a create refuses a resourceVersion', async () => {
       const ns = await backend.namespace();
       const object = configMap('a', {}, { resourceVersion: '7' });
       const { status } = await backend.api.create(at('configmaps', ns), object);
       expect(status).toBeGreaterThanOrEqual(400);
     });
 
-    it('names the problems of the metadata', async () => {
+    it('a create names the problems of the metadata', async () => {
       const ns = await backend.namespace();
       const metadata = { labels: { 'a b': 'c' }, annotations: { '/': 'c' } };
       const { body } = await backend.api.create(at('configmaps', ns), configMap('No', {}, metadata));
@@ -119,7 +119,7 @@ onEachBackend('objects', (backend) => {
   });
 
   describe('get', () => {
-    it('answers with the object', async () => {
+    it('a get answers with the object', async () => {
       const ns = await backend.namespace();
       const made = await backend.api.must(
         backend.api.create(at('configmaps', ns), configMap('a', { b: 'c' })),
@@ -132,7 +132,7 @@ onEachBackend('objects', (backend) => {
     it.each([
       ['configmaps', '', 'configmaps "a" not found'],
       ['rolebindings', 'rbac.authorization.k8s.io', 'rolebindings.rbac.authorization.k8s.io "a" not found'],
-    ] as const)('names the missing one of the %s', async (plural, group, message) => {
+    ] as const)('a get names the missing one of the %s', async (plural, group, message) => {
       const { status, body } = await backend.api.get(at(plural, 'default', 'a'));
       expect(status).toBe(404);
       expect(body).toMatchObject({
@@ -146,7 +146,7 @@ onEachBackend('objects', (backend) => {
   });
 
   describe('update', () => {
-    it('replaces the whole object with a new resourceVersion', async () => {
+    it('an update replaces the whole object with a new resourceVersion', async () => {
       const ns = await backend.namespace();
       const made = await backend.api.must(
         backend.api.create(at('configmaps', ns), configMap('a', { b: 'c' }, { labels: { d: 'e' } })),
@@ -163,14 +163,14 @@ onEachBackend('objects', (backend) => {
       expect(Number(body.metadata.resourceVersion)).toBeGreaterThan(Number(made.metadata.resourceVersion));
     });
 
-    it('without a resourceVersion replaces any version', async () => {
+    it('an update without a resourceVersion replaces any version', async () => {
       const ns = await backend.namespace();
       await backend.api.must(backend.api.create(at('configmaps', ns), configMap('a')));
       const { status } = await backend.api.replace(at('configmaps', ns, 'a'), configMap('a', { b: 'c' }));
       expect(status).toBe(200);
     });
 
-    it('that changes nothing keeps the version', async () => {
+    it('an update that changes nothing keeps the version', async () => {
       const ns = await backend.namespace();
       await backend.api.must(backend.api.create(at('configmaps', ns), configMap('a', { b: 'c' })));
       const put = (): Promise<unknown> =>
@@ -182,7 +182,7 @@ onEachBackend('objects', (backend) => {
       expect(after).toBe(before);
     });
 
-    it('is refused when another write came first', async () => {
+    it('an update is refused when another write came first', async () => {
       const ns = await backend.namespace();
       const made = await backend.api.must(backend.api.create(at('configmaps', ns), configMap('a')));
       const stale = { resourceVersion: made.metadata.resourceVersion };
@@ -213,7 +213,7 @@ onEachBackend('objects', (backend) => {
       expect(status).toBe(code);
     });
 
-    it('succeeds once when many clients send the same resourceVersion', async () => {
+    it('an update succeeds once when many clients send the same resourceVersion', async () => {
       const ns = await backend.namespace();
       const made = await backend.api.must(backend.api.create(at('configmaps', ns), configMap('a')));
       const { resourceVersion } = made.metadata;
@@ -229,7 +229,7 @@ onEachBackend('objects', (backend) => {
       expect(codes).toEqual([200, 409, 409, 409, 409, 409, 409, 409]);
     });
 
-    it.each(['configmaps', 'secrets'] as const)('of missing %s is refused', async (plural) => {
+    it.each(['configmaps', 'secrets'] as const)('an update of missing %s is refused', async (plural) => {
       const ns = await backend.namespace();
       const object = { metadata: { name: 'a' } };
       const { status, body } = await backend.api.replace(at(plural, ns, 'a'), object);
@@ -240,14 +240,14 @@ onEachBackend('objects', (backend) => {
     it.each([
       ['coordination.k8s.io/v1', 'Lease', 'leases'],
       ['rbac.authorization.k8s.io/v1', 'Role', 'roles'],
-    ] as const)('may create a %s %s', async (apiVersion, kind, plural) => {
+    ] as const)('an update may create a %s %s', async (apiVersion, kind, plural) => {
       const ns = await backend.namespace();
       const object = { apiVersion, kind, metadata: { name: 'a', namespace: ns } };
       const { status } = await backend.api.replace(at(plural, ns, 'a'), object);
       expect(backend.expects(differences.updateOfNothing)).toContain(status);
     });
 
-    it('cannot change an immutable ConfigMap', async () => {
+    it('an update cannot change an immutable ConfigMap', async () => {
       const ns = await backend.namespace();
       const fixed = { ...configMap('a', { b: 'c' }), immutable: true };
       await backend.api.must(backend.api.create(at('configmaps', ns), fixed));
@@ -267,7 +267,7 @@ onEachBackend('objects', (backend) => {
     await backend.api.delete(at('namespaces', '', name));
   });
 
-  it('keeps keys that every JavaScript object inherits', async () => {
+  it('an object keeps keys that every JavaScript object inherits', async () => {
     const ns = await backend.namespace();
     const data = { constructor: 'a', toString: 'b', hasOwnProperty: 'c' };
     const { body } = await backend.api.send('POST', at('configmaps', ns), {

@@ -250,7 +250,7 @@ onEachBackend('other kinds', (backend) => {
     const place = (which: 'core' | 'newer'): string =>
       `${which === 'core' ? '/api/v1' : '/apis/events.k8s.io/v1'}/namespaces/${ns}/events`;
 
-    it('are the same in both groups', async () => {
+    it('events are the same in both groups', async () => {
       const [first, second] = [freshName('event'), freshName('event')];
       await backend.api.must(backend.api.create(place('core'), core(first)));
       await backend.api.must(backend.api.create(place('newer'), newer(second)));
@@ -269,7 +269,7 @@ onEachBackend('other kinds', (backend) => {
       });
     });
 
-    it('are selected by the object they are about', async () => {
+    it('events are selected by the object they are about', async () => {
       const name = freshName('event');
       const about = freshName('about');
       const object = { ...core(name), involvedObject: { kind: 'ConfigMap', name: about, namespace: ns } };
@@ -279,7 +279,7 @@ onEachBackend('other kinds', (backend) => {
       expect(body.items.map(({ metadata }) => metadata.name)).toEqual([name]);
     });
 
-    it('are shown with the object they are about', async () => {
+    it('events are shown with the object they are about', async () => {
       await backend.api.must(backend.api.create(at('configmaps', ns), configMap('eventful')));
       const name = freshName('event');
       const { metadata } = (await backend.api.get(at('configmaps', ns, 'eventful'))).body;

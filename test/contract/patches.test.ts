@@ -109,7 +109,7 @@ onEachBackend('patches', (backend) => {
     ['a label that is none', 'strategic', { metadata: { labels: { a: 'not a label' } } }, 422],
     ['a key of the data that is none', 'merge', { data: { 'not a key': 'a' } }, 422],
   ];
-  it.each(refused)('refuses %s', async (_, kind, patch, code) => {
+  it.each(refused)('the API server refuses %s', async (_, kind, patch, code) => {
     const ns = await backend.namespace();
     const made = await backend.api.must(backend.api.create(at('configmaps', ns), before));
     const { status, body } = await backend.api.patch(at('configmaps', ns, 'a'), kind, patch);
@@ -165,13 +165,13 @@ onEachBackend('patches', (backend) => {
       return await backend.api.must(backend.api.patch(at('serviceaccounts', ns, 'a'), 'strategic', patch));
     };
 
-    it('are merged by the key of their items', async () => {
+    it('strategic lists are merged by the key of their items', async () => {
       const after = await patchAccount({ secrets: [{ name: 'two' }, { name: 'three' }] });
       const names = (after['secrets'] as readonly { readonly name: string }[]).map(({ name }) => name);
       expect(names.sort()).toEqual(['one', 'three', 'two']);
     });
 
-    it('lose the items that the patch deletes', async () => {
+    it('strategic lists lose the items that the patch deletes', async () => {
       const after = await patchAccount({ secrets: [{ name: 'one', $patch: 'delete' }] });
       expect(after['secrets']).toEqual([{ name: 'two' }]);
       expect((await patchAccount({ secrets: [{ $patch: 'replace' }, { name: 'new' }] }))['secrets']).toEqual([
@@ -179,7 +179,7 @@ onEachBackend('patches', (backend) => {
       ]);
     });
 
-    it('of plain values are united', async () => {
+    it('strategic lists of plain values are united', async () => {
       const added = await patchAccount({ metadata: { finalizers: ['test.dev/two'] } });
       expect(new Set(added.metadata.finalizers)).toEqual(new Set(['test.dev/one', 'test.dev/two']));
       const taken = await patchAccount({
@@ -188,7 +188,7 @@ onEachBackend('patches', (backend) => {
       expect(taken.metadata.finalizers).toBeUndefined();
     });
 
-    it('without a key are replaced', async () => {
+    it('strategic lists without a key are replaced', async () => {
       const ns = await backend.namespace();
       const rules = [{ apiGroups: [''], resources: ['secrets'], verbs: ['get'] }];
       const more = [{ apiGroups: [''], resources: ['configmaps'], verbs: ['list'] }];

@@ -74,7 +74,7 @@ onEachBackend('representations', (backend) => {
     await backend.api.must(backend.api.get(path, asTable));
 
   describe('tables', () => {
-    it.each(columns)('of %s have their columns', async (plural, expected) => {
+    it.each(columns)('tables of %s have their columns', async (plural, expected) => {
       const table = await tableOf(`${at(plural, '')}?limit=1`);
       expect(table).toMatchObject({ kind: 'Table', apiVersion: 'meta.k8s.io/v1' });
       const shown = table.columnDefinitions.map(({ name, priority }) => (priority > 0 ? `+${name}` : name));
@@ -90,7 +90,7 @@ onEachBackend('representations', (backend) => {
       return (table.rows[0]?.cells ?? []).filter((_, index) => index !== aged);
     };
 
-    it('have the cells of each kind', async () => {
+    it('tables have the cells of each kind', async () => {
       const ns = await backend.namespace();
       const { api } = backend;
       const tls = secret('a', { type: 'kubernetes.io/tls', data: { 'tls.crt': '', 'tls.key': '' } });
@@ -119,7 +119,7 @@ onEachBackend('representations', (backend) => {
       expect(await cells('leases', ns, 'a')).toEqual(['a', 'me']);
     });
 
-    it('have the cells of the kinds of Reeve', async () => {
+    it('tables have the cells of the kinds of Reeve', async () => {
       const name = freshName('share');
       const { api } = backend;
       await api.must(api.create(at('secretshares', ''), share(name)));
@@ -149,7 +149,7 @@ onEachBackend('representations', (backend) => {
       await api.delete(at('secretshares', '', name));
     });
 
-    it('carry the metadata, the object or nothing', async () => {
+    it('tables carry the metadata, the object or nothing', async () => {
       const ns = await backend.namespace();
       await backend.api.must(backend.api.create(at('configmaps', ns), configMap('a', { b: 'c' })));
       const path = at('configmaps', ns, 'a');
@@ -165,7 +165,7 @@ onEachBackend('representations', (backend) => {
       expect(none.rows[0]?.object).toBeNull();
     });
 
-    it('have one row for each event of a watch', async () => {
+    it('tables have one row for each event of a watch', async () => {
       const ns = await backend.namespace();
       const path = at('configmaps', ns);
       const api = backend.api.with(asTable);
@@ -184,7 +184,7 @@ onEachBackend('representations', (backend) => {
   });
 
   describe('metadata alone', () => {
-    it('is returned for one object', async () => {
+    it('metadata alone is returned for one object', async () => {
       const ns = await backend.namespace();
       await backend.api.must(backend.api.create(at('configmaps', ns), configMap('a', { b: 'c' })));
       const { body } = await backend.api.get(at('configmaps', ns, 'a'), partial('PartialObjectMetadata'));
@@ -196,7 +196,7 @@ onEachBackend('representations', (backend) => {
       expect(Object.keys(body).sort()).toEqual(['apiVersion', 'kind', 'metadata']);
     });
 
-    it('is returned for a list', async () => {
+    it('metadata alone is returned for a list', async () => {
       const ns = await backend.namespace();
       await backend.api.must(backend.api.create(at('secrets', ns), secret('a')));
       const { body } = await backend.api.get(at('secrets', ns), partial('PartialObjectMetadataList'));
@@ -205,7 +205,7 @@ onEachBackend('representations', (backend) => {
       expect(body.items[0]).not.toHaveProperty('data');
     });
 
-    it('is returned for custom kinds, in a watch', async () => {
+    it('metadata alone is returned for custom kinds, in a watch', async () => {
       const name = freshName('share');
       const api = backend.api.with(partial('PartialObjectMetadata'));
       await using watch = await api.watch(at('secretshares', ''), `fieldSelector=metadata.name%3D${name}`);

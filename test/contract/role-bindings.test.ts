@@ -44,7 +44,7 @@ onEachBackend('role bindings', (backend) => {
   const readerBinding = (): object => bind(['Role', 'reader']);
 
   describe('are refused', () => {
-    it('to a user without the rights, and the refusal lists them', async () => {
+    it('a role binding is refused to a user without the rights, and the refusal lists them', async () => {
       const api = await manager();
       const name = freshName('binding');
       const object = binding('RoleBinding', name, ['Role', 'reader'], 'somebody');
@@ -63,33 +63,33 @@ onEachBackend('role bindings', (backend) => {
       expect(second).toBe('{APIGroups:[""], Resources:["secrets"], Verbs:["get" "list"]}');
     });
 
-    it('in a dry run as well', async () => {
+    it('a role binding is refused in a dry run as well', async () => {
       const api = await manager();
       const { status } = await api.create(`${at('rolebindings', ns)}?dryRun=All`, readerBinding());
       expect(status).toBe(403);
     });
 
-    it('to a user with some of the rights', async () => {
+    it('a role binding is refused to a user with some of the rights', async () => {
       const api = await manager({ ...readSecrets, verbs: ['get'] });
       const { status, body } = await api.create(at('rolebindings', ns), readerBinding());
       expect(status).toBe(403);
       expect(body.message).toContain('Verbs:["list"]');
     });
 
-    it('to a user who may bind another role', async () => {
+    it('a role binding is refused to a user who may bind another role', async () => {
       const api = await manager(mayBindView);
       expect((await api.create(at('rolebindings', ns), bind(['ClusterRole', 'edit']))).status).toBe(403);
       expect((await api.create(at('rolebindings', ns), readerBinding())).status).toBe(403);
     });
 
-    it('for a missing role', async () => {
+    it('a role binding is refused for a missing role', async () => {
       const api = await manager();
       const { status, body } = await api.create(at('rolebindings', ns), bind(['Role', 'missing']));
       expect(status).toBe(404);
       expect(body.message).toContain('"missing" not found');
     });
 
-    it('in an apply and in an update that adds a subject', async () => {
+    it('a role binding is refused in an apply and in an update that adds a subject', async () => {
       const api = await manager();
       const name = freshName('binding');
       const path = at('rolebindings', ns, name);
@@ -105,33 +105,33 @@ onEachBackend('role bindings', (backend) => {
   });
 
   describe('are created', () => {
-    it('by a user with all of the rights', async () => {
+    it('a role binding is created by a user with all of the rights', async () => {
       const api = await manager(readSecrets);
       expect((await api.create(at('rolebindings', ns), readerBinding())).status).toBe(201);
     });
 
-    it('by a user with more rights', async () => {
+    it('a role binding is created by a user with more rights', async () => {
       const api = await manager({ apiGroups: ['*'], resources: ['*'], verbs: ['*'] });
       expect((await api.create(at('rolebindings', ns), readerBinding())).status).toBe(201);
     });
 
-    it('by a user who may bind the role', async () => {
+    it('a role binding is created by a user who may bind the role', async () => {
       const api = await manager(mayBindRoles);
       expect((await api.create(at('rolebindings', ns), readerBinding())).status).toBe(201);
       expect((await api.create(at('rolebindings', ns), bind(['Role', 'missing']))).status).toBe(201);
     });
 
-    it('by a user who may bind the role by its name', async () => {
+    it('a role binding is created by a user who may bind the role by its name', async () => {
       const api = await manager(mayBindView);
       expect((await api.create(at('rolebindings', ns), bind(['ClusterRole', 'view']))).status).toBe(201);
     });
 
-    it('for a role without rules', async () => {
+    it('a role binding is created for a role without rules', async () => {
       const api = await manager();
       expect((await api.create(at('rolebindings', ns), bind(['Role', 'nothing']))).status).toBe(201);
     });
 
-    it('by the administrator, whatever they grant', async () => {
+    it('a role binding is created by the administrator, whatever it grants', async () => {
       const { status } = await backend.api.create(
         at('rolebindings', ns),
         bind(['ClusterRole', 'cluster-admin']),
@@ -141,7 +141,7 @@ onEachBackend('role bindings', (backend) => {
   });
 
   describe('roles', () => {
-    it('cannot hold rights that their author lacks', async () => {
+    it('roles cannot hold rights that their author lacks', async () => {
       const api = await manager();
       const { status, body } = await api.create(
         at('roles', ns),
@@ -156,7 +156,7 @@ onEachBackend('role bindings', (backend) => {
     it.each([
       ['has them', readSecrets],
       ['may escalate', mayEscalate],
-    ])('are created by a user who %s', async (_, rule) => {
+    ])('roles are created by a user who %s', async (_, rule) => {
       const api = await manager(rule);
       const { status } = await api.create(at('roles', ns), role('Role', freshName('role'), [readSecrets]));
       expect(status).toBe(201);
@@ -171,7 +171,7 @@ onEachBackend('role bindings', (backend) => {
         { nonResourceURLs: ['/a'], verbs: ['get'] },
         'rules[0].nonResourceURLs',
       ],
-    ])('with %s in a rule are refused', async (_, rule, field) => {
+    ])('roles with %s in a rule are refused', async (_, rule, field) => {
       const { status, body } = await backend.api.create(
         at('roles', ns),
         role('Role', freshName('role'), [rule]),
@@ -181,7 +181,7 @@ onEachBackend('role bindings', (backend) => {
     });
   });
 
-  it('cannot change their role', async () => {
+  it('role bindings cannot change their role', async () => {
     const name = freshName('binding');
     await backend.api.must(
       backend.api.create(at('rolebindings', ns), binding('RoleBinding', name, ['Role', 'reader'], 'ann')),
@@ -202,7 +202,7 @@ onEachBackend('role bindings', (backend) => {
       ['subjects[0].kind'],
     ],
     ['a subject without a name', { subjects: [{ kind: 'User', apiGroup: rbac }] }, ['subjects[0].name']],
-  ])('with %s are refused', async (_, change, fields) => {
+  ])('role bindings with %s are refused', async (_, change, fields) => {
     const { status, body } = await backend.api.create(at('rolebindings', ns), {
       ...readerBinding(),
       ...change,
@@ -211,7 +211,7 @@ onEachBackend('role bindings', (backend) => {
     expect(causeFields(body)).toEqual(expect.arrayContaining(fields));
   });
 
-  it('get the API groups of their role and subjects', async () => {
+  it('role bindings get the API groups of their role and subjects', async () => {
     const name = freshName('binding');
     const { body } = await backend.api.create(at('rolebindings', ns), {
       metadata: { name },

@@ -63,7 +63,7 @@ const cases: readonly Case[] = [
 ];
 
 onEachBackend('secrets', (backend) => {
-  it('are Opaque by default, and stringData becomes data', async () => {
+  it('Secrets are Opaque by default, and stringData becomes data', async () => {
     const ns = await backend.namespace();
     const rest = { data: { user: base64('bob'), more: base64('x') }, stringData: { user: 'ann' } };
     const { status, body } = await backend.api.create(at('secrets', ns), secret('a', rest));
@@ -72,21 +72,21 @@ onEachBackend('secrets', (backend) => {
     expect(body).not.toHaveProperty('stringData');
   });
 
-  it.each(cases)('with $what', async ({ rest, fields }) => {
+  it.each(cases)('Secrets with $what are accepted or refused by their fields', async ({ rest, fields }) => {
     const ns = await backend.namespace();
     const { status, body } = await backend.api.create(at('secrets', ns), secret('a', rest));
     expect(status, body.message).toBe(fields === undefined ? 201 : 422);
     if (fields !== undefined) expect(causeFields(body)).toEqual(fields);
   });
 
-  it.each(['no base64', 'YQ', '='])('whose data is %s are refused', async (value) => {
+  it.each(['no base64', 'YQ', '='])('Secrets whose data is %s are refused', async (value) => {
     const ns = await backend.namespace();
     const { status, body } = await backend.api.create(at('secrets', ns), secret('a', { data: { b: value } }));
     expect(status).toBe(backend.expects(differences.noBase64));
     expect(body.message).toContain('illegal base64');
   });
 
-  it('cannot change their type', async () => {
+  it('Secrets cannot change their type', async () => {
     const ns = await backend.namespace();
     await backend.api.must(backend.api.create(at('secrets', ns), secret('a')));
     const patch = { type: 'test.dev/token' };
@@ -103,7 +103,7 @@ onEachBackend('secrets', (backend) => {
       ['their data', { data: { b: base64('d') } }, ['data']],
       ['new data', { stringData: { e: 'f' } }, ['data']],
       ['being so', { immutable: false }, ['immutable']],
-    ])('do not change %s', async (_, patch, fields) => {
+    ])('immutable Secrets do not change %s', async (_, patch, fields) => {
       const ns = await backend.namespace();
       await backend.api.must(backend.api.create(at('secrets', ns), fixed));
       const { status, body } = await backend.api.patch(at('secrets', ns, 'a'), 'merge', patch);
@@ -112,7 +112,7 @@ onEachBackend('secrets', (backend) => {
       expect(body.message).toContain('field is immutable when `immutable` is set');
     });
 
-    it('change their labels, and can be deleted', async () => {
+    it('immutable Secrets change their labels, and can be deleted', async () => {
       const ns = await backend.namespace();
       await backend.api.must(backend.api.create(at('secrets', ns), fixed));
       const patch = { metadata: { labels: { a: 'b' } } };

@@ -7,7 +7,7 @@ import { at, configMap, namespaceNamed, share } from './support/objects.ts';
 const labelled = (name: string, color: string): object => configMap(name, {}, { labels: { color } });
 
 onEachBackend('watch', (backend) => {
-  it('reports created, changed and deleted objects', async () => {
+  it('a watch reports created, changed and deleted objects', async () => {
     const ns = await backend.namespace();
     const path = at('configmaps', ns);
     const { metadata } = await backend.api.must(backend.api.get(path));
@@ -30,7 +30,7 @@ onEachBackend('watch', (backend) => {
     expect(Number(object.metadata.resourceVersion)).toBeGreaterThan(Number(changed.metadata.resourceVersion));
   });
 
-  it('begins with the present objects when no version is given', async () => {
+  it('a watch begins with the present objects when no version is given', async () => {
     const ns = await backend.namespace();
     const path = at('secrets', ns);
     for (const name of ['a', 'b']) await backend.api.must(backend.api.create(path, { metadata: { name } }));
@@ -40,7 +40,7 @@ onEachBackend('watch', (backend) => {
     }
   });
 
-  it('continues after any version that is kept', async () => {
+  it('a watch continues after any version that is kept', async () => {
     const ns = await backend.namespace();
     const path = at('secrets', ns);
     const first = await backend.api.must(backend.api.create(path, { metadata: { name: 'a' } }));
@@ -50,7 +50,7 @@ onEachBackend('watch', (backend) => {
     expect(await watch.take(2)).toEqual(['ADDED b', 'DELETED a']);
   });
 
-  it('reports objects that begin or stop to match a labelSelector', async () => {
+  it('a watch reports objects that begin or stop to match a labelSelector', async () => {
     const ns = await backend.namespace();
     const path = at('configmaps', ns);
     await using watch = await backend.api.watch(path, 'labelSelector=color%3Dred');
@@ -63,7 +63,7 @@ onEachBackend('watch', (backend) => {
     expect(await watch.take(4)).toEqual(['ADDED b', 'ADDED a', 'DELETED b', 'DELETED a']);
   });
 
-  it('follows one object by its name', async () => {
+  it('a watch follows one object by its name', async () => {
     const ns = await backend.namespace();
     const path = at('secrets', ns);
     await using watch = await backend.api.watch(path, 'fieldSelector=metadata.name%3Db');
@@ -72,7 +72,7 @@ onEachBackend('watch', (backend) => {
     expect(await watch.take(2)).toEqual(['ADDED b', 'DELETED b']);
   });
 
-  it('covers all namespaces, and cluster-scoped kinds', async () => {
+  it('a watch covers all namespaces, and cluster-scoped kinds', async () => {
     const name = freshName('watched');
     await using namespaces = await backend.api.watch(
       at('namespaces', ''),
@@ -91,7 +91,7 @@ onEachBackend('watch', (backend) => {
     expect(terminating.object.metadata.deletionTimestamp).toMatch(/Z$/);
   });
 
-  it('follows custom kinds', async () => {
+  it('a watch follows custom kinds', async () => {
     await backend.installKinds();
     const name = freshName('share');
     await using watch = await backend.api.watch(
@@ -105,7 +105,7 @@ onEachBackend('watch', (backend) => {
     expect(await watch.take(3)).toEqual([`ADDED ${name}`, `MODIFIED ${name}`, `DELETED ${name}`]);
   });
 
-  it('reports neither dry runs nor writes without changes', async () => {
+  it('a watch reports neither dry runs nor writes without changes', async () => {
     const ns = await backend.namespace();
     const path = at('secrets', ns);
     await using watch = await backend.api.watch(path);
@@ -119,7 +119,7 @@ onEachBackend('watch', (backend) => {
 
   describe('bookmarks', () => {
     /** https://kubernetes.io/docs/reference/using-api/api-concepts/#streaming-lists */
-    it('end the initial events of a streamed list', async () => {
+    it('bookmarks end the initial events of a streamed list', async () => {
       const ns = await backend.namespace();
       const path = at('secrets', ns);
       await backend.api.must(backend.api.create(path, { metadata: { name: 'a' } }));
@@ -135,7 +135,7 @@ onEachBackend('watch', (backend) => {
       expect(await watch.take(1)).toEqual(['ADDED b']);
     });
 
-    it('are required for a streamed list', async () => {
+    it('bookmarks are required for a streamed list', async () => {
       const path = at('secrets', 'default');
       const { status } = await backend.api.get(`${path}?watch=true&sendInitialEvents=true`);
       expect(status).toBe(422);
@@ -160,12 +160,12 @@ onEachBackend('watch', (backend) => {
     });
   });
 
-  it('ends after its timeout', async () => {
+  it('a watch ends after its timeout', async () => {
     await using watch = await backend.api.watch(at('leases', 'kube-public'), 'timeoutSeconds=1');
     await expect(watch.next()).rejects.toThrow('the watch has ended');
   });
 
-  it('is refused to a user without the right', async () => {
+  it('a watch is refused to a user without the right', async () => {
     const { status } = await backend.as(freshName('nobody')).get(`${at('secrets', 'default')}?watch=true`);
     expect(status).toBe(403);
   });

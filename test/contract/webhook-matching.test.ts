@@ -77,7 +77,7 @@ onEachBackend('webhook matching', (backend) => {
 
   const red = configMap('a', {}, { labels: { color: 'red' } });
 
-  it('follows rules, selectors and matchConditions', async () => {
+  it('webhook matching follows rules, selectors and matchConditions', async () => {
     const ns = await backend.namespace({ team: 'one' });
     const clients = selections.map(() => webhook.client((): Verdict => ({ allowed: true })));
     const hooks = selections.flatMap(({ rest }, index) => {
@@ -98,7 +98,7 @@ onEachBackend('webhook matching', (backend) => {
     expect(seen).toEqual(selections.map(({ what, isAsked }) => ({ what, isAsked })));
   });
 
-  it('reads the old object too', async () => {
+  it('webhook matching reads the old object too', async () => {
     const ns = await backend.namespace();
     const one = at('configmaps', ns, 'a');
     await backend.settled(backend.api.create(at('configmaps', ns), red), one);
@@ -153,7 +153,7 @@ onEachBackend('webhook matching', (backend) => {
       expect(status).toBe(201);
     });
 
-    it('waits no longer than the timeout of the webhook', async () => {
+    it('the API server waits no longer than the timeout of the webhook', async () => {
       const ns = await backend.namespace();
       const { config } = webhook.client(() => undefined);
       await using _ = await register(backend, ns, [
@@ -164,7 +164,7 @@ onEachBackend('webhook matching', (backend) => {
       expect(body.message).toMatch(/timeout|deadline/i);
     });
 
-    it('does not trust a certificate of another authority', async () => {
+    it('the API server does not trust a certificate of another authority', async () => {
       const ns = await backend.namespace();
       const other = await issueCertificates({
         namespace: 'reeve-system',
@@ -182,7 +182,7 @@ onEachBackend('webhook matching', (backend) => {
     });
   });
 
-  it('calls no webhook for webhook configurations', async () => {
+  it('webhook matching calls no webhook for webhook configurations', async () => {
     const { path, config } = webhook.client(() => ({ allowed: false }));
     const rules = [
       {
@@ -211,7 +211,7 @@ onEachBackend('webhook matching', (backend) => {
       rules: [rule],
     };
 
-    it('get their defaults', async () => {
+    it('webhook configurations get their defaults', async () => {
       const name = freshName('hooks');
       const { body } = await backend.api.create(`${at('mutatingwebhookconfigurations', '')}?dryRun=All`, {
         metadata: { name },
@@ -242,7 +242,7 @@ onEachBackend('webhook matching', (backend) => {
         { matchConditions: [{ name: 'a', expression: 'a +' }] },
         'webhooks[0].matchConditions[0].expression',
       ],
-    ])('with %s are refused', async (_, change, field) => {
+    ])('webhook configurations with %s are refused', async (_, change, field) => {
       const { status, body } = await backend.api.create(
         `${at('validatingwebhookconfigurations', '')}?dryRun=All`,
         { metadata: { name: freshName('hooks') }, webhooks: [{ ...whole, ...change }] },

@@ -22,7 +22,7 @@ onEachBackend('webhooks', (backend) => {
   afterAll(() => webhook[Symbol.asyncDispose]());
 
   describe('receive reviews', () => {
-    it('of a create with all its fields', async () => {
+    it('webhooks receive reviews of a create with all its fields', async () => {
       const ns = await backend.namespace();
       const { path, config } = webhook.client(allow);
       await using _ = await register(backend, ns, [{ kind: 'validating', config }]);
@@ -58,7 +58,7 @@ onEachBackend('webhooks', (backend) => {
       expect(request?.object?.metadata.creationTimestamp).not.toBeNull();
     });
 
-    it('with the impersonated user', async () => {
+    it('webhooks receive reviews with the impersonated user', async () => {
       const ns = await backend.namespace();
       const { path, config } = webhook.client(allow);
       await using _ = await register(backend, ns, [{ kind: 'validating', config }]);
@@ -70,7 +70,7 @@ onEachBackend('webhooks', (backend) => {
       });
     });
 
-    it('of an update, a patch and a delete', async () => {
+    it('webhooks receive reviews of an update, a patch and a delete', async () => {
       const ns = await backend.namespace();
       const { path, config } = webhook.client(allow);
       await using _ = await register(backend, ns, [{ kind: 'validating', config }]);
@@ -96,7 +96,7 @@ onEachBackend('webhooks', (backend) => {
       ]);
     });
 
-    it('of an apply that creates, as of a create', async () => {
+    it('webhooks receive reviews of an apply that creates, as of a create', async () => {
       const ns = await backend.namespace();
       const { path, config } = webhook.client(allow);
       await using _ = await register(backend, ns, [{ kind: 'validating', config }]);
@@ -110,7 +110,7 @@ onEachBackend('webhooks', (backend) => {
       });
     });
 
-    it('of each object of a deletecollection', async () => {
+    it('webhooks receive reviews of each object of a deletecollection', async () => {
       const ns = await backend.namespace();
       for (const name of ['a', 'b']) {
         const labels = { labels: { ours: '' } };
@@ -125,7 +125,7 @@ onEachBackend('webhooks', (backend) => {
       expect([...asked].sort()).toEqual(['DELETE "" a', 'DELETE "" b']);
     });
 
-    it('without a name when it is generated', async () => {
+    it('webhooks receive reviews without a name when it is generated', async () => {
       const ns = await backend.namespace();
       const { path, config } = webhook.client(allow);
       await using _ = await register(backend, ns, [
@@ -141,7 +141,7 @@ onEachBackend('webhooks', (backend) => {
       expect(validated?.object?.metadata.name).toBe(made.metadata.name);
     });
 
-    it('of writes without changes, but not of reads', async () => {
+    it('webhooks receive reviews of writes without changes, but not of reads', async () => {
       const ns = await backend.namespace();
       await backend.api.must(backend.api.create(at('configmaps', ns), configMap('a')));
       const { path, config } = webhook.client(allow);
@@ -154,7 +154,7 @@ onEachBackend('webhooks', (backend) => {
   });
 
   describe('that mutate', () => {
-    it('change the object in sequence, before validating webhooks', async () => {
+    it('mutating webhooks change the object in sequence, before validating webhooks', async () => {
       const ns = await backend.namespace();
       const order: string[] = [];
       const said = (name: string, verdict: Verdict) => (): Verdict => {
@@ -179,7 +179,7 @@ onEachBackend('webhooks', (backend) => {
       expect((await backend.api.get(at('configmaps', ns, 'a'))).body).toEqual(made);
     });
 
-    it('are called again with IfNeeded after a later webhook changed the object', async () => {
+    it('mutating webhooks are called again with IfNeeded after a later webhook changed the object', async () => {
       const ns = await backend.namespace();
       const again = webhook.client(allow);
       const never = webhook.client(allow);
@@ -198,7 +198,7 @@ onEachBackend('webhooks', (backend) => {
       expect(seen(never)).toEqual([{ b: 'c' }]);
     });
 
-    it('cannot leave an invalid object', async () => {
+    it('mutating webhooks cannot leave an invalid object', async () => {
       const ns = await backend.namespace();
       const { config } = webhook.client(() => ({
         allowed: true,
@@ -209,7 +209,7 @@ onEachBackend('webhooks', (backend) => {
       expect(status).toBe(422);
     });
 
-    it('fail with a patch that does not apply', async () => {
+    it('mutating webhooks fail with a patch that does not apply', async () => {
       const ns = await backend.namespace();
       const { config } = webhook.client(() => ({
         allowed: true,
@@ -245,7 +245,7 @@ onEachBackend('webhooks', (backend) => {
       return { code: status, reason: body.reason, message: body.message };
     };
 
-    it('with their own message', async () => {
+    it('webhooks refuse with their own message', async () => {
       const { code, message } = await refusal({ allowed: false, status: { message: 'not like this' } });
       expect(code).toBe(400);
       expect(message).toMatch(
@@ -253,24 +253,24 @@ onEachBackend('webhooks', (backend) => {
       );
     });
 
-    it('with a code and a reason of their own', async () => {
+    it('webhooks refuse with a code and a reason of their own', async () => {
       const status = { code: 409, reason: 'Conflict', message: 'later' };
       expect(await refusal({ allowed: false, status })).toMatchObject({ code: 409, reason: 'Conflict' });
     });
 
-    it('with a reason alone', async () => {
+    it('webhooks refuse with a reason alone', async () => {
       const { message } = await refusal({ allowed: false, status: { reason: 'Because' } });
       expect(message).toMatch(/ denied the request: Because$/);
     });
 
-    it('without a message', async () => {
+    it('webhooks refuse without a message', async () => {
       const { code, message } = await refusal({ allowed: false });
       expect(code).toBe(400);
       expect(message).toMatch(/ denied the request without explanation$/);
     });
   });
 
-  it('send warnings to the user, refused or not', async () => {
+  it('webhooks send warnings to the user, refused or not', async () => {
     const ns = await backend.namespace();
     const { config } = webhook.client(({ name }) => ({
       allowed: name === 'good',
@@ -337,7 +337,7 @@ onEachBackend('webhooks', (backend) => {
     });
   });
 
-  it('judge subresources that their rules name', async () => {
+  it('webhooks judge subresources that their rules name', async () => {
     const name = freshName('share');
     await backend.api.must(backend.api.create(at('secretshares', ''), share(name)));
     const plain = webhook.client(allow);
@@ -364,7 +364,7 @@ onEachBackend('webhooks', (backend) => {
     await backend.api.delete(path);
   });
 
-  it('are called when a namespace is created and deleted, selected by its own labels', async () => {
+  it('webhooks are called when a namespace is created and deleted, selected by its own labels', async () => {
     const name = freshName('ns');
     const { path, config } = webhook.client(allow);
     const rest = {

@@ -235,7 +235,7 @@ describeCluster('the rules on Namespaces', () => {
   });
 
   describe('validationActions', () => {
-    it('with Warn and Audit the user gets a warning and the audit log holds the violation', async () => {
+    it('Warn and Audit give the user a warning and put the violation into the audit log', async () => {
       const violation =
         'policy ad-ns-both, namespaces.required: metadata.labels["team"]: found nothing; accepted: a value that matches ^[a-z]+$';
       expect(await allowed(create('ad-ns-both-a'), lead)).toBe(`Warning: ${violation}\n`);

@@ -145,7 +145,7 @@ describeCluster('policies and shares at admission', () => {
     // No API server accepts a strategic patch of a custom kind.
     const ways = waysToWrite.filter(({ way }) => way !== 'strategic-patch');
 
-    it.each(ways)('such a share is refused when it is changed: $way', async ({ write }) => {
+    it.each(ways)('a share with such a source is refused when it is changed: $way', async ({ write }) => {
       expect(await refused(write(good, ['spec', 'source', 'namespace'], 'default'), author)).toBe(
         'SecretShare ad-ow-share is refused: spec.source.namespace: found "default"; accepted: reeve-shared',
       );

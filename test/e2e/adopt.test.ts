@@ -40,7 +40,7 @@ describeControllers('an adoption', () => {
     await inTime(() => stage.condition(ref)).toBe('False Conflicts');
   }
 
-  test('shows the objects that are in the way, and marks none without an answer', async () => {
+  test('an adoption shows the objects that are in the way, and marks none without an answer', async () => {
     await stage.apply(...policyNamespaces.map((name) => namespaceObject(name, { [policyName]: 'yes' })));
     const [first = '', second = '', third = ''] = policyNamespaces;
     await stage.apply(stranger(first), stranger(second), stranger(third, ['example.com/keep']));
@@ -67,7 +67,7 @@ describeControllers('an adoption', () => {
     ]);
   });
 
-  test('with -f marks objects for a policy of a file before it is applied', async () => {
+  test('an adoption with -f marks objects for a policy of a file before it is applied', async () => {
     const name = `${prefix}early`;
     const early = provider('NamespacePolicy', name);
     await stage.apply(namespaceObject(name));
@@ -89,7 +89,7 @@ describeControllers('an adoption', () => {
     await stage.remove(early.ref);
   });
 
-  test('is refused for users of few rights, in a sentence', async () => {
+  test('an adoption is refused for users of few rights, in a sentence', async () => {
     const nothing = await cluster.clientKubeconfig(`${prefix}nothing`);
     const blind = await runCommand(['adopt', '--policy', policyName, `--kubeconfig=${nothing}`, '--yes']);
     expect(blind).toMatchObject({ code: 3, stdout: '' });
@@ -108,7 +108,7 @@ describeControllers('an adoption', () => {
     await stage.kubectl('delete', 'clusterrole,clusterrolebinding', reader);
   });
 
-  test('marks the objects of a namespace, then all, and Reeve takes them over', async () => {
+  test('an adoption marks the objects of a namespace, then all, and Reeve takes them over', async () => {
     const objects = policyNamespaces.map(it.objectIn);
     const [first = ''] = policyNamespaces;
     const args = ['adopt', '--policy', policyName, admin];
@@ -149,7 +149,7 @@ describeControllers('an adoption', () => {
     });
   });
 
-  test('of Secrets shows the names of keys, and no value', async () => {
+  test('an adoption of Secrets shows the names of keys, and no value', async () => {
     const name = `${prefix}share`;
     const share = provider('SecretShare', name);
     await stage.apply(source(providerSource, { user: 'ann' }));
@@ -174,7 +174,7 @@ describeControllers('an adoption', () => {
     await stage.remove({ kind: 'Secret', name: providerSource, namespace: 'reeve-shared' });
   });
 
-  test('of a policy that does not exist names the nearest one', async () => {
+  test('an adoption of a policy that does not exist names the nearest one', async () => {
     expect(await runCommand(['adopt', '--policy', `${policyName.slice(0, -1)}i`, admin])).toMatchObject({
       code: 1,
       stdout: '',

@@ -88,7 +88,7 @@ describeCluster('the audit of existing objects', () => {
     });
   });
 
-  test('with --audit-secrets Secrets are counted; without the right to list them the status names it', async () => {
+  test('Secrets are counted with --audit-secrets; without the right to list them the status names it', async () => {
     await stage.kubectl('delete', '-f', all);
     await stage.kubectl('apply', '-f', named);
     await restart('--audit-secrets', '--secret-name=regcred');

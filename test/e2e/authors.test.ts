@@ -83,7 +83,7 @@ describeCluster('authors of policies and shares', () => {
       }
     });
 
-    it('is allowed once the user has that right', async () => {
+    it('a write is allowed once the user has the right that was missing', async () => {
       for (const [object, id] of [
         [everything, 'bind'],
         [sharing, 'source'],
@@ -104,7 +104,7 @@ describeCluster('authors of policies and shares', () => {
       ['a group', member],
       ['a service account', machine],
       ['a cluster administrator', cluster],
-    ] as const)('of %s', async (_whose, who) => {
+    ] as const)('a write of %s is allowed once all rights are there', async (_whose, who) => {
       await Promise.all(
         [everything, sharing].map(async (object) => {
           const { code, stderr } = await dryRun(create(object), who);

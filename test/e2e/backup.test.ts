@@ -86,7 +86,7 @@ describeControllers('a backup', { timeout: 120_000 }, () => {
     await rm(folder, { recursive: true });
   });
 
-  it('brings back deleted policies, shares and sources, and Reeve provides their objects again', async () => {
+  it('a backup brings back deleted policies, shares and sources, and Reeve provides their objects again', async () => {
     const before = await stage.uidsOf(...owners, ...provided);
     await stage.remove(...owners, source);
     expect(await stage.ownersOf(...provided)).toEqual(['absent', 'absent', 'absent']);

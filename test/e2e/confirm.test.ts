@@ -44,7 +44,7 @@ describeControllers('a confirmation', () => {
     let it: Provider;
     let names: readonly string[];
 
-    test('lists them, and changes nothing without the number as the answer', async () => {
+    test('a confirmation of held deletions lists them, and changes nothing without the number as the answer', async () => {
       [it, names] = await prepared('held', 4);
       await leave(it, names);
       const listed = [
@@ -62,7 +62,7 @@ describeControllers('a confirmation', () => {
       );
     });
 
-    test('is refused for users of few rights, in a sentence', async () => {
+    test('a confirmation of held deletions is refused for users of few rights, in a sentence', async () => {
       const nothing = await cluster.clientKubeconfig(`${prefix}nothing`);
       const blind = await runCommand(['confirm', `policy/${name}`, `--kubeconfig=${nothing}`]);
       expect(blind).toMatchObject({ code: 3, stdout: '' });
@@ -91,7 +91,7 @@ describeControllers('a confirmation', () => {
       await stage.kubectl('delete', 'clusterrole,clusterrolebinding', reader);
     });
 
-    test('lets Reeve delete that many objects, once', async () => {
+    test('a confirmation of held deletions lets Reeve delete that many objects, once', async () => {
       expect(await runCommand(args, '4')).toMatchObject({
         code: 0,
         stderr: `NamespacePolicy/${name} has the annotation reeve.dev/confirm-deletions: "4" now\n`,

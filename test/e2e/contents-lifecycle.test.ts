@@ -33,7 +33,7 @@ describeControllers('contents', () => {
     expect(await stage.deletionsIn('ho-li-expires')).toEqual([]);
   });
 
-  test('with deletionPolicy Orphan the contents lose only the marks of Reeve', async () => {
+  test('contents with deletionPolicy Orphan lose only the marks of Reeve', async () => {
     const contents = {
       roleBindings: [roleBinding('team', 'readers')],
       resources: [configMap('team', { key: 'value' })],

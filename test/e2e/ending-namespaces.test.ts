@@ -34,7 +34,7 @@ describeControllers('a Namespace that is being deleted', () => {
     ['another value', { team: 'other' }, []],
     ['no value', { team: null }, []],
     ['another value, through the status', { team: 'other' }, ['--subresource=status']],
-  ] as const)('is not given %s of a label that stays', async ([, labels, flags]) => {
+  ] as const)('a Namespace that ends is not given %s of a label that stays', async ([, labels, flags]) => {
     const patch = JSON.stringify({ metadata: { labels } });
     const args = ['patch', 'namespace', name, '--type=merge', '-p', patch, ...flags];
     const { code, stderr } = await kubectl(args, stage.administrator);

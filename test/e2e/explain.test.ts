@@ -97,7 +97,7 @@ describeControllers('an explanation', () => {
     );
   });
 
-  test('of a namespace says of each object what the reconciler has done with it', async () => {
+  test('an explanation of a namespace says of each object what the reconciler has done with it', async () => {
     for (const namespace of [full, bare]) {
       const { code, providers = [], ready } = await explain(`namespace/${namespace}`);
       expect(code).toBe(0);
@@ -130,7 +130,7 @@ describeControllers('an explanation', () => {
     }
   });
 
-  test('of a namespace says why a share does not match, and which rule is violated as the status counts it', async () => {
+  test('an explanation of a namespace says why a share does not match, and which rule is violated as the status counts it', async () => {
     const { providers = [], rules = [] } = await explain(`namespace/${bare}`);
     expect(providers.find(({ id }) => id === `SecretShare/${share}`)).toMatchObject({
       matches: 'no',
@@ -141,7 +141,7 @@ describeControllers('an explanation', () => {
     expect((await stage.mustGet({ kind: 'NamespacePolicy', name: team })).status?.violations).toBe(1);
   });
 
-  test('of an object agrees with whether it is there', async () => {
+  test('an explanation of an object agrees with whether it is there', async () => {
     for (const namespace of [full, bare]) {
       const isThere = (await stage.get({ kind: 'Secret', name: share, namespace })) !== undefined;
       const { found, code, summary } = await explain(`secret/${share}`, '-n', namespace);
@@ -152,14 +152,14 @@ describeControllers('an explanation', () => {
     }
   });
 
-  test('of a ServiceAccount names the fields that a policy adds to it', async () => {
+  test('an explanation of a ServiceAccount names the fields that a policy adds to it', async () => {
     const { summary } = await explain('serviceaccount/default', '-n', full);
     expect(summary).toBe(
       `ServiceAccount ${full}/default: NamespacePolicy/${team} adds imagePullSecrets ${share} to it, and it is in sync`,
     );
   });
 
-  test('of a policy counts what its status counts, and finds the rights of Reeve', async () => {
+  test('an explanation of a policy counts what its status counts, and finds the rights of Reeve', async () => {
     const { namespaces = [], providers: [shown] = [], rights = [] } = await explain(`policy/${team}`);
     const { status } = await stage.mustGet({ kind: 'NamespacePolicy', name: team });
     expect(namespaces).toEqual([bare, full]);
@@ -172,7 +172,7 @@ describeControllers('an explanation', () => {
     expect(new Set(own.map(({ outcome }) => outcome))).toEqual(new Set(['held']));
   });
 
-  test('of a request gives the very refusal that the user has read', async () => {
+  test('an explanation of a request gives the very refusal that the user has read', async () => {
     await grant(cluster, { name: `${prefix}namespaces`, rules: namespaceRules, groups: [`${prefix}red`] });
     const name = `${prefix}new`;
     const object = namespaceObject(name, { [team]: 'yes', env: 'prd' });
@@ -206,7 +206,7 @@ describeControllers('an explanation', () => {
   });
 
   describe('by a user who may read nothing', () => {
-    test('says what could not be read, and never that it is not there', async () => {
+    test('an explanation by a user who may read nothing says what could not be read, and never that it is not there', async () => {
       const own = await cluster.clientKubeconfig(`${prefix}nobody`);
       const { code, stdout, stderr } = await runCommand(['explain', `ns/${full}`, `--kubeconfig=${own}`]);
       expect(code).toBe(3);

@@ -272,7 +272,7 @@ describeControllers('answers', () => {
     await until(async () => (await oldest()) === 0, oldestTold);
   });
 
-  test('on SIGTERM between the deletion and the creation of an object the reconciler does both', async () => {
+  test('a reconciler that gets SIGTERM between the deletion and the creation of an object does both', async () => {
     const name = `${prefix}end`;
     const ref = { kind: 'RoleBinding', name: 'people', namespace: name } as const;
     const provided = (role: string) =>

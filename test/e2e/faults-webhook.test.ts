@@ -116,7 +116,7 @@ describeControllers('the webhook', () => {
     for (const file of ['60-webhook', '61-reconciler']) expect(await toleranceOf(file)).toBeGreaterThan(15);
   });
 
-  test('without an answer on the way to the webhook a write waits until its timeout', async () => {
+  test('a write waits until its timeout when nothing answers on the way to the webhook', async () => {
     proxy.silence('all');
     await expectRefusedAndLetThrough('unheard', /context deadline exceeded|Client.Timeout exceeded/);
     proxy.cut();

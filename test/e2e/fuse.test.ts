@@ -71,7 +71,7 @@ describeControllers('the fuse', () => {
   describe.each([
     { kind: 'NamespacePolicy', resource: 'namespacepolicies' },
     { kind: 'SecretShare', resource: 'secretshares' },
-  ] as const)('asks the author of a $kind before it is written', ({ kind, resource }) => {
+  ] as const)('the fuse asks the author of a $kind before it is written', ({ kind, resource }) => {
     const group = kind.toLowerCase();
     const name = `ho-fu-${group}`;
     const it = provider(kind, name);

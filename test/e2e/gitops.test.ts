@@ -113,12 +113,12 @@ describeControllers('with GitOps', { timeout: 120_000 }, () => {
     const name = `${prefix}${key}`;
     const sync = (object: WrittenObject): Command => file(['apply', ...flags], object);
 
-    it('cannot create a namespace without a required label, not even in a dry run, and the message says why', async () => {
+    it('a GitOps tool cannot create a namespace without a required label, not even in a dry run, and the message says why', async () => {
       const said = await refused(sync(namespaceObject(`${name}-none`)), as(user));
       expect(said.replaceAll(`${name}-none`, 'shop').replaceAll(/\s+/g, ' ')).toBe(shown[0]);
     });
 
-    it('creates a namespace with the labels of Git, and a second sync changes nothing', async () => {
+    it('a GitOps tool creates a namespace with the labels of Git, and a second sync changes nothing', async () => {
       const namespace = namespaceObject(name, { team: 'shop' });
       await allowed(sync(namespace), as(user));
       await isReady(name);
@@ -138,14 +138,14 @@ describeControllers('with GitOps', { timeout: 120_000 }, () => {
       expect([code, stdout]).toEqual([0, '']);
     });
 
-    it('cannot change or delete what Reeve provides, when Git has the same object', async () => {
+    it('a GitOps tool cannot change or delete what Reeve provides, when Git has the same object', async () => {
       const said = await refused(sync(inGit('settings', name, { a: 'c' })), as(user));
       expect(said).toContain('Reeve keeps ConfigMap settings for NamespacePolicy/gitops-teams');
       const prune = { args: ['delete', 'configmap', 'settings', '-n', name] };
       expect(await refused(prune, as(user))).toContain('Reeve keeps ConfigMap settings');
     });
 
-    it('keeps an object that it created first, and the policy reports a conflict', async () => {
+    it('a GitOps tool keeps an object that it created first, and the policy reports a conflict', async () => {
       const second = `${name}-first`;
       // The policy does not want it yet, because the label is missing.
       const late = policy(`${name}-late`, {

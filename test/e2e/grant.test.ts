@@ -28,7 +28,7 @@ describeControllers('a command line', () => {
       await stage.kubectl('delete', ...all.split('\n').filter((each) => each.includes(prefix)));
     });
 
-    test('prints objects that give the right to members of the group, and to no other user', async () => {
+    test('a grant prints objects that give the right to members of the group, and to no other user', async () => {
       const match = { namespaceSelector: { matchLabels: { [name]: 'yes' } } };
       await stage.apply(policy(name, { match, contents: { roleBindings: [roleBinding(name, 'readers')] } }));
       await grant(cluster, { name: `${prefix}namespaces`, rules: namespaceRules, groups: [`${prefix}red`] });
@@ -46,7 +46,7 @@ describeControllers('a command line', () => {
       ).toBe(0);
     });
 
-    test('creates nothing that was not confirmed, and the same objects again without a change', async () => {
+    test('a grant creates nothing that was not confirmed, and the same objects again without a change', async () => {
       const apply = [...words, '--user', 'bob', '--apply', `--kubeconfig=${kubeconfig}`];
       for (const answer of [undefined, 'yes']) {
         const refused = await runCommand(apply, answer);
@@ -58,7 +58,7 @@ describeControllers('a command line', () => {
       expect(await runCommand([...apply, '--yes'])).toMatchObject({ code: 0, questions: [] });
     });
 
-    test('says that the policy does not exist, and grants the right all the same', async () => {
+    test('a grant says that the policy does not exist, and grants the right all the same', async () => {
       const early = ['grant', 'use', `policy/${prefix}later`, '--user', 'bob', '--apply', '--yes'];
       const { code, stderr } = await runCommand([...early, `--kubeconfig=${kubeconfig}`]);
       expect(code).toBe(0);
@@ -76,7 +76,7 @@ describeControllers('a command line', () => {
         [{ apiGroups: ['rbac.authorization.k8s.io'], resources: ['*'], verbs: ['create', 'patch', 'get'] }],
         `ClusterRole reeve-use-nspol-${prefix}other was not created: this account does not hold the right itself, so it may not hand it out\n`,
       ],
-    ])('is refused for a user %s, in a sentence', async (who, rules, sentence) => {
+    ])('a grant is refused for a user %s, in a sentence', async (who, rules, sentence) => {
       const user = `${prefix}${who.split(' ').length}`;
       if (rules.length > 0)
         await grant(cluster, { name: `${prefix}namespaces-${user}`, rules, users: [user] });

@@ -76,7 +76,7 @@ for (const { name, serviceAccountCredentials } of identities) {
       { type: 'merge', patch: release },
       { type: 'strategic', patch: release },
       { type: 'json', patch: JSON.stringify([{ op: 'remove', path: '/metadata/finalizers' }]) },
-    ])('lets anybody take a finalizer away ($type patch)', async ({ type, patch }) => {
+    ])('the guard lets anybody take a finalizer away ($type patch)', async ({ type, patch }) => {
       const kept = ['configmap', `finalized-${type}`, '-n', 'guarded'];
       // Even Reeve sets no finalizers on the objects that it keeps.
       await apply(
@@ -88,46 +88,40 @@ for (const { name, serviceAccountCredentials } of identities) {
       expect(await isGone(scene, kept)).toBe(true);
     });
 
-    it.concurrent.each(['secret', 'configmap'] as const)(
-      'lets a finalizer be taken from a large %s',
-      async (kind) => {
-        const large = [kind, 'large', '-n', 'guarded'];
-        await apply(
-          emergency(scene.plane),
-          largeManifest(kind, { name: 'large', namespace: 'guarded', finalizers: [held] }),
-        );
-        expect(await refusal(['label', ...large, 'touched=yes'], scene.tenant)).toContain(guardSays);
-        await mustKubectl(['patch', ...large, '--type=merge', '-p', release], scene.tenant);
-        expect(await mustKubectl(['delete', ...large], scene.reeve)).toContain('deleted');
-      },
-    );
+    it.concurrent.each(['secret', 'configmap'] as const)('a large %s loses its finalizer', async (kind) => {
+      const large = [kind, 'large', '-n', 'guarded'];
+      await apply(
+        emergency(scene.plane),
+        largeManifest(kind, { name: 'large', namespace: 'guarded', finalizers: [held] }),
+      );
+      expect(await refusal(['label', ...large, 'touched=yes'], scene.tenant)).toContain(guardSays);
+      await mustKubectl(['patch', ...large, '--type=merge', '-p', release], scene.tenant);
+      expect(await mustKubectl(['delete', ...large], scene.reeve)).toContain('deleted');
+    });
 
-    it.concurrent.each(['foreground', 'orphan', 'background'])(
-      'lets the garbage collector finish a deletion: %s',
-      async (cascade) => {
-        const parent = `parent-${cascade}`;
-        await apply(scene.reeve, markedManifest('configmap', { name: parent, namespace: 'guarded' }));
-        const uid = await mustKubectl(
-          ['get', 'configmap', parent, '-n', 'guarded', '-o=jsonpath={.metadata.uid}'],
-          scene.administrator,
-        );
-        const ownerReferences = [
-          { apiVersion: 'v1', kind: 'ConfigMap', name: parent, uid, blockOwnerDeletion: true },
-        ];
-        const child = ['configmap', `child-${cascade}`, '-n', 'guarded'];
-        await apply(
-          scene.tenant,
-          manifest('configmap', { name: `child-${cascade}`, namespace: 'guarded', ownerReferences }),
-        );
-        await mustKubectl(
-          ['delete', 'configmap', parent, '-n', 'guarded', `--cascade=${cascade}`, '--wait=false'],
-          scene.reeve,
-        );
-        expect(await isGone(scene, ['configmap', parent, '-n', 'guarded'])).toBe(true);
-        if (cascade === 'orphan') await mustKubectl(['get', ...child], scene.tenant);
-        else expect(await isGone(scene, child)).toBe(true);
-      },
-    );
+    it.concurrent.each(['foreground', 'orphan', 'background'])('a deletion ends: %s', async (cascade) => {
+      const parent = `parent-${cascade}`;
+      await apply(scene.reeve, markedManifest('configmap', { name: parent, namespace: 'guarded' }));
+      const uid = await mustKubectl(
+        ['get', 'configmap', parent, '-n', 'guarded', '-o=jsonpath={.metadata.uid}'],
+        scene.administrator,
+      );
+      const ownerReferences = [
+        { apiVersion: 'v1', kind: 'ConfigMap', name: parent, uid, blockOwnerDeletion: true },
+      ];
+      const child = ['configmap', `child-${cascade}`, '-n', 'guarded'];
+      await apply(
+        scene.tenant,
+        manifest('configmap', { name: `child-${cascade}`, namespace: 'guarded', ownerReferences }),
+      );
+      await mustKubectl(
+        ['delete', 'configmap', parent, '-n', 'guarded', `--cascade=${cascade}`, '--wait=false'],
+        scene.reeve,
+      );
+      expect(await isGone(scene, ['configmap', parent, '-n', 'guarded'])).toBe(true);
+      if (cascade === 'orphan') await mustKubectl(['get', ...child], scene.tenant);
+      else expect(await isGone(scene, child)).toBe(true);
+    });
 
     it.concurrent('controllers may write the status', async () => {
       const quota = { apiVersion: 'v1', kind: 'ResourceQuota' };

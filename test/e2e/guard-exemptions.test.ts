@@ -112,7 +112,7 @@ describeControllers('exemptions', () => {
     },
   );
 
-  describe('are not for a Namespace that ends', () => {
+  describe('exemptions are not for a Namespace that ends', () => {
     // The API server refuses to replace the status without the current phase.
     const ways = waysToRelabel.filter(({ way }) => way !== 'replace-of-status');
 

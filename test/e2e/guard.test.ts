@@ -131,17 +131,17 @@ describeControllers('the guard', { timeout: 120_000 }, () => {
     return await mustKubectl(['get', kind, '-n', namespace, columns], scene.administrator);
   }
 
-  it.each(onEachKind(marking))('refuses a tenant who $attempt: $kind', async (each) => {
+  it.each(onEachKind(marking))('the guard refuses a tenant who $attempt: $kind', async (each) => {
     expect(await attemptOf(each)).toContain(`only Reeve sets it: leave it out`);
   });
 
-  it.each(onEachKind(changing))('refuses a tenant who $attempt: $kind', async (each) => {
+  it.each(onEachKind(changing))('the guard refuses a tenant who $attempt: $kind', async (each) => {
     const said = await attemptOf(each);
     expect(said).toMatch(/Reeve keeps (Secret|ConfigMap|RoleBinding) kept for NamespacePolicy\/guarded/);
     expect(said).toContain(`change or delete that instead (kubectl edit ${owner.toLowerCase()})`);
   });
 
-  it.each(guardedKinds)('leaves a tenant what is its own: %s', async (kind) => {
+  it.each(guardedKinds)('the guard leaves a tenant what is its own: %s', async (kind) => {
     await apply(
       scene.tenant,
       manifest(kind, { name: 'free', namespace, labels: { [markLabel]: 'somebody' } }),
@@ -151,7 +151,7 @@ describeControllers('the guard', { timeout: 120_000 }, () => {
     expect(removed).toContain('"free" deleted');
   });
 
-  it.each(guardedKinds)('lets Reeve make, change, release, take over and delete: %s', async (kind) => {
+  it.each(guardedKinds)('Reeve may make, change, release, take over and delete: %s', async (kind) => {
     const passing = { name: 'passing', namespace };
     await apply(scene.reeve, markedManifest(kind, passing));
     await apply(scene.reeve, markedManifest(kind, { ...passing, ...touched }));
@@ -166,7 +166,7 @@ describeControllers('the guard', { timeout: 120_000 }, () => {
     expect(removed).toContain('"passing" deleted');
   });
 
-  it.each(others)('refuses $who', async ({ as, asGroup = [] }) => {
+  it.each(others)('the guard refuses $who', async ({ as, asGroup = [] }) => {
     const impersonation = as === undefined ? {} : { as, asGroup: [...asGroup, 'system:masters'] };
     const who = { ...scene.administrator, ...impersonation };
     // The jail also binds the webhook's account, and either of the two may refuse first.
@@ -178,7 +178,7 @@ describeControllers('the guard', { timeout: 120_000 }, () => {
   });
 
   it.each(['namespace/default', 'clusterrole/view', 'crd/secretshares.reeve.dev'])(
-    'refuses the mark on what has no namespace: %s',
+    '%s cannot have the mark',
     async (what) => {
       expect(await refusal(['label', what, `${markLabel}=reeve`], scene.administrator)).toContain(guardSays);
     },

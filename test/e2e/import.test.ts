@@ -162,7 +162,7 @@ describeControllers('a move', () => {
     return { steps, deletions: deletions.flat() };
   }
 
-  test('from rbac-manager keeps the RoleBindings that a definition owns', async () => {
+  test('a move from rbac-manager keeps the RoleBindings that a definition owns', async () => {
     const name = `${prefix}teams`;
     const roleBindings = [{ clusterRole: 'view', namespaceSelector: { matchLabels: team } }];
     await applied({
@@ -181,7 +181,7 @@ describeControllers('a move', () => {
     expect(await stage.kubectl('get', 'rbacdefinitions', '-o', 'name')).toBe('');
   });
 
-  test('from reflector keeps its mirrors', async () => {
+  test('a move from reflector keeps its mirrors', async () => {
     const name = `${prefix}registry`;
     const allowed = { 'reflection-allowed': 'true', 'reflection-auto-enabled': 'true' };
     const annotations = prefixed({ ...allowed, 'reflection-auto-namespaces': `${shop},${web}` });
@@ -271,7 +271,7 @@ describeControllers('a move', () => {
     expect(move).toEqual({ steps: adopting, deletions: [] });
   });
 
-  test('from MultiSecret keeps the Secrets in all namespaces', async () => {
+  test('a move from MultiSecret keeps the Secrets in all namespaces', async () => {
     const name = `${prefix}proxy`;
     const stringData = { password: 'same' };
     const finalizers = ['multi.ddnw.ml/finalizer'];

@@ -280,21 +280,21 @@ describeControllers('the install', { timeout: 120_000 }, () => {
     expect(await mustKubectl(holder, administrator)).toBe('me');
   });
 
-  it.each(reconcilerMay)('lets the reconciler $what', async (request) => {
+  it.each(reconcilerMay)('the install lets the reconciler $what', async (request) => {
     expect(await outcome('reeve-reconciler', request)).toBe('done');
   });
 
-  it.each(reconcilerMayNot)('does not let the reconciler $what', async (request) => {
+  it.each(reconcilerMayNot)('the install does not let the reconciler $what', async (request) => {
     expect(await outcome('reeve-reconciler', request)).toMatch(
       /\(Forbidden\)|is forbidden|cannot impersonate/,
     );
   });
 
-  it.each(webhookMay)('lets the webhook $what', async (request) => {
+  it.each(webhookMay)('the install lets the webhook $what', async (request) => {
     expect(await outcome('reeve-webhook', request)).toBe('done');
   });
 
-  it.each(webhookMayNot)('does not let the webhook $what', async (request) => {
+  it.each(webhookMayNot)('the install does not let the webhook $what', async (request) => {
     expect(await outcome('reeve-webhook', request)).toMatch(/\(Forbidden\)|is forbidden|cannot impersonate/);
   });
 

@@ -106,15 +106,12 @@ describeControllers('the webhook configurations of a running program', () => {
       kind: 'validating',
       more: ['rolebindings.validate.reeve.dev'],
     },
-  ] as const)(
-    'ask about other kinds while a policy has rules for them: $spec',
-    async ({ spec, kind, more }) => {
-      await must(file(['create'], judging(spec)), cluster);
-      await eventually(() => configurations.names(kind)).toEqual([...always[kind], ...more]);
-      await mustKubectl(['delete', 'nspol', 'ad-wh-rules'], cluster);
-      await eventually(() => configurations.names(kind)).toEqual(always[kind]);
-    },
-  );
+  ] as const)('other kinds are asked about while a rule needs them: $spec', async ({ spec, kind, more }) => {
+    await must(file(['create'], judging(spec)), cluster);
+    await eventually(() => configurations.names(kind)).toEqual([...always[kind], ...more]);
+    await mustKubectl(['delete', 'nspol', 'ad-wh-rules'], cluster);
+    await eventually(() => configurations.names(kind)).toEqual(always[kind]);
+  });
 
   it('configurations that a newer version wrote are left alone', async () => {
     const version = (text: string, more: object = {}): object => ({
@@ -144,7 +141,7 @@ describeControllers('the webhook configurations of a running program', () => {
     await eventually(() => configurations.names('validating')).toContain('secrets.validate.reeve.dev');
   });
 
-  it('with --manage-webhooks=false the configurations are left to people', async () => {
+  it('the configurations are left to people with --manage-webhooks=false', async () => {
     await reeve.stop();
     await configurations.remove();
     await mustKubectl(['delete', 'nspol/ad-wh-rules'], cluster);
@@ -198,7 +195,7 @@ describeControllers('the webhook configurations of a running program', () => {
     expect(statuses).toEqual(new Set([201, 403]));
   });
 
-  it('with --secrets-rbac-failure-policy=Off the configurations leave out Secrets and RBAC', async () => {
+  it('the configurations leave out Secrets and RBAC with --secrets-rbac-failure-policy=Off', async () => {
     await reeve.stop();
     await configurations.remove();
     reeve = await startReeve(cluster, { ...options, args: ['--secrets-rbac-failure-policy=Off'] });

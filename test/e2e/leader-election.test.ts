@@ -222,7 +222,7 @@ describeControllers('replicas', () => {
       expect((await paused.metrics()).match(/^reeve_reconcile_failures_total.*$/gm)).toBeNull();
     });
 
-    test('through all these changes each object was written once', async () => {
+    test('each object was written once through all these changes', async () => {
       const numbers = (count: number) => Array.from({ length: count }, (_, index) => index);
       const namespaces = [
         'fa-le-solo',

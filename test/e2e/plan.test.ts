@@ -117,7 +117,7 @@ describeControllers('a plan', () => {
     );
   }
 
-  test('of what is applied already has no change, whatever form the API server gave to values', async () => {
+  test('a plan of what is applied already has no change, whatever form the API server gave to values', async () => {
     await namesakes.provide('team', before);
     await stage.apply(share(namespace));
     await inTime(() => stage.condition(shareRef(`${prefix}cred`))).toBe('True Synced');
@@ -126,7 +126,7 @@ describeControllers('a plan', () => {
     expect({ code, namespaces: found.namespaces }).toEqual({ code: 0, namespaces: [] });
   });
 
-  test('counts what existing Roles and RoleBindings violate, and Secrets only with --secrets', async () => {
+  test('a plan counts what existing Roles and RoleBindings violate, and Secrets only with --secrets', async () => {
     const rules = [{ apiGroups: [''], resources: ['pods'], verbs: ['*'] }];
     const role: WrittenObject = {
       apiVersion: 'rbac.authorization.k8s.io/v1',
@@ -164,7 +164,7 @@ describeControllers('a plan', () => {
     ]);
   });
 
-  test('lists exactly the writes that the reconciler then makes', async () => {
+  test('a plan lists exactly the writes that the reconciler then makes', async () => {
     await stage.apply({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'taken', namespace } });
     const files = [namesakes.policy('team', after), share(`${prefix}none`)];
     const { code, plan: found, text } = await plan(files);

@@ -40,7 +40,7 @@ describeControllers('reeve run --role reconciler --kubeconfig', () => {
     await mustKubectl(['delete', ...leftovers, '--ignore-not-found', '--wait=false'], cluster);
   });
 
-  test('provides and deletes contents, and registers no webhook', async () => {
+  test('reeve run --role reconciler --kubeconfig provides and deletes contents, and registers no webhook', async () => {
     const reeve = await startReeve(cluster, { role: 'reconciler' });
     onTestFinished(() => reeve[Symbol.asyncDispose]());
     await mustKubectl(['create', 'namespace', 'outside-one'], cluster);

@@ -86,7 +86,7 @@ describeControllers('what SecretShares leave alone', () => {
       { type: 'kubernetes.io/service-account-token', annotations: account },
       { type: 'bootstrap.kubernetes.io/token', annotations: {} },
       { type: 'helm.sh/release.v1', annotations: {} },
-    ])('of type $type: never copied, not under another type either', async ({ type, annotations }) => {
+    ])('a source of type $type is not copied, under no other type either', async ({ type, annotations }) => {
       const name = `sh-lim-${type.split('/')[1]}`.replace('.v1', '');
       const target = { type: 'Opaque', name: `${name}-copy` };
       await stage.apply(
@@ -120,7 +120,7 @@ describeControllers('what SecretShares leave alone', () => {
       await stage.remove(shareRef('sh-lim-key'));
     });
 
-    test.each([first, 'kube-system', 'reeve-system'])('in namespace %s: refused', async (namespace) => {
+    test.each([first, 'kube-system', 'reeve-system'])('a source in %s is refused', async (namespace) => {
       const source = { namespace, name: 'sh-lim-own' };
       const { code, stderr } = await stage.tryApply([share('sh-lim-refused', { source, targets })]);
       expect(code).toBe(1);

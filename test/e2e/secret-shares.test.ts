@@ -50,7 +50,7 @@ describeControllers('SecretShares', () => {
       await eventually(() => secrets.namespacesWith('sh-label')).toEqual(['sh-label-1', 'sh-label-2']);
     });
 
-    test('names with * match whole names, without the excluded names, and only with the label', async () => {
+    test('a pattern with * matches whole names, without the excluded names, and only with the label', async () => {
       const names = { names: ['sh-glob-*'], excludeNames: ['sh-glob-old-*'] };
       await stage.apply(
         namespaceObject('sh-glob-none'),

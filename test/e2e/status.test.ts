@@ -124,7 +124,7 @@ describeControllers('what people see', () => {
     };
 
     test.each(['kube-node-lease', 'kube-public', 'kube-system', 'reeve-shared', 'reeve-system'])(
-      'shows no condition on %s',
+      'kubectl shows no condition on %s',
       async (name) => {
         expect(await conditionIn(name)).toBeUndefined();
       },

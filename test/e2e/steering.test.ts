@@ -238,7 +238,7 @@ describeCluster('steering', () => {
   it.each([
     { who: 'a cluster-admin by RBAC', name: 'ad-st-root', groups: [] },
     { who: 'a member of system:masters', name: 'ad-st-chief', groups: ['system:masters'] },
-  ])('is open to $who', async ({ name, groups }) => {
+  ])('steering is open to $who', async ({ name, groups }) => {
     const labels = { 'ad-st-tier': 'team', 'ad-st-pull': 'true' };
     expect(await allowed(create(`${name}s`, { labels }), person(cluster, name, ...groups))).toBe('');
   });

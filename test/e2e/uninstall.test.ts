@@ -198,17 +198,14 @@ describeControllers('an uninstall', () => {
   test.for([
     { fate: 'go', lines: [hooks, go, rest, shared], left: ['absent', 'absent', 'nobody'] },
     { fate: 'stay', lines: [hooks, stay, rest, shared], left: ['nobody', 'nobody', 'nobody'] },
-  ])(
-    'by the lines of docs/operate/uninstall.md, with contents that $fate, leaves nothing that blocks',
-    async (way) => {
-      await using scene = await UninstallScene.begin(plane, `un-hand-${way.fate}`, 3);
-      for (const line of way.lines) await runLine(line, plane);
-      expect(await scene.owners()).toEqual(way.left.flatMap((owner) => times(3, owner)));
-      expect(await scene.parts()).toEqual([]);
-      await scene.expectFree('with the mark of Reeve');
-      await scene.expectEnd();
-    },
-  );
+  ])('the lines of docs/operate/uninstall.md leave nothing that blocks: contents that $fate', async (way) => {
+    await using scene = await UninstallScene.begin(plane, `un-hand-${way.fate}`, 3);
+    for (const line of way.lines) await runLine(line, plane);
+    expect(await scene.owners()).toEqual(way.left.flatMap((owner) => times(3, owner)));
+    expect(await scene.parts()).toEqual([]);
+    await scene.expectFree('with the mark of Reeve');
+    await scene.expectEnd();
+  });
 });
 
 function linesBelow(heading: string): readonly string[] {

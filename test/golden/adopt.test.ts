@@ -33,13 +33,13 @@ describe('the objects that are in the way of a provider', () => {
   test.each([
     ['policy', 'NamespacePolicy/team'],
     ['share', 'SecretShare/regcred'],
-  ] as const)('of the kind %s are the same as in the files', async (name, id) => {
+  ] as const)('the objects in the way of the kind %s are the same as in the files', async (name, id) => {
     const { output } = await adoption(id);
     await expect(adoptionText(output, plain)).toMatchFileSnapshot(`../fixtures/commands/adopt-${name}.text`);
     await expect(jsonText(output)).toMatchFileSnapshot(`../fixtures/commands/adopt-${name}.json`);
   });
 
-  test('are offered without those that have finalizers, a controller, or the label of Reeve without an owner', async () => {
+  test('the objects that are in the way of a provider are offered without those that have finalizers, a controller, or the label of Reeve without an owner', async () => {
     const marked = state.objects({ apiVersion: 'v1', kind: 'ResourceQuota' })[0];
     if (marked === undefined) throw new Error('the fixture has no ResourceQuota');
     const labels = { 'app.kubernetes.io/managed-by': 'reeve' };
@@ -52,13 +52,13 @@ describe('the objects that are in the way of a provider', () => {
     expect(await names(base)).toEqual(['team-a RoleBinding', 'team-b RoleBinding']);
   });
 
-  test('are narrowed to the namespaces that are named', async () => {
+  test('the objects that are in the way of a provider are narrowed to the namespaces that are named', async () => {
     const { output } = await adoption('NamespacePolicy/team', { namespaces: ['team-b', 'team-d'] });
     expect(output.namespaces.map(({ name }) => name)).toEqual(['team-b']);
     expect(output.adoptable).toBe(1);
   });
 
-  test('are none for a provider without a conflict', async () => {
+  test('the objects that are in the way of a provider are none for a provider without a conflict', async () => {
     const { output, offers } = await adoption('NamespacePolicy/team', { namespaces: ['team-d'] });
     expect(offers).toEqual([]);
     expect(adoptionText(output, plain)).toBe(

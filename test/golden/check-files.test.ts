@@ -11,7 +11,7 @@ async function check(args: readonly string[], stdin = '') {
 }
 
 describe('the findings about files', () => {
-  test.each(['text', 'json', 'github'])('are the same as in the file, as %s', async (format) => {
+  test.each(['text', 'json', 'github'])('the findings are those of the file, as %s', async (format) => {
     const { code, stdout, stderr } = await check(['-f', policies, '-f', cluster, '-o', format]);
     expect({ code, stderr }).toEqual({ code: 1, stderr: '' });
     await expect(stdout).toMatchFileSnapshot(`../fixtures/checks/expected/findings.${format}`);
@@ -109,7 +109,7 @@ describe('a file that kubectl reads differently', () => {
     'apiVersion: reeve.dev/v1alpha1\nkind: NamespacePolicy\nmetadata: { name: team }\n' +
     `spec:\n  match:\n    namespaceSelector:\n      matchLabels: ${labels}\n`;
 
-  test('is a problem at the very value', async () => {
+  test('a file that kubectl reads differently is a problem at the very value', async () => {
     const { code, stdout } = await check(['-f', '-'], policy('{ mesh: on, 010: "x" }'));
     expect(code).toBe(1);
     expect(stdout).toBe(
@@ -119,7 +119,7 @@ describe('a file that kubectl reads differently', () => {
     );
   });
 
-  test('is no problem where merge keys are merged as kubectl does', async () => {
+  test('a file that kubectl reads differently is no problem where merge keys are merged as kubectl does', async () => {
     const shared = 'apiVersion: v1\nkind: Namespace\nmetadata: { name: a, labels: &l { mesh: "on" } }\n---\n';
     const merged = policy('{ <<: { mesh: "on" } }');
     expect(await check(['-f', '-'], shared + merged)).toMatchObject({ code: 0 });

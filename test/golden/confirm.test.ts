@@ -46,7 +46,7 @@ describe('the deletions that wait', () => {
   test.each([
     ['held', {}],
     ['deletion', { isForDeletion: true }],
-  ])('are the same as in the files, for %s', async (name, given) => {
+  ])('the deletions that wait are the same as in the files, for %s', async (name, given) => {
     const output = await confirmation(given);
     await expect(confirmationText(output, false)).toMatchFileSnapshot(
       `../fixtures/commands/confirm-${name}.text`,
@@ -54,7 +54,7 @@ describe('the deletions that wait', () => {
     await expect(jsonText(output)).toMatchFileSnapshot(`../fixtures/commands/confirm-${name}.json`);
   });
 
-  test('are cut after twenty, unless all are asked for', async () => {
+  test('the deletions that wait are cut after twenty, unless all are asked for', async () => {
     const output = await confirmation();
     const [one] = output.objects;
     const many = {
@@ -83,11 +83,11 @@ describe('the outcome', () => {
     [{ spec: { match: { names: ['*'] } } }, 'nothing to delete', undefined],
     [{ spec: { match: 'all' } }, 'nothing to delete', undefined],
     [{ meta: { deletionTimestamp: '2026-11-23T07:00:00Z' } }, 'nothing to delete', undefined],
-  ])('of %j is %s with the annotation %s', async (given, outcome, annotation) => {
+  ])('the outcome of %j is %s with the annotation %s', async (given, outcome, annotation) => {
     expect(await confirmation(given)).toMatchObject({ outcome, ...(annotation && { annotation }) });
   });
 
-  test('names the reason why nothing would be deleted', async () => {
+  test('the outcome names the reason why nothing would be deleted', async () => {
     const lines = async (given: Given) => confirmationText(await confirmation(given), false).split('\n')[0];
     expect(await lines({ spec: { match: { names: ['*'] } } })).toBe(
       `${id}: nothing would be deleted: it wants all objects that it has`,

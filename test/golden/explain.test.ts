@@ -143,14 +143,14 @@ test.each([
 });
 
 describe('a request', () => {
-  test('can come from standard input, beside files', async () => {
+  test('a request can come from standard input, beside files', async () => {
     const text = await readFile(`${requests}/binding.yaml`, 'utf8');
     const { code, stdout } = await explain(['-', ...files], text);
     expect(code).toBe(1);
     expect(stdout).toMatch(/^CREATE of RoleBinding team-b\/admins by alice is refused\n/);
   });
 
-  test('and the objects of -f cannot both come from standard input', async () => {
+  test('a request and the objects of -f cannot both come from standard input', async () => {
     expect(await readCommand(['explain', '-', '-f', '-'], {})).toMatchObject({
       kind: 'wrong',
       problems: ['standard input is either the request or the objects of -f, not both'],
@@ -161,7 +161,7 @@ describe('a request', () => {
   test.each([
     [{ username: 'a', groups: ['reeve:break-glass'] }, 'group reeve:break-glass'],
     [{ username: 'system:serviceaccount:reeve-system:reeve-reconciler', groups: [] }, 'its own account'],
-  ])('of %j is never sent to Reeve, and that is said', async (userInfo, who) => {
+  ])('a request of %j is never sent to Reeve, and that is said', async (userInfo, who) => {
     const { request } = JSON.parse(await readFile(`${requests}/namespace-refused.json`, 'utf8')) as {
       readonly request: object;
     };
@@ -179,7 +179,7 @@ describe('a request', () => {
     ]);
   });
 
-  test('that the webhook cannot read is refused in its words, and explains no policy', async () => {
+  test('a request that the webhook cannot read is refused in its words, and explains no policy', async () => {
     const { code, stdout } = await explain(['-', ...files], '{"request": {"operation": "CREATE"}}');
     expect([code, stdout]).toEqual([
       1,
@@ -187,7 +187,7 @@ describe('a request', () => {
     ]);
   });
 
-  test('for a deletion says which rules have nothing to judge', async () => {
+  test('a request for a deletion says which rules have nothing to judge', async () => {
     const text = await readFile(`${requests}/namespace-allowed.yaml`, 'utf8');
     const deletion = text
       .replace('operation: UPDATE', 'operation: DELETE')
@@ -199,7 +199,7 @@ describe('a request', () => {
     );
   });
 
-  test('that is none is refused, without a part of it', async () => {
+  test('a request that is none is refused, without a part of it', async () => {
     const { code, stdout, stderr } = await explain(['test/fixtures/explain/cluster.yaml', ...files]);
     expect([code, stdout]).toEqual([3, '']);
     expect(stderr).toBe('test/fixtures/explain/cluster.yaml is not one AdmissionReview with a request\n');
@@ -246,7 +246,7 @@ test('YAML has the fields of JSON', async () => {
 describe('what a user may do', () => {
   const bob = ['--as', 'bob', '--as-group', 'dev'];
 
-  test('in a namespace is said with what Reeve would refuse', async () => {
+  test('what a user may do in a namespace is said with what Reeve would refuse', async () => {
     const { code, stdout } = await explain(['team-a', ...bob, ...files]);
     expect(code).toBe(0);
     expect(stdout).toContain('\ndelete namespace team-a: no right\n');
@@ -255,14 +255,14 @@ describe('what a user may do', () => {
     );
   });
 
-  test('depends on the groups', async () => {
+  test('what a user may do depends on the groups', async () => {
     const { stdout } = await explain(['team-a', '--as', 'bob', '--as-group', 'leads', ...files]);
     expect(stdout).toContain(
       '\nchange labels that decide what NamespacePolicy/team matches and gives: allowed\n',
     );
   });
 
-  test('follows the schema, and lists a refused creation', async () => {
+  test('what a user may do follows the schema, and lists a refused creation', async () => {
     const roles =
       '{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: creators}, rules: [{apiGroups: [""], resources: [namespaces], verbs: [create, delete]}]}\n---\n' +
       '{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRoleBinding, metadata: {name: creators}, roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: creators}, subjects: [{kind: Group, name: dev}]}';
@@ -279,12 +279,12 @@ describe('what a user may do', () => {
     });
   });
 
-  test('replaces the user of a request', async () => {
+  test('what a user may do replaces the user of a request', async () => {
     const { stdout } = await explain([`${requests}/binding.yaml`, ...bob, ...files]);
     expect(stdout).toMatch(/^CREATE of RoleBinding team-b\/admins by bob is /);
   });
 
-  test('needs a user for a group', async () => {
+  test('what a user may do needs a user for a group', async () => {
     expect(await readCommand(['explain', 'a', '--as-group', 'dev'], {})).toMatchObject({
       problems: ['--as-group goes with --as'],
     });

@@ -80,7 +80,7 @@ async function firstSuiteOf(...documents: readonly string[]): Promise<string> {
 }
 
 describe('the examples', () => {
-  test('of two policies for one name have titles of their own', async () => {
+  test('the examples of two policies for one name have titles of their own', async () => {
     const specOf = (tier: string): object => ({
       match: { names: ['prod'], namespaceSelector: { matchLabels: { tier } } },
       namespaces: { required: { labels: { team: {} } } },
@@ -101,7 +101,7 @@ describe('the examples', () => {
     expect(suite).toContain('rule: validations/short\n');
   });
 
-  test('are sent by a user whom each policy without groups accepts', async () => {
+  test('the examples are sent by a user whom each policy without groups accepts', async () => {
     const creator = { annotations: { 'created-by': '${request.userInfo.username}' } };
     const suite = await firstSuiteOf(
       policyOf('a', { namespaces: { requesters: { groups: ['platform'], users: ['alice'] } } }),
@@ -110,7 +110,7 @@ describe('the examples', () => {
     expect(suite).toMatch(/as: bob\n/);
   });
 
-  test('hold no text that the API server would refuse as a label, a registry or a second object', async () => {
+  test('the examples hold no text that the API server would refuse as a label, a registry or a second object', async () => {
     const condition = "namespaceObject.metadata.labels.?tier.orValue('') in ['not a label', 'gold']";
     const secret = {
       apiVersion: 'v1',
@@ -179,7 +179,7 @@ describe('no suite is written', () => {
     expect(() => folder.read('tests/a.yaml')).toThrow(/ENOENT/);
   });
 
-  test('for one path, and the exit code says so although another path got its suite', async () => {
+  test('no suite is written for one path, and the exit code says so although another path got its suite', async () => {
     using folder = new SuiteFolder();
     folder.copy(`${samples}/team-rbac.yaml`, 'a.yaml');
     const { code } = await folder.run('a.yaml', join(folder.path, 'nowhere.yaml'), '--init');
@@ -187,7 +187,7 @@ describe('no suite is written', () => {
     expect(folder.read('tests/a.yaml')).toContain('kind: Suite');
   });
 
-  test('for a path that does not exist, or where no folder can be created', async () => {
+  test('no suite is written for a path that does not exist, or where no folder can be created', async () => {
     using folder = new SuiteFolder();
     expect((await folder.run('nowhere.yaml', '--init')).stderr).toBe(
       '~/tests/nowhere.yaml was not written: ~/nowhere.yaml cannot be read: there is no such file or folder\n',

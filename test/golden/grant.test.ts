@@ -17,13 +17,13 @@ describe('the objects of a grant', () => {
       'binding.yaml',
       ['binding/no-egress', '-n', 'shop', '--service-account', 'ci/deployer', '--group', 'cn=a,ou=b'],
     ],
-  ])('are the same as in the file %s', async (name, args) => {
+  ])('the objects of a grant are the same as in the file %s', async (name, args) => {
     const { code, stdout } = await grant(...args);
     expect(code).toBe(0);
     await expect(stdout).toMatchFileSnapshot(`../fixtures/commands/grant-${name}`);
   });
 
-  test('are said in one line for each holder, on standard error', async () => {
+  test('the objects of a grant are said in one line for each holder, on standard error', async () => {
     const { stderr } = await grant('share/regcred', '--group', 'red', '--service-account', 'ci/deployer');
     expect(stderr.split('\n')).toEqual([
       'Group/red may decide which namespaces SecretShare/regcred matches',
@@ -32,7 +32,7 @@ describe('the objects of a grant', () => {
     ]);
   });
 
-  test('have the same names for the same holders in another order, and other names for other holders', async () => {
+  test('the objects of a grant have the same names for the same holders in another order, and other names for other holders', async () => {
     const namesFor = async (...args: readonly string[]) =>
       [...(await grant('policy/a', ...args)).stdout.matchAll(/^ {2}name: (.*)$/gm)]
         .map(([, name]) => name)
@@ -65,7 +65,7 @@ describe('a grant is refused', () => {
       ['policy/a', '--service-account', 'ci'],
       '--service-account: "ci" is not valid; accepted: the namespace and name of a ServiceAccount',
     ],
-  ])('with the arguments %j', async (args, problem) => {
+  ])('a grant is refused with the arguments %j', async (args, problem) => {
     expect(await grant(...args)).toEqual({ code: 2, stdout: '', stderr: problem });
   });
 
@@ -77,7 +77,7 @@ describe('a grant is refused', () => {
       'Group/system:serviceaccounts stands for every ServiceAccount, and so every Pod',
     ],
     ['--user', 'system:anonymous', 'User/system:anonymous stands for every caller without credentials'],
-  ])('to all users without --yes: %s %s', async (flag, name, line) => {
+  ])('a grant is refused to all users without --yes: %s %s', async (flag, name, line) => {
     const refused = await grant('policy/a', flag, name);
     expect(refused).toMatchObject({ code: 2, stdout: '' });
     expect(refused.stderr).toContain(`${line}\nnothing was granted (--yes grants it to all of them)\n`);

@@ -49,7 +49,7 @@ test('each source has a folder of cases, and no other folder is there', () => {
 describe('the command', () => {
   const teams = `${fixtures}/rbac-manager/teams/input.yaml`;
 
-  test('prints the same as JSON', async () => {
+  test('the command prints the same as JSON', async () => {
     const { code, stdout } = await imported(['rbac-manager', '-f', teams, '-o', 'json']);
     expect(code).toBe(0);
     await expect(stdout).toMatchFileSnapshot('../fixtures/import-output/teams.json');
@@ -76,18 +76,18 @@ describe('the command', () => {
     );
   });
 
-  test('counts on standard error, and says what must never be done', async () => {
+  test('the command counts on standard error, and says what must never be done', async () => {
     const { stderr } = await imported(['rbac-manager', '-f', teams]);
     expect(stderr).toMatch(
       /^never delete an RBACDefinition without --cascade=orphan: .*\n4 objects; 1 part /,
     );
   });
 
-  test('exits with 1 if something is lost and it is strict', async () => {
+  test('the command exits with 1 if something is lost and it is strict', async () => {
     expect(await imported(['rbac-manager', '-f', teams, '--strict'])).toMatchObject({ code: 1 });
   });
 
-  test('exits with 1 if nothing of the tool is found', async () => {
+  test('the command exits with 1 if nothing of the tool is found', async () => {
     expect(await imported(['capsule', '-f', teams])).toEqual({
       code: 1,
       stdout: '',
@@ -95,13 +95,13 @@ describe('the command', () => {
     });
   });
 
-  test('exits with 3 if a document is no object, and names its place', async () => {
+  test('the command exits with 3 if a document is no object, and names its place', async () => {
     const { code, stderr } = await imported(['capsule', '-f', '-'], 'kind: Tenant\n');
     expect(code).toBe(3);
     expect(stderr).toMatch(/^stdin:1:1: apiVersion: /);
   });
 
-  test('knows no other source', async () => {
+  test('the command knows no other source', async () => {
     expect(await readCommand(['import', 'kustomize'], {})).toMatchObject({
       kind: 'wrong',
       code: 2,
@@ -119,7 +119,7 @@ describe('the command', () => {
 const annotation = 'reflector.v1.k8s.emberstack.com/reflects: c/d';
 
 describe('a Secret that moves to a shared namespace', () => {
-  test('is written with its values only to the file that a person names, which no other user can read', async () => {
+  test('a Secret that moves to a shared namespace is written with its values only to the file that a person names, which no other user can read', async () => {
     const path = join(await mkdtemp(join(tmpdir(), 'reeve-import-')), 'secrets.yaml');
     const args = ['clustersecret', '-f', `${fixtures}/clustersecret/inline/input.yaml`];
     const { stdout } = await imported([...args, '--secrets-file', path]);

@@ -25,7 +25,7 @@ test('each known id has a file, and no other file is there', () => {
 });
 
 describe.each(intentRenderings)('$title: what $adapter gives', ({ adapter, rendering }) => {
-  test('is accepted in a policy', () => {
+  test('what an adapter gives is accepted in a policy', () => {
     const { resources = [], serviceAccounts = [], namespaces } = rendering;
     const escaped = JSON.parse(JSON.stringify(resources).replaceAll('${', '$${')) as unknown;
     const parsed = parseNamespacePolicy({
@@ -40,7 +40,7 @@ describe.each(intentRenderings)('$title: what $adapter gives', ({ adapter, rende
     expect(parsed).toMatchObject({ ok: true });
   });
 
-  test('has only the kinds that the adapter provides', () => {
+  test('what an adapter gives has only the kinds that the adapter provides', () => {
     const provides = intentAdapters.find(({ id }) => id === adapter)?.provides.map(groupKind);
     const kinds = rendering.resources?.map(groupKind) ?? [];
     expect(kinds.filter((kind) => provides?.includes(kind) !== true)).toEqual([]);

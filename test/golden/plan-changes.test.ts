@@ -48,7 +48,7 @@ describe('the violations that a policy causes', () => {
   });
   const line = '6 open violations: 2 of Namespaces, 1 of Roles, 2 of RoleBindings, 1 of Secrets';
 
-  test('are one line for a new policy, with rules on Secrets and RBAC', async () => {
+  test('the violations that a policy causes are one line for a new policy, with rules on Secrets and RBAC', async () => {
     const { code, stdout } = await planObjects([namespacePolicy('p', all)], state);
     expect(code).toBe(0);
     expect(stdout).toContain(`NamespacePolicy/p  new\n  ${line}\n`);
@@ -56,7 +56,7 @@ describe('the violations that a policy causes', () => {
     expect(markdown.stdout).toContain(`- \`NamespacePolicy/p\`: new\n  - ${line}\n`);
   });
 
-  test('are listed one by one with --all, without a value of a Secret', async () => {
+  test('the violations that a policy causes are listed one by one with --all, without a value of a Secret', async () => {
     const { stdout } = await planObjects([namespacePolicy('p', all)], state, '--all');
     expect(stdout).toContain(
       `  ${line}\n` +
@@ -94,7 +94,7 @@ describe('the violations that a policy causes', () => {
     expect(whole.stdout).toContain(`NamespacePolicy/p\n  ${line}; all were there before\n`);
   });
 
-  test('are counted for a policy that the files do not have, where they bring a namespace under it', async () => {
+  test('the violations that a policy causes are counted for a policy that the files do not have, where they bring a namespace under it', async () => {
     const match = { namespaceSelector: { matchLabels: { tier: 'team' } } };
     const stored = namespacePolicy('p', { ...all, match, validationActions: ['Audit'] });
     const { stdout } = await planObjects([aNamespace('a', { tier: 'team' })], [...state, stored]);
@@ -103,7 +103,7 @@ describe('the violations that a policy causes', () => {
     );
   });
 
-  test('are shown for a namespace of --only that they are in', async () => {
+  test('the violations that a policy causes are shown for a namespace of --only that they are in', async () => {
     const only = async (name: string) =>
       (
         await planObjects(
@@ -117,7 +117,7 @@ describe('the violations that a policy causes', () => {
     expect(await only('ns/c')).not.toContain('NamespacePolicy/p');
   });
 
-  test('leave out an object that Reeve would delete', async () => {
+  test('the violations that a policy causes leave out an object that Reeve would delete', async () => {
     const contents = {
       roleBindings: [
         {
@@ -145,7 +145,7 @@ describe('the violations that a policy causes', () => {
     expect(stdout).not.toContain('open violation');
   });
 
-  test('say which kinds were not judged on a cluster, and never that there are none', async () => {
+  test('the violations that a policy causes say which kinds were not judged on a cluster, and never that there are none', async () => {
     const base = clusterState(
       {
         origin: 'a cluster',
@@ -240,7 +240,7 @@ describe('the plan of a deletion', () => {
   const spec = { match: { names: ['a'] }, contents: { resources: [quota('q')] } };
   const state = [aNamespace('a'), namespacePolicy('p', spec, { finalizers }), quota('q', 'p')];
 
-  test('shows what the end of a policy deletes', async () => {
+  test('the plan of a deletion shows what the end of a policy deletes', async () => {
     const { code, stdout } = await planObjects([], state, '--delete', 'policy/p', '--exit-code');
     expect(code).toBe(2);
     expect(stdout).toBe(
@@ -252,13 +252,13 @@ describe('the plan of a deletion', () => {
     );
   });
 
-  test('goes with files', async () => {
+  test('the plan of a deletion goes with files', async () => {
     const files = [namespacePolicy('q', { match: { names: ['a'] } })];
     const { stdout } = await planObjects(files, state, '--delete', 'nspol/p', '-o', 'json');
     expect(JSON.parse(stdout)).toMatchObject({ documents: 1, deletions: 1, counts: { delete: 1 } });
   });
 
-  test('of a policy without the finalizer leaves its objects', async () => {
+  test('the plan of a deletion of a policy without the finalizer leaves its objects', async () => {
     const { stdout } = await planObjects(
       [],
       [aNamespace('a'), namespacePolicy('p', spec), quota('q', 'p')],
@@ -269,7 +269,7 @@ describe('the plan of a deletion', () => {
     expect(stdout).toContain('lacks the finalizer reeve.dev/cleanup');
   });
 
-  test('of an intent ends what its bindings provide', async () => {
+  test('the plan of a deletion of an intent ends what its bindings provide', async () => {
     const intent = {
       apiVersion: reeve,
       kind: 'SecurityIntent',
@@ -292,7 +292,7 @@ describe('the plan of a deletion', () => {
   test.each([
     ['policy/q', 'there is no NamespacePolicy/q; did you mean NamespacePolicy/p?'],
     ['intent/none', 'there is no SecurityIntent/none'],
-  ])('of a name that does not exist is no plan: %s', async (name, problem) => {
+  ])('the plan of a deletion of a name that does not exist is no plan: %s', async (name, problem) => {
     expect(await planObjects([], state, '--delete', name)).toMatchObject({
       code: 1,
       stdout: '',
@@ -300,7 +300,7 @@ describe('the plan of a deletion', () => {
     });
   });
 
-  test('of an object of the files is no plan', async () => {
+  test('the plan of a deletion of an object of the files is no plan', async () => {
     expect(await planObjects([namespacePolicy('p', {})], state, '--delete', 'policy/p')).toMatchObject({
       stdout: '',
       stderr: `${assumed}--delete: NamespacePolicy p is also in the files\n`,
@@ -310,7 +310,7 @@ describe('the plan of a deletion', () => {
   test.each([
     ['ns/a', '--delete: "ns/a" is not valid'],
     ['binding/', '--delete: "binding/" is not valid'],
-  ])('of another kind is a wrong flag: %s', async (name, problem) => {
+  ])('the plan of a deletion of another kind is a wrong flag: %s', async (name, problem) => {
     expect(await readCommand(['plan', '--delete', name], {})).toMatchObject({
       kind: 'wrong',
       problems: [expect.stringContaining(problem) as string],

@@ -17,13 +17,13 @@ describe('the plan of files', () => {
     ['whole.txt', ['--all']],
     ['team-b.txt', ['--only', 'ns/team-b']],
     ['share.txt', ['--only', 'share/regcred', '--only', 'ns/team-a', '--only', 'ns/team-b']],
-  ])('is the same as in %s', async (file, args) => {
+  ])('the plan of files is the same as in %s', async (file, args) => {
     const { code, stdout, stderr } = await plan(onFiles(...args));
     expect({ code, stderr }).toEqual({ code: 0, stderr: assumed });
     await expect(stdout).toMatchFileSnapshot(`../fixtures/plan/expected/${file}`);
   });
 
-  test('has colors on a terminal', async () => {
+  test('the plan of files has colors on a terminal', async () => {
     const { stdout } = await plan(onFiles('--only', 'ns/team-b'), { isColored: true });
     await expect(stdout).toMatchFileSnapshot('../fixtures/plan/expected/colored.txt');
   });
@@ -32,12 +32,12 @@ describe('the plan of files', () => {
 describe('the exit code', () => {
   const files = ['-f', `${policies}/shares.yaml`, '--state', cluster];
 
-  test('is 1 if something would be refused, and 2 if something would change', async () => {
+  test('the exit code is 1 if something would be refused, and 2 if something would change', async () => {
     expect(await plan(onFiles('--exit-code'))).toMatchObject({ code: 1 });
     expect(await plan([...files, '--exit-code'])).toMatchObject({ code: 2 });
   });
 
-  test('counts changes that are shown, but all deletions and refusals', async () => {
+  test('the exit code counts changes that are shown, but all deletions and refusals', async () => {
     const elsewhere = ['--only', 'ns/team-c'];
     expect(await plan([...files, ...elsewhere, '--exit-code'])).toMatchObject({ code: 0, stderr: assumed });
     expect(await plan([...files, ...elsewhere, '--max-deletions', '0'])).toMatchObject({ code: 1 });
@@ -47,7 +47,7 @@ describe('the exit code', () => {
     });
   });
 
-  test('is 1 for a Namespace of the files that would be refused', async () => {
+  test('the exit code is 1 for a Namespace of the files that would be refused', async () => {
     const rule = { namespaces: { name: { pattern: '^team-' } } };
     const policy = {
       apiVersion: 'reeve.dev/v1alpha1',
@@ -63,7 +63,7 @@ describe('the exit code', () => {
     expect(stdout).toContain('refused');
   });
 
-  test('is 2 for a new Namespace that gets nothing', async () => {
+  test('the exit code is 2 for a new Namespace that gets nothing', async () => {
     const stdin = 'apiVersion: v1\nkind: Namespace\nmetadata: {name: lonely}';
     const { code, stdout } = await plan(
       ['-f', '-', '--state', 'test/fixtures/plan/quiet.yaml', '--exit-code'],
@@ -75,7 +75,7 @@ describe('the exit code', () => {
     expect(stdout).toContain('namespace lonely\n  + create  Namespace/lonely\n      one of the files\n');
   });
 
-  test('is 0 if nothing would change', async () => {
+  test('the exit code is 0 if nothing would change', async () => {
     const quiet = 'test/fixtures/plan/quiet.yaml';
     const unchanged = await plan(['-f', quiet, '--state', quiet, '--exit-code']);
     expect(unchanged).toMatchObject({ code: 0 });
@@ -84,7 +84,7 @@ describe('the exit code', () => {
     );
   });
 
-  test('is 1 if more objects would be deleted or re-created than allowed', async () => {
+  test('the exit code is 1 if more objects would be deleted or re-created than allowed', async () => {
     expect(await plan([...files, '--max-deletions', '3'])).toMatchObject({ code: 0 });
     expect(await plan([...files, '--max-deletions', '0', '--exit-code', '--all'])).toEqual({
       code: 1,
@@ -93,7 +93,7 @@ describe('the exit code', () => {
     });
   });
 
-  test('counts deletions that wait for a confirmation', async () => {
+  test('the exit code counts deletions that wait for a confirmation', async () => {
     const args = onFiles('--all', '--only', 'policy/limits', '--max-deletions');
     expect(await plan([...args, '10'])).toMatchObject({
       code: 1,
@@ -104,12 +104,12 @@ describe('the exit code', () => {
     expect(await plan([...args, '11'])).toMatchObject({ code: 0 });
   });
 
-  test('does not count deletions of today that are not shown', async () => {
+  test('the exit code does not count deletions of today that are not shown', async () => {
     expect(await plan([...files, '--max-deletions', '1'])).toMatchObject({ code: 0 });
     expect(await plan([...files, '--max-deletions', '1', '--all'])).toMatchObject({ code: 1 });
   });
 
-  test('is 0 if only what is not shown would change, and 2 with --all', async () => {
+  test('the exit code is 0 if only what is not shown would change, and 2 with --all', async () => {
     const other = 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: other, namespace: team-a}';
     const args = ['-f', '-', '--state', cluster, '--exit-code'];
     const { code, stdout } = await plan(args, { stdin: other });
@@ -120,7 +120,7 @@ describe('the exit code', () => {
     expect(await plan([...args, '--all'], { stdin: other })).toMatchObject({ code: 2 });
   });
 
-  test('for wrong flags is 3 with --exit-code, because 2 means changes', async () => {
+  test('the exit code for wrong flags is 3 with --exit-code, because 2 means changes', async () => {
     expect(await readCommand(['plan', '--exit-code'], {})).toMatchObject({ kind: 'wrong', code: 3 });
     expect(await readCommand(['plan'], {})).toMatchObject({
       kind: 'wrong',

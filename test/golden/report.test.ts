@@ -15,13 +15,13 @@ async function report(args: readonly string[], { stdin = '', isColored = false }
 }
 
 describe('a report on files', () => {
-  test.each(formats)('is the same as in the file, as %s', async (format) => {
+  test.each(formats)('a report on files is the same as in the file, as %s', async (format) => {
     const { code, stdout, stderr } = await report(['-f', files, '--secrets', '-o', format]);
     expect({ code, stderr }).toEqual({ code: 0, stderr: assumed });
     await expect(stdout).toMatchFileSnapshot(`../fixtures/report/expected/report.${format}`);
   });
 
-  test('has strong titles on a terminal, and is otherwise the same', async () => {
+  test('a report on files has strong titles on a terminal, and is otherwise the same', async () => {
     const colored = await report(['-f', files, '--secrets'], { isColored: true });
     const plain = await report(['-f', files, '--secrets']);
     expect(colored.stdout).toContain('\u001b[1mViolations (6)\u001b[22m\n');
@@ -29,13 +29,13 @@ describe('a report on files', () => {
     expect(colored.stdout.replaceAll(/\u001b\[\d+m/g, '')).toBe(plain.stdout);
   });
 
-  test('says that existing Secrets were not judged, if a policy has rules for them', async () => {
+  test('a report on files says that existing Secrets were not judged, if a policy has rules for them', async () => {
     const { stdout, stderr } = await report(['-f', files]);
     expect(stderr).toBe(`${assumed}existing Secrets were not judged; --secrets judges them\n`);
     expect(stdout).not.toContain('secrets.forbiddenTypes');
   });
 
-  test('of one good namespace has no entries', async () => {
+  test('a report on files of one good namespace has no entries', async () => {
     const good = 'apiVersion: v1\nkind: Namespace\nmetadata: {name: a}';
     const { code, stdout } = await report(['-f', '-'], { stdin: good });
     expect({ code, stdout }).toEqual({
@@ -80,7 +80,7 @@ describe('a narrowed report', () => {
     return (JSON.parse(stdout) as ReportOutput).entries;
   };
 
-  test('has the entries of the namespaces of -n alone', async () => {
+  test('a narrowed report has the entries of the namespaces of -n alone', async () => {
     const entries = await entriesOf('-n', 'team-a', '-n', 'team-old');
     expect(new Set(entries.map(({ namespace }) => namespace))).toEqual(new Set(['team-a', 'team-old']));
   });
@@ -88,14 +88,14 @@ describe('a narrowed report', () => {
   test.each([
     ['--policy', 'team', '--share', 'missing'],
     ['--policy', 'policy/team', '--share', 'sshare/missing'],
-  ])('has the entries of the policies and shares that are named: %s %s %s %s', async (...args) => {
+  ])('a narrowed report has the entries of the providers that are named: %s %s %s %s', async (...args) => {
     const entries = await entriesOf(...args);
     expect(new Set(entries.map(({ policy }) => policy))).toEqual(
       new Set(['NamespacePolicy/team', 'SecretShare/missing']),
     );
   });
 
-  test('has the whole report for -A', async () => {
+  test('a narrowed report has the whole report for -A', async () => {
     expect(await entriesOf('-A')).toEqual(await entriesOf());
   });
 
@@ -107,7 +107,7 @@ describe('a narrowed report', () => {
       'namespace team-b: no policy matches it, because it belongs to Kubernetes or Reeve, or the install excludes it\n',
     ],
     [['--policy', 'nothing'], 'there is no NamespacePolicy/nothing\n'],
-  ])('of %j, which does not exist or is excluded, is none', async (args, problem) => {
+  ])('a narrowed report of %j, which does not exist or is excluded, is none', async (args, problem) => {
     expect(await report([files, '--secrets', ...args])).toMatchObject({
       code: 1,
       stdout: '',
@@ -115,7 +115,7 @@ describe('a narrowed report', () => {
     });
   });
 
-  test('has what was written since a time, and nothing of older objects', async () => {
+  test('a narrowed report has what was written since a time, and nothing of older objects', async () => {
     const policy =
       '{apiVersion: reeve.dev/v1alpha1, kind: NamespacePolicy, metadata: {name: p}, spec: {validationActions: [Audit], namespaces: {required: {labels: {team: {}}}}}}';
     const namespace = (name: string, time: string) =>
@@ -137,14 +137,14 @@ describe('a narrowed report', () => {
     ['team/red', '"team/red" is not valid; accepted: NAME or policy/NAME', '--policy'],
     ['share/missing', '"share/missing" is not valid; accepted: NAME or policy/NAME', '--policy'],
     ['a/b/c', '"a/b/c" is not valid; accepted: NAME, NAMESPACE/NAME or binding/NAME', '--binding'],
-  ])('is refused for %s, which is no name of that kind', async (text, problem, flag) => {
+  ])('a narrowed report is refused for %s, which is no name of that kind', async (text, problem, flag) => {
     expect(await readCommand(['report', flag, text], {})).toMatchObject({
       kind: 'wrong',
       problems: [`${flag}: ${problem}`],
     });
   });
 
-  test('is never written, because the other Reports would be deleted', async () => {
+  test('a narrowed report is never written, because the other Reports would be deleted', async () => {
     const wrong = await readCommand(['report', '--write', '-n', 'a'], {});
     expect(wrong).toMatchObject({
       problems: ['--write writes all Reports: leave out -n, --policy, --share, --binding and --since'],
@@ -153,7 +153,7 @@ describe('a narrowed report', () => {
 });
 
 describe('the tables for people', () => {
-  test('have one row for a cause in many namespaces', async () => {
+  test('the tables for people have one row for a cause in many namespaces', async () => {
     const policy =
       '{apiVersion: reeve.dev/v1alpha1, kind: NamespacePolicy, metadata: {name: p}, spec: {validationActions: [Audit], namespaces: {required: {labels: {owner: {}}}}}}';
     const names = Array.from({ length: 18 }, (_, index) => `n${String(index).padStart(2, '0')}`);
@@ -169,7 +169,7 @@ describe('the tables for people', () => {
     );
   });
 
-  test('can be divided by the team of a namespace, in the label of the install', async () => {
+  test('the tables for people can be divided by the team of a namespace, in the label of the install', async () => {
     const { stdout } = await report([files, '--group-by', 'team']);
     expect(stdout).toMatch(/\nTeam red \(\d+\)\n {2}WHAT +POLICY +NAMESPACES/);
     expect(stdout).toContain('\nWithout a team (');
@@ -177,7 +177,7 @@ describe('the tables for people', () => {
     expect(other.stdout).toContain('\nTeam dev (');
   });
 
-  test('can be divided by namespace', async () => {
+  test('the tables for people can be divided by namespace', async () => {
     const { stdout } = await report([files, '--group-by', 'namespace']);
     expect(stdout).toMatch(/\nNamespace team-b \(\d+\)\n {2}WHAT +POLICY +OBJECT +RULE OR REASON/);
   });

@@ -28,7 +28,7 @@ test.each([
 });
 
 describe('the schemas of our kinds', () => {
-  test('hold for every sample', async () => {
+  test('the schemas of our kinds hold for every sample', async () => {
     const { files } = await readYamlFiles('manifests/samples');
     const objects = files.flatMap((file) => readObjects(file).objects);
     const checked = objects.flatMap(({ value }) => {
@@ -39,7 +39,7 @@ describe('the schemas of our kinds', () => {
     expect(checked.flat()).toEqual([]);
   });
 
-  test('find a field that is misspelled, and a name that is too long', () => {
+  test('the schemas of our kinds find a field that is misspelled, and a name that is too long', () => {
     const policy = {
       apiVersion: 'reeve.dev/v1alpha1',
       kind: 'NamespacePolicy',

@@ -8,13 +8,13 @@ import { SuiteFolder } from '../support/suite-folder.ts';
 const suites = 'test/fixtures/suites';
 
 describe('the results of suites that pass, fail or cannot run', () => {
-  test.each(['text', 'json', 'junit', 'github'])('are the same as in the file, as %s', async (format) => {
+  test.each(['text', 'json', 'junit', 'github'])('the results equal the file, as %s', async (format) => {
     const { code, stdout, stderr } = await reeveTest([suites, '-o', format]);
     expect({ code, stderr }).toEqual({ code: 1, stderr: '' });
     await expect(stdout).toMatchFileSnapshot(`../fixtures/suites/expected/results.${format}`);
   });
 
-  test('show nothing of a Secret', async () => {
+  test('the results of suites that pass, fail or cannot run show nothing of a Secret', async () => {
     const files = await Promise.all(
       ['policies/tests/cluster.yaml', 'policies/tests/failing.yaml'].map((file) =>
         readFile(`${suites}/${file}`, 'utf8'),

@@ -254,7 +254,7 @@ describe('the budget of a review', () => {
   const dear = { validations: ['a', 'b', 'c', 'd', 'e', 'f'].map((name) => ({ name, expression })) };
   const namespace = reviewJson(namespaceObject('team-a'));
 
-  test('counts work, so a busy machine does not spend it', async () => {
+  test('the budget of a review counts work, so a busy machine does not spend it', async () => {
     let time = 0;
     const clock = { now: () => new Date(), monotonic: () => (time += 300) };
     await start(snapshotOf({ 'secret-rules': secretRules }, [knownNamespace('team-a', { tier: 'team' })]), {
@@ -263,7 +263,7 @@ describe('the budget of a review', () => {
     expect((await ask('/validate?timeout=30s', secret)).status).not.toMatchObject({ code: 504 });
   });
 
-  test('names the policy that uses it up, with its cost', async () => {
+  test('the budget of a review names the policy that uses it up, with its cost', async () => {
     await start(snapshotOf({ dear, cheap: { validations: [{ name: 'a', expression: 'true' }] } }));
     const { status } = await ask('/validate', namespace);
     expect(status?.code).toBe(504);
@@ -272,7 +272,7 @@ describe('the budget of a review', () => {
     );
   });
 
-  test('blames the machine and no policy when the answer is due before the budget is used up', async () => {
+  test('the budget of a review blames the machine and no policy when the answer is due before the budget is used up', async () => {
     let time = 0;
     const clock = { now: () => new Date(), monotonic: () => (time += 500) };
     const { observer } = await start(snapshotOf({ dear }), { clock });

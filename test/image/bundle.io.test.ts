@@ -112,7 +112,7 @@ test('each role loads only its own code', () => {
   expect(reconciler.join(' ')).not.toMatch(/node_modules\/(?:express|node-forge|@kubernetes)\//);
 });
 
-test('of express, the webhook loads the router alone', () => {
+test('the webhook loads the router of express alone', () => {
   const packages = loadedWith('webhook-role.cjs', image).join(' ');
   expect(packages).toMatch(/node_modules\/router\//);
   expect(packages).not.toMatch(/node_modules\/(?:body-parser|send|qs)\//);

@@ -65,24 +65,24 @@ test('nothing else is installed with the package', () => {
 });
 
 describe('the installed package', () => {
-  test('works with npx', () => {
+  test('the installed package works with npx', () => {
     expect(run('npx', '--no-install', 'reeve', '--help').stdout).toContain('Usage: reeve COMMAND');
     const policies = join(app, 'node_modules/reeve/manifests/samples/first-steps');
     const checked = run('npx', '--no-install', 'reeve', 'check', '-f', policies);
     expect(checked).toMatchObject({ status: 0, stderr: '' });
   });
 
-  test('is a plugin of kubectl, which kubectl completes', () => {
+  test('the installed package is a plugin of kubectl, which kubectl completes', () => {
     expect(run('kubectl', 'reeve', '--help').stdout).toContain('Usage: kubectl reeve COMMAND');
     expect(run('kubectl', 'reeve', 'check', '--help').stdout).toContain('  kubectl reeve check -f policies/');
     expect(run('kubectl', '__complete', 'reeve', 'unin').stdout).toMatch(/^uninstall\t/);
   });
 
-  test('plays the demo of the sandbox', () => {
+  test('the installed package plays the demo of the sandbox', () => {
     expect(run('reeve', 'up', '--demo', '--json')).toMatchObject({ status: 0 });
   });
 
-  test('finds the manifests of an uninstall', () => {
+  test('the installed package finds the manifests of an uninstall', () => {
     const closed = join(folder, 'kubeconfig');
     const clusters = [{ name: 'c', cluster: { server: 'https://127.0.0.1:1' } }];
     const contexts = [{ name: 'c', context: { cluster: 'c', user: 'u' } }];

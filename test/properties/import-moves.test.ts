@@ -35,7 +35,7 @@ const besides = ['RoleBinding/oil-dev/capsule-oil-0-2f1d9b', 'NetworkPolicy/shop
 const allowed = ['v1/ConfigMap', 'v1/ResourceQuota', 'v1/LimitRange', 'v1/ServiceAccount'];
 const install = findInstall([], { resourceKind: [...allowed, 'networking.k8s.io/v1/NetworkPolicy'] });
 
-test('for each source there are objects that the tool has created', () => {
+test('each source has objects that the tool has created', () => {
   expect([...new Set(moves.map(({ source }) => source))]).toEqual([...importSources]);
 });
 
@@ -68,7 +68,7 @@ describe.each(moves)('the move from $source, $name', ({ source, objects, options
     );
   }
 
-  test('adopts each object that the tool has created, and changes nothing but marks', async () => {
+  test('a move adopts each object that the tool has created, and changes nothing but marks', async () => {
     const all = await adoptions(await afterApply());
     const rows = all.flatMap(({ output }) => output.namespaces.flatMap(({ changes }) => changes));
     const { located } = await readObjectFiles([made], { stdin });
@@ -79,7 +79,7 @@ describe.each(moves)('the move from $source, $name', ({ source, objects, options
     expect(rows.map(rowText).sort()).toEqual(adoptable.map((id) => `update ${id}: `).sort());
   });
 
-  test('deletes nothing, before the adoption and after it', async () => {
+  test('a move deletes nothing, before the adoption and after it', async () => {
     const base = await afterApply();
     const offers = (await adoptions(base)).flatMap((each) => each.offers);
     const marks = new Map([[adoptLabel, 'true']]);

@@ -135,7 +135,7 @@ describe('a start that fails', () => {
     ['an unknown flag', ['--dmeo'], 2, 'did you mean --demo?'],
     ['a cluster', ['--kubeconfig', 'x'], 2, 'unknown'],
     ['policies that are not there', ['--policies', '/nowhere'], 3, '/nowhere cannot be read'],
-  ])('with %s', async (_, args, code, message) => {
+  ])('a start with %s fails', async (_, args, code, message) => {
     const output = await up(args).ended();
     expect(output.code).toBe(code);
     expect(output.stderr).toContain(message);

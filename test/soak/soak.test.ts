@@ -58,7 +58,7 @@ describeCluster('three minutes of churn and faults', () => {
     expect(report.calls.failed).toBe(0);
   });
 
-  test('at the end the cluster is exactly as policies and shares want it', () => {
+  test('the cluster is at the end exactly as policies and shares want it', () => {
     expect(report.deviations).toEqual([]);
   });
 

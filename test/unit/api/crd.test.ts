@@ -1,6 +1,6 @@
 // The CustomResourceDefinitions: structural, documented, bounded, and the same as the files in the repository.
 import { readFile } from 'node:fs/promises';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, test } from 'vitest';
 import { crdOf, generatedCrds, kindDefinitions } from '../../../src/api/crd.ts';
 import { isJsonObject } from '../../../src/base/json.ts';
 import { parseYaml } from '../../../src/base/yaml.ts';
@@ -276,15 +276,13 @@ describe.each(kinds)('%s', (kind, crd, expected) => {
   });
 });
 
-describe('the committed files', () => {
-  it('the committed files equal the generated ones', async () => {
-    expect(await staleGeneratedFiles()).toEqual([]);
-  });
+test('the committed files equal the generated ones', async () => {
+  expect(await staleGeneratedFiles()).toEqual([]);
+});
 
-  it('the committed files parse to the definitions', async () => {
-    const texts = await Promise.all(generatedCrds().map(({ path }) => readFile(path, 'utf8')));
-    expect(texts.map((text) => parseYaml(text).documents)).toMatchObject(
-      kindDefinitions.map((definition) => [{ kind: 'data', value: crdOf(definition) }]),
-    );
-  });
+test('the committed files parse to the definitions', async () => {
+  const texts = await Promise.all(generatedCrds().map(({ path }) => readFile(path, 'utf8')));
+  expect(texts.map((text) => parseYaml(text).documents)).toMatchObject(
+    kindDefinitions.map((definition) => [{ kind: 'data', value: crdOf(definition) }]),
+  );
 });

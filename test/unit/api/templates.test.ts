@@ -64,14 +64,14 @@ describe.each([template, rendered])('the text %s', (mark) => {
     ['spec.target.labels.team', 'SecretShare', { ...share, target: { labels: { team: mark } } }],
     ['spec.tags[0]', 'SecurityIntent', { id: 'escapeToHost', tags: [mark] }],
     ['spec.intents[0]', 'ClusterSecurityIntentBinding', { intents: [mark] }],
-  ])('is refused in %s, which reads no template', (field, kind, spec) => {
+  ])('the text is refused in %s, which reads no template', (field, kind, spec) => {
     const problems = problemsOf(kind, spec);
     expect(problems).toHaveLength(1);
     expect(problems[0]).toMatch(`${field}: found "`);
     expect(problems[0]).toMatch('; this field reads no template, so ${ and {{ are refused');
   });
 
-  it('is refused as a key of a default', () => {
+  it('the text is refused as a key of a default', () => {
     const labels = { [mark.replaceAll(' ', '')]: 'a' };
     expect(problemsOf('NamespacePolicy', { namespaces: { defaults: { labels } } })).toHaveLength(1);
   });
@@ -82,7 +82,7 @@ describe.each([template, rendered])('the text %s', (mark) => {
     ['value of a default annotation', { namespaces: { defaults: { annotations: { a: mark } } } }],
     ['name of a RoleBinding', { contents: { roleBindings: [binding(mark)] } }],
     ['expression', { match: { matchConditions: [{ name: 'x', expression: `'${rendered}' != '\${'` }] } }],
-  ])('is accepted in the %s', (_, spec) => {
+  ])('the text is accepted in the %s', (_, spec) => {
     expect(problemsOf('NamespacePolicy', spec)).toEqual([]);
   });
 });

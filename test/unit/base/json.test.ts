@@ -10,7 +10,7 @@ test.each<readonly [unknown, boolean]>([
   [undefined, false],
   ['text', false],
   [5, false],
-])('that %j is a JSON object is %s', (value, isObject) => {
+])('%j is a JSON object: %s', (value, isObject) => {
   expect(isJsonObject(value)).toBe(isObject);
 });
 

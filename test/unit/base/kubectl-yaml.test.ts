@@ -91,17 +91,17 @@ describe('an unquoted value', () => {
     ]);
   });
 
-  it('is not reported if it is quoted or a block', () => {
+  it('an unquoted value is not reported if it is quoted or a block', () => {
     expect(misreadIn(`a: "on"\nb: 'yes'\nc: |\n  no\nd: >\n  010\n`)).toEqual([]);
   });
 
-  it('is reported once, however many aliases it has, and never quoted', () => {
+  it('an unquoted value is reported once, however many aliases it has, and never quoted', () => {
     const found = misreadIn('a: &pin 1_234\nb: *pin\nc: *pin\n');
     expect(found).toEqual([expect.stringMatching(/^1:9 /)]);
     expect(found.join()).not.toContain('234');
   });
 
-  it('is quoted in the YAML that we write', () => {
+  it('an unquoted value is quoted in the YAML that we write', () => {
     const all = [...booleans, ...numbers].map(([plain]) => plain);
     expect(misreadIn(stringifyYaml({ all, ...Object.fromEntries(all.map((plain) => [plain, 1])) }))).toEqual(
       [],
@@ -163,7 +163,7 @@ describe('a merge key', () => {
     },
   );
 
-  it('cannot multiply the size of a text', () => {
+  it('a merge key cannot multiply the size of a text', () => {
     const wide = Array.from({ length: 300 }, (_, index) => `k${index}: 1`).join(', ');
     const text = `a: &a { ${wide} }\n${Array.from({ length: 300 }, (_, index) => `b${index}: { <<: *a }`).join('\n')}\n`;
     const [document] = parseYaml(text).documents;
@@ -173,7 +173,7 @@ describe('a merge key', () => {
   });
 });
 
-it('counts the misread values of a document after the first 20', () => {
+it('the misread values of a document are counted after the first 20', () => {
   const found = misreadIn('- on\n'.repeat(23));
   expect(found).toHaveLength(20);
   expect(found.filter((each) => each.endsWith(' (and 3 more of this kind)'))).toEqual([found.at(-1)]);

@@ -13,6 +13,6 @@ test.each([
   ['nmea', 2, 'name'],
   ['zzz', 3, undefined],
   ['', 3, undefined],
-])('for %j with at most %i changes, the suggestion is %s', (given, maxDistance, found) => {
+])('the suggestion for %j with at most %i changes is %s', (given, maxDistance, found) => {
   expect(nearest(given, known, maxDistance)).toBe(found);
 });

@@ -1,5 +1,5 @@
 // Checks the texts of problems and of their paths.
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, test } from 'vitest';
 import { renderPath, renderProblem, type Path } from '../../../src/base/problem.ts';
 
 describe('renderPath', () => {
@@ -17,15 +17,13 @@ describe('renderPath', () => {
   });
 });
 
-describe('renderProblem', () => {
-  it('names the path, what was found and what is accepted', () => {
-    const problem = { path: ['spec', 'match', 'names', 0], found: '5', accepted: 'text' };
-    expect(renderProblem(problem)).toBe('spec.match.names[0]: found 5; accepted: text');
-  });
+test('renderProblem names the path, what was found and what is accepted', () => {
+  const problem = { path: ['spec', 'match', 'names', 0], found: '5', accepted: 'text' };
+  expect(renderProblem(problem)).toBe('spec.match.names[0]: found 5; accepted: text');
+});
 
-  it('calls the root "the object"', () => {
-    expect(renderProblem({ path: [], found: 'nothing', accepted: 'something' })).toBe(
-      'the object: found nothing; accepted: something',
-    );
-  });
+test('renderProblem calls the root "the object"', () => {
+  expect(renderProblem({ path: [], found: 'nothing', accepted: 'something' })).toBe(
+    'the object: found nothing; accepted: something',
+  );
 });

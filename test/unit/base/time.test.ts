@@ -39,7 +39,7 @@ describe('isDateTime', () => {
     ['2027-01-31T00:00:00', false],
     ['2027-01-31', false],
     ['tomorrow', false],
-  ])('that %s is a date and time is %s', (text, valid) => {
+  ])('%s is a date and time: %s', (text, valid) => {
     expect(isDateTime(text)).toBe(valid);
     expect(valid && Number.isNaN(Date.parse(text))).toBe(false);
   });

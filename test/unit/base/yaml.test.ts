@@ -114,7 +114,7 @@ describe('stringifyYaml', () => {
     expect(document).toMatchObject({ kind: 'data', value });
   });
 
-  it('quotes what YAML 1.1 would read differently, and writes no anchors', () => {
+  it('stringifyYaml quotes what YAML 1.1 would read differently, and writes no anchors', () => {
     const shared = { x: 1 };
     expect(stringifyYaml({ a: 'yes', b: shared, c: shared })).toBe('a: "yes"\nb:\n  x: 1\nc:\n  x: 1\n');
   });

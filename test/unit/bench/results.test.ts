@@ -36,7 +36,7 @@ test.each([
   ['exactly', [1000, 1000, 1000], 1000],
   ['at most', [4, 9, 5], 9],
   ['at least', [4, 9, 5], 4],
-] as const)('of counts with the goal "%s", the worst round of %j counts', (is, ours, expected) => {
+] as const)('the goal "%s" compares the worst count of the rounds %j', (is, ours, expected) => {
   expect(figureOf(row({ of: 'count', is, limit: 1000 }), { ours }).figure).toBe(expected);
 });
 
@@ -148,7 +148,7 @@ test.each([
   ],
   [[1], [[]]],
   [[2], [['four']]],
-])('of the measurements %j, a row is complete after its last one', (indexes, expected) => {
+])('a row of the measurements %j is complete after the last one', (indexes, expected) => {
   const chosen = choices.filter((_, index) => indexes.includes(index));
   expect(chosen.map((each) => completedBy(each, chosen, choices))).toEqual(expected);
 });

@@ -11,7 +11,7 @@ test.each([
   [[7], 0.99, 7],
   [[1, 2], 1, 2],
   [[], 0.5, Number.NaN],
-])('of %j, the quantile %d is %d', (values, share, expected) => {
+])('the values %j have at the quantile %d the value %d', (values, share, expected) => {
   expect(quantile(values, share)).toBe(expected);
 });
 

@@ -25,21 +25,19 @@ const condition = (type: string, status: string, reason = 'R'): object => ({
   status: { conditions: [{ type, status, reason }] },
 });
 
-describe('a kind', () => {
-  test('that is served is fine', () => {
-    expect(
-      kindProblems('k', object('CustomResourceDefinition', 'k', condition('Established', 'True'))),
-    ).toEqual([]);
-  });
+test('a kind that is served is fine', () => {
+  expect(
+    kindProblems('k', object('CustomResourceDefinition', 'k', condition('Established', 'True'))),
+  ).toEqual([]);
+});
 
-  test('that is missing or not served yet is a problem', () => {
-    expect(kindProblems('k', undefined)).toEqual([
-      'CustomResourceDefinition k is missing: apply the kinds again',
-    ]);
-    expect(kindProblems('k', object('CustomResourceDefinition', 'k'))).toEqual([
-      'the API server does not serve k yet',
-    ]);
-  });
+test('a kind that is missing or not served yet is a problem', () => {
+  expect(kindProblems('k', undefined)).toEqual([
+    'CustomResourceDefinition k is missing: apply the kinds again',
+  ]);
+  expect(kindProblems('k', object('CustomResourceDefinition', 'k'))).toEqual([
+    'the API server does not serve k yet',
+  ]);
 });
 
 describe('the guard', () => {
@@ -49,7 +47,7 @@ describe('the guard', () => {
   const bindingOf = (action: string): KubeObject =>
     object('B', guard.binding, { spec: { policyName: guard.policy, validationActions: [action] } });
 
-  test('that denies is fine', () => {
+  test('the guard that denies is fine', () => {
     expect(protectionProblems(guard, { policy, binding: bindingOf('Deny') })).toEqual([]);
   });
 
@@ -64,31 +62,29 @@ describe('the guard', () => {
   });
 });
 
-describe('the Deployments', () => {
-  const deployment = (status: object): KubeObject => ({
-    ...object('Deployment', 'reeve-webhook', { spec: { replicas: 2 }, status }),
-    metadata: { name: 'reeve-webhook', uid: 'u', resourceVersion: '1', generation: 3 },
-  });
-  const few =
-    'Deployment reeve-webhook has 1 of 2 replicas of its present version available: see its Pods and events';
+const deployment = (status: object): KubeObject => ({
+  ...object('Deployment', 'reeve-webhook', { spec: { replicas: 2 }, status }),
+  metadata: { name: 'reeve-webhook', uid: 'u', resourceVersion: '1', generation: 3 },
+});
+const few =
+  'Deployment reeve-webhook has 1 of 2 replicas of its present version available: see its Pods and events';
 
-  test.each([
-    ['all replicas available', { availableReplicas: 2, updatedReplicas: 2, observedGeneration: 3 }, []],
-    ['one replica missing', { availableReplicas: 1, updatedReplicas: 2, observedGeneration: 3 }, [few]],
-    [
-      'one replica of the version before',
-      { availableReplicas: 3, updatedReplicas: 1, observedGeneration: 3 },
-      [few],
-    ],
-  ] as const)('with %s', (_, status, problems) => {
-    expect(deploymentProblems([deployment(status)])).toEqual(problems);
-  });
+test.each([
+  ['all replicas available', { availableReplicas: 2, updatedReplicas: 2, observedGeneration: 3 }, []],
+  ['one replica missing', { availableReplicas: 1, updatedReplicas: 2, observedGeneration: 3 }, [few]],
+  [
+    'one replica of the version before',
+    { availableReplicas: 3, updatedReplicas: 1, observedGeneration: 3 },
+    [few],
+  ],
+] as const)('the Deployments are judged with %s', (_, status, problems) => {
+  expect(deploymentProblems([deployment(status)])).toEqual(problems);
+});
 
-  test('that are all missing are a problem', () => {
-    expect(deploymentProblems([])).toEqual([
-      'no Deployment of Reeve is in the namespace: check --install-namespace',
-    ]);
-  });
+test('the Deployments that are all missing are a problem', () => {
+  expect(deploymentProblems([])).toEqual([
+    'no Deployment of Reeve is in the namespace: check --install-namespace',
+  ]);
 });
 
 describe('the webhook configurations', async () => {

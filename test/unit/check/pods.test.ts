@@ -17,7 +17,7 @@ const heard = watch('/api/v1/namespaces', 1.4);
 describe('a Pod that answers reviews', () => {
   const pod = { name: 'w', answersReviews: true };
 
-  test('has no problem while its certificate is valid for 24 hours and its watches were heard within 180 s', () => {
+  test('a Pod that answers reviews has no problem while its certificate is valid for 24 hours and its watches were heard within 180 s', () => {
     const metrics = certificate(24 * hour) + heard + watch('/apis/reeve.dev/v1alpha1/secretshares', 180);
     expect(metricsSeen(pod, metrics, now)).toEqual({
       problems: [],
@@ -32,13 +32,13 @@ describe('a Pod that answers reviews', () => {
   test.each([
     [24 * hour - 1, 'ends in less than 24 hours, at 2026-11-24T11:59:59.000Z'],
     [-1, 'ended, at 2026-11-23T11:59:59.000Z'],
-  ])('has a problem if its certificate is valid for %d s', (seconds, when) => {
+  ])('a Pod that answers reviews has a problem if its certificate is valid for %d s', (seconds, when) => {
     expect(metricsSeen(pod, certificate(seconds) + heard, now).problems).toEqual([
       `the serving certificate of Pod w ${when}: see runbook ReeveCertificateExpires`,
     ]);
   });
 
-  test('has not been seen if it reports no serving certificate, or no watch', () => {
+  test('a Pod that answers reviews has not been seen if it reports no serving certificate, or no watch', () => {
     const unseen = ['Pod w does not report all of its certificates and watches'];
     expect(metricsSeen(pod, heard, now)).toMatchObject({ problems: [], unseen });
     expect(metricsSeen(pod, certificate(48 * hour), now)).toMatchObject({ problems: [], unseen });
@@ -48,7 +48,7 @@ describe('a Pod that answers reviews', () => {
     expect(metricsSeen({ ...pod, answersReviews: false }, heard, now)).toMatchObject({ unseen: [] });
   });
 
-  test('has not been seen if its numbers are no times', () => {
+  test('a Pod that answers reviews has not been seen if its numbers are no times', () => {
     const broken = metricsText('reeve_certificate_expiry_timestamp_seconds', 'certificate', {
       serving: 1e300,
     });
@@ -77,7 +77,7 @@ describe('the Pods', () => {
   const proxyOf = (name: string): string =>
     `/api/v1/namespaces/reeve-system/pods/${name}%3A8081/proxy/metrics`;
 
-  test('are read at the port of their probes, through the API server', async () => {
+  test('the Pods are read at the port of their probes, through the API server', async () => {
     const pods = [podObject('w', ['webhook', 'probes']), podObject('r', ['probes'])];
     const answers = new Map([
       [proxyOf('w'), certificate(48 * hour) + heard],
@@ -92,7 +92,7 @@ describe('the Pods', () => {
     ]);
   });
 
-  test('that have ended, are being deleted or belong to a hook are left out, and none is no success', async () => {
+  test('the Pods that have ended, are being deleted or belong to a hook are left out, and none is no success', async () => {
     const deleted = podObject('d', ['probes']);
     const left = [
       podObject('failed', ['probes'], 'Failed'),
@@ -104,7 +104,7 @@ describe('the Pods', () => {
     });
   });
 
-  test('that do not run or cannot be reached are unseen, and the others are still judged', async () => {
+  test('the Pods that do not run or cannot be reached are unseen, and the others are still judged', async () => {
     const pods = [
       podObject('gone', ['probes']),
       podObject('new', ['probes'], 'Pending'),
@@ -120,14 +120,14 @@ describe('the Pods', () => {
     });
   });
 
-  test('that this account may not read are no finding of a Pod', async () => {
+  test('the Pods that this account may not read are no finding of a Pod', async () => {
     const refusal = { by: 'rights', name: 'get pods/proxy' } as const;
     const error = new KubeError({ code: 403, reason: 'Forbidden', retryable: false, refusal });
     const client = clientOfPods([podObject('r', ['probes'])], new Map([[proxyOf('r'), error]]));
     await expect(podsSeen(client, place)).rejects.toBe(error);
   });
 
-  test('whose metrics are too long are unseen', async () => {
+  test('the Pods whose metrics are too long are unseen', async () => {
     const client = clientOfPods(
       [podObject('r', ['probes'])],
       new Map([[proxyOf('r'), 'x'.repeat(16 * 1024 * 1024 + 1)]]),

@@ -33,7 +33,7 @@ test.each([
   [1, /lacks [^,]+: apply manifests/],
   [3, /lacks [^,]+, [^,]+, [^,]+: apply manifests/],
   [5, /lacks [^,]+, [^,]+, [^,]+, and 2 more: apply manifests/],
-])('of %i missing rights at most three are named, and all become rules', async (count, problem) => {
+])('at most three of %i missing rights are named, and all become rules', async (count, problem) => {
   const seen = await rightsSeen(client(count), 'webhook', { namespace, self: 'jane' });
   expect(seen?.problems).toEqual([expect.stringMatching(problem)]);
   expect(seen?.lacked).toHaveLength(count);

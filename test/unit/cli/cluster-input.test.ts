@@ -116,25 +116,25 @@ test('the source of a share in files is read as well', async () => {
 });
 
 describe('a list that is refused', () => {
-  test('is unread, and never counts as "there are none"', async () => {
+  test('a refused list is unread, and never counts as "there are none"', async () => {
     const state = await cluster({ '/api/v1/namespaces': refused(403, 'Forbidden') }).read('namespaces');
     expect(state.unread).toEqual([{ kind: 'Namespace', reason: 'this account may not read it' }]);
     expect(state.isServed(namespaceType)).toBe(true);
   });
 
-  test('of a kind that is not served is empty', async () => {
+  test('a list of a kind that is not served is empty', async () => {
     const state = await cluster({}, ['Namespace']).read('namespaces');
     expect(state.unread).toEqual([]);
     expect(state.isServed(namespaceType)).toBe(false);
   });
 
-  test('is named once, however often its kind is listed', async () => {
+  test('a refused list is named once, however often its kind is listed', async () => {
     const answers = { '/api/v1/secrets': refused(403, 'Forbidden') };
     const state = await cluster(answers).read('secrets', 'own-secrets');
     expect(state.unread).toEqual([{ kind: 'Secret', reason: 'this account may not read it' }]);
   });
 
-  test('of a kind that the sandbox does not store is empty', async () => {
+  test('a list of a kind that the sandbox does not store is empty', async () => {
     const answers = { '/apis/apps/v1/deployments': refused(501, 'NotImplemented') };
     expect((await cluster(answers).read('namespaces')).unread).toEqual([]);
   });
@@ -142,7 +142,7 @@ describe('a list that is refused', () => {
   test.each([
     [404, 'NotFound'],
     [501, 'NotImplemented'],
-  ])('with %i (%s) is of a kind that is not served', async (code, reason) => {
+  ])('a list that is refused with %i (%s) is of a kind that is not served', async (code, reason) => {
     const state = await cluster({ '/api/v1/namespaces': refused(code, reason) }).read('namespaces');
     expect(state.unread).toEqual([]);
     expect(state.isServed(namespaceType)).toBe(false);
@@ -151,7 +151,7 @@ describe('a list that is refused', () => {
   test.each([
     [0, 'ECONNREFUSED'],
     [401, 'Unauthorized'],
-  ])('with %i (%s) ends the command', async (code, reason) => {
+  ])('a list that is refused with %i (%s) ends the command', async (code, reason) => {
     const reading = cluster({ '/api/v1/namespaces': refused(code, reason) }).read('namespaces');
     await expect(reading).rejects.toThrow(reason);
   });

@@ -8,7 +8,7 @@ function run(args: readonly string[], env: Readonly<Record<string, string>> = {}
   return readCommand(['run', ...args], env);
 }
 
-test('by default one process has both roles, and the cluster is found from the environment', async () => {
+test('one process has both roles by default, and the cluster is found from the environment', async () => {
   const command = await run([]);
   expect(command).toMatchObject({ positionals: [], environment: {}, mayColor: true });
   expect(command.kind === 'run' ? command.settings : command).toEqual({

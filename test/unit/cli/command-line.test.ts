@@ -175,7 +175,7 @@ test.each(['-v', '--version', 'version'])('%s prints the version', async (arg) =
 });
 
 describe('paths without a flag', () => {
-  test.each(['check', 'report'])('of reeve %s are the files of -f', async (name) => {
+  test.each(['check', 'report'])('paths without a flag of reeve %s are the files of -f', async (name) => {
     expect(await readCommand([name, 'a.yaml', '-o', 'json', '-f', 'b', '--', '-c'], {})).toMatchObject({
       settings: { filename: ['b', 'a.yaml', '-c'], output: 'json' },
       positionals: [],
@@ -189,7 +189,7 @@ describe('paths without a flag', () => {
     expect(await readCommand(['check', 'policies/', '--strict'], {})).toMatchObject({ kind: 'check' });
   });
 
-  test('stay wrong for a command without -f', async () => {
+  test('paths without a flag stay wrong for a command without -f', async () => {
     expect(problemsOf(await readCommand(['uninstall', 'x'], {}))).toEqual(['unexpected argument "x"']);
   });
 });

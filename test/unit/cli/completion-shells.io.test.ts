@@ -89,7 +89,7 @@ describe.runIf(isTested('zsh'))('in zsh', () => {
     ['reeve check --output=j', 'son '],
     ['reeve check -f policies.', 'yaml '],
     ['reeve check --filename=policies.', 'yaml '],
-  ])('to %s, the tab key adds %s', (line, added) => {
+  ])('the tab key after %s adds %s', (line, added) => {
     expect(inZsh(line, added)).toContain(added);
   });
 });

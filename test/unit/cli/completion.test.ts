@@ -39,7 +39,7 @@ describe('completion offers', () => {
       ['completion', ''],
       ['bash', 'zsh', 'fish', ':4'],
     ],
-  ])('for %j: %j', async (words, offers) => {
+  ])('completion offers for %j: %j', async (words, offers) => {
     expect(await offered(...words)).toEqual(offers);
   });
 

@@ -67,7 +67,7 @@ test('a tool whose group is not served has no objects', async () => {
   expect(requests.map(({ path }) => path)).not.toContain('/apis/rbacmanager.reactiveops.io/v1beta1');
 });
 
-test('of all Secrets the metadata is read, and of the sources of shares the content', async () => {
+test('the metadata of all Secrets is read, and the content of the sources of shares', async () => {
   const secret = { metadata: { name: 'a', namespace: 'b', uid: '1', resourceVersion: '1' }, type: 'Opaque' };
   const { connection, requests } = cluster({ '/api/v1/namespaces/b/secrets/a': secret });
   await readForImport(connection, importerOf('reflector'), noProgress);

@@ -34,40 +34,38 @@ test('without colors, a style leaves texts as they are', () => {
   expect(colored.removed('- a')).toBe('\u001b[31m- a\u001b[39m');
 });
 
-describe('the progress of a long read', () => {
-  function reading(): { printed: string[]; at: (ms: number, objects: number) => void; end: () => void } {
-    const printed: string[] = [];
-    let now = 0;
-    const progress = startedProgress((text) => void printed.push(text.replaceAll('\r\u001b[K', '<')), {
-      monotonic: () => now,
-    });
-    const at = (ms: number, objects: number): void => {
-      now = ms;
-      progress.read(objects);
-    };
-    return { printed, at, end: progress.end };
-  }
-
-  test('is one line that is written again, and cleared at the end', () => {
-    const { printed, at, end } = reading();
-    at(499, 500);
-    at(500, 500);
-    at(550, 500);
-    at(600, 500);
-    end();
-    expect(printed).toEqual([
-      '<reading the cluster: 1,000 objects',
-      '<reading the cluster: 2,000 objects',
-      '<',
-    ]);
+function reading(): { printed: string[]; at: (ms: number, objects: number) => void; end: () => void } {
+  const printed: string[] = [];
+  let now = 0;
+  const progress = startedProgress((text) => void printed.push(text.replaceAll('\r\u001b[K', '<')), {
+    monotonic: () => now,
   });
+  const at = (ms: number, objects: number): void => {
+    now = ms;
+    progress.read(objects);
+  };
+  return { printed, at, end: progress.end };
+}
 
-  test('is not shown for a short one', () => {
-    const { printed, at, end } = reading();
-    at(499, 500);
-    end();
-    expect(printed).toEqual([]);
-  });
+test('the progress of a long read is one line that is written again, and cleared at the end', () => {
+  const { printed, at, end } = reading();
+  at(499, 500);
+  at(500, 500);
+  at(550, 500);
+  at(600, 500);
+  end();
+  expect(printed).toEqual([
+    '<reading the cluster: 1,000 objects',
+    '<reading the cluster: 2,000 objects',
+    '<',
+  ]);
+});
+
+test('the progress of a long read is not shown for a short one', () => {
+  const { printed, at, end } = reading();
+  at(499, 500);
+  end();
+  expect(printed).toEqual([]);
 });
 
 test('JSON begins with its version', () => {

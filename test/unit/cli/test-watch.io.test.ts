@@ -117,6 +117,6 @@ test.for<[event: string, name: string | null, expected: boolean]>([
   ['rename', '.#team.yaml', false],
   ['rename', 'team.yaml~', false],
   ['change', 'results.xml', false],
-])('that %s of %s is a change of suites: %s', ([event, name, expected]) => {
+])('%s of %s is a change of suites: %s', ([event, name, expected]) => {
   expect(isOfSuites(event, name)).toBe(expected);
 });

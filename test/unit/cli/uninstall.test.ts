@@ -7,81 +7,77 @@ import { outcomeText, planText } from '../../../src/cli/commands/uninstall.ts';
 const object = (namespace: string) =>
   observeObject({ apiVersion: 'v1', kind: 'ConfigMap' }, { metadata: { name: 'c', namespace } });
 
-describe('the plan', () => {
-  const plan = {
-    providers: [
-      {
-        provider: 'NamespacePolicy/apps',
-        fate: 'delete',
-        reason: '',
-        objects: [object('a'), object('a'), object('b')],
-      },
-      {
-        provider: 'SecretShare/registry',
-        fate: 'release',
-        reason: 'it is suspended',
-        objects: [object('a')],
-      },
-    ],
-    accounts: 0,
-    foreign: [],
-  } as const;
-  const intent = {
-    description: 'https://x (context y)',
-    namespace: 'reeve-system',
-    sharedNamespace: ['s', 't'],
-    deleteShared: false,
-    keepContents: false,
-  };
+const plan = {
+  providers: [
+    {
+      provider: 'NamespacePolicy/apps',
+      fate: 'delete',
+      reason: '',
+      objects: [object('a'), object('a'), object('b')],
+    },
+    {
+      provider: 'SecretShare/registry',
+      fate: 'release',
+      reason: 'it is suspended',
+      objects: [object('a')],
+    },
+  ],
+  accounts: 0,
+  foreign: [],
+} as const;
+const intent = {
+  description: 'https://x (context y)',
+  namespace: 'reeve-system',
+  sharedNamespace: ['s', 't'],
+  deleteShared: false,
+  keepContents: false,
+};
 
-  test('the plan lists each provider with its number of objects, and the sum', () => {
-    expect(planText(plan, intent)).toBe(
-      [
-        'Reeve will be removed from https://x (context y).',
-        '  NamespacePolicy/apps: 3 objects in 2 namespaces will be deleted',
-        '  SecretShare/registry: 1 object in 1 namespace will stay (it is suspended)',
-        'In all, 3 objects will be deleted, and 1 object will stay without the label and annotation of Reeve.',
-        'Namespace reeve-system will be deleted, with everything in it, if the installation created it.',
-        'The Secrets in s, t will stay.',
-        '',
-      ].join('\n'),
-    );
-  });
-
-  test('the plan says what happens to fields of ServiceAccounts', () => {
-    const lines = planText({ ...plan, accounts: 2 }, intent).split('\n');
-    expect(lines).toContain(
-      'The fields that policies added to 2 ServiceAccounts will be taken back, unless their policy leaves its objects behind.',
-    );
-    expect(planText({ ...plan, accounts: 1 }, { ...intent, keepContents: true })).toContain(
-      'The fields that policies added to 1 ServiceAccount will stay.',
-    );
-  });
-
-  test('the plan announces in capitals that Secrets of users will be deleted', () => {
-    expect(planText(plan, { ...intent, deleteShared: true })).toContain(
-      '\nALL SECRETS in s, t will be deleted.\n',
-    );
-    expect(planText(plan, { ...intent, sharedNamespace: [] })).not.toContain('Secrets');
-  });
+test('the plan lists each provider with its number of objects, and the sum', () => {
+  expect(planText(plan, intent)).toBe(
+    [
+      'Reeve will be removed from https://x (context y).',
+      '  NamespacePolicy/apps: 3 objects in 2 namespaces will be deleted',
+      '  SecretShare/registry: 1 object in 1 namespace will stay (it is suspended)',
+      'In all, 3 objects will be deleted, and 1 object will stay without the label and annotation of Reeve.',
+      'Namespace reeve-system will be deleted, with everything in it, if the installation created it.',
+      'The Secrets in s, t will stay.',
+      '',
+    ].join('\n'),
+  );
 });
 
-describe('the result', () => {
-  test('the result says that nothing is left', () => {
-    expect(outcomeText({ problems: [], left: [], notes: ['n'] })).toBe(
-      'note: n\nReeve is removed. Nothing is left that could block a request.\n',
-    );
-  });
+test('the plan says what happens to fields of ServiceAccounts', () => {
+  const lines = planText({ ...plan, accounts: 2 }, intent).split('\n');
+  expect(lines).toContain(
+    'The fields that policies added to 2 ServiceAccounts will be taken back, unless their policy leaves its objects behind.',
+  );
+  expect(planText({ ...plan, accounts: 1 }, { ...intent, keepContents: true })).toContain(
+    'The fields that policies added to 1 ServiceAccount will stay.',
+  );
+});
 
-  test('the result lists problems and leftovers', () => {
-    expect(outcomeText({ problems: ['p'], left: ['l'], notes: [] })).toBe(
-      'not done: p\nleft: l\nReeve is not completely removed: see above, and run this command again.\n',
-    );
-  });
+test('the plan announces in capitals that Secrets of users will be deleted', () => {
+  expect(planText(plan, { ...intent, deleteShared: true })).toContain(
+    '\nALL SECRETS in s, t will be deleted.\n',
+  );
+  expect(planText(plan, { ...intent, sharedNamespace: [] })).not.toContain('Secrets');
+});
+
+test('the result says that nothing is left', () => {
+  expect(outcomeText({ problems: [], left: [], notes: ['n'] })).toBe(
+    'note: n\nReeve is removed. Nothing is left that could block a request.\n',
+  );
+});
+
+test('the result lists problems and leftovers', () => {
+  expect(outcomeText({ problems: ['p'], left: ['l'], notes: [] })).toBe(
+    'not done: p\nleft: l\nReeve is not completely removed: see above, and run this command again.\n',
+  );
 });
 
 describe('the command line', () => {
-  test('by default uninstall keeps the Secrets of users and asks before it deletes', async () => {
+  test('uninstall keeps the Secrets of users by default, and asks before it deletes', async () => {
     expect(await readCommand(['uninstall'], { KUBECONFIG: 'k' })).toMatchObject({
       kind: 'uninstall',
       settings: {

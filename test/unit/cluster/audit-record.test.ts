@@ -102,7 +102,7 @@ describe('changes', () => {
       [event('create', secret('1'), { requestObject: { dryRun: ['x'] } })],
       [1],
     ],
-  ] as const)('of %s', ([, events, changes]) => {
+  ] as const)('the record counts the changes of %s', ([, events, changes]) => {
     expect(read(events).map((record) => record.changes)).toEqual(changes);
   });
 });

@@ -6,38 +6,36 @@ import { commandOf, findBinary } from '../../cluster/binary.ts';
 import { cacheFolder, cacheKey, kubernetesVersion, neverBuilds } from '../../cluster/go-program.ts';
 import { folderOf } from '../../support/serve-process.ts';
 
-describe('findBinary without Go', () => {
-  test('takes the folder of KUBEBUILDER_ASSETS', async () => {
-    await using folder = await folderOf({});
-    await program(folder.path, 'etcd');
-    await program(folder.path, 'kube-apiserver');
-    const found = await findBinary({ PATH: '', KUBEBUILDER_ASSETS: folder.path });
-    expect(found).toEqual({ kind: 'assets', folder: folder.path });
-  });
+test('findBinary without Go takes the folder of KUBEBUILDER_ASSETS', async () => {
+  await using folder = await folderOf({});
+  await program(folder.path, 'etcd');
+  await program(folder.path, 'kube-apiserver');
+  const found = await findBinary({ PATH: '', KUBEBUILDER_ASSETS: folder.path });
+  expect(found).toEqual({ kind: 'assets', folder: folder.path });
+});
 
-  test('names the program that the folder lacks', async () => {
-    await using folder = await folderOf({});
-    await program(folder.path, 'etcd');
-    const found = await findBinary({ PATH: '', KUBEBUILDER_ASSETS: folder.path });
-    expect(found).toEqual({
-      kind: 'none',
-      reason: 'KUBEBUILDER_ASSETS has no kube-apiserver, and Go is not there',
-    });
+test('findBinary without Go names the program that the folder lacks', async () => {
+  await using folder = await folderOf({});
+  await program(folder.path, 'etcd');
+  const found = await findBinary({ PATH: '', KUBEBUILDER_ASSETS: folder.path });
+  expect(found).toEqual({
+    kind: 'none',
+    reason: 'KUBEBUILDER_ASSETS has no kube-apiserver, and Go is not there',
   });
+});
 
-  test('finds none when nothing is there', async () => {
-    const found = await findBinary({ PATH: '/nonexistent' });
-    expect(found).toEqual({
-      kind: 'none',
-      reason: 'neither Go is on the PATH nor KUBEBUILDER_ASSETS is set',
-    });
+test('findBinary without Go finds none when nothing is there', async () => {
+  const found = await findBinary({ PATH: '/nonexistent' });
+  expect(found).toEqual({
+    kind: 'none',
+    reason: 'neither Go is on the PATH nor KUBEBUILDER_ASSETS is set',
   });
 });
 
 describe('findBinary with Go', () => {
   const go = ['#!/bin/sh', 'case $1 in', 'env) echo go9 linux amd64 ;;', 'build) for last; do :; done'];
 
-  test('builds once, and takes what it built from then on', async () => {
+  test('findBinary with Go builds once, and takes what it built from then on', async () => {
     await using folder = await folderOf({});
     const build = 'shift 4; [ "$1" = -o ] || shift; echo built >>"$2.count"; cp /bin/sh "$2" ;;';
     await program(folder.path, 'go', [...go, build, 'esac'].join('\n'));
@@ -66,7 +64,7 @@ describe('findBinary with Go', () => {
     expect(one).toEqual(other);
   });
 
-  test('rejects with what Go said when the build fails', async () => {
+  test('findBinary with Go rejects with what Go said when the build fails', async () => {
     await using folder = await folderOf({});
     await program(folder.path, 'go', [...go, 'echo no such module >&2; exit 1 ;;', 'esac'].join('\n'));
     const env = { PATH: folder.path, XDG_CACHE_HOME: folder.path };
@@ -74,33 +72,31 @@ describe('findBinary with Go', () => {
   });
 });
 
-describe('cacheKey', () => {
-  const files = new Map([
-    ['go.mod', Buffer.from('a')],
-    ['main.go', Buffer.from('b')],
-  ]);
-  const key = cacheKey(files, 'go1.26 linux amd64');
+const files = new Map([
+  ['go.mod', Buffer.from('a')],
+  ['main.go', Buffer.from('b')],
+]);
+const key = cacheKey(files, 'go1.26 linux amd64');
 
-  test('does not depend on the order of the files', () => {
-    expect(cacheKey(new Map([...files].toReversed()), 'go1.26 linux amd64')).toBe(key);
-  });
+test('cacheKey does not depend on the order of the files', () => {
+  expect(cacheKey(new Map([...files].toReversed()), 'go1.26 linux amd64')).toBe(key);
+});
 
-  test.for([
-    ['another version of Go', files, 'go1.27 linux amd64'],
-    ['another platform', files, 'go1.26 linux arm64'],
-    ['another content', new Map([...files, ['main.go', Buffer.from('c')]]), 'go1.26 linux amd64'],
-    ['another file', new Map([...files, ['go.sum', Buffer.from('')]]), 'go1.26 linux amd64'],
-    [
-      'contents exchanged',
-      new Map([
-        ['go.mod', Buffer.from('b')],
-        ['main.go', Buffer.from('a')],
-      ]),
-      'go1.26 linux amd64',
-    ],
-  ] as const)('differs for %s', ([, others, toolchain]) => {
-    expect(cacheKey(others, toolchain)).not.toBe(key);
-  });
+test.for([
+  ['another version of Go', files, 'go1.27 linux amd64'],
+  ['another platform', files, 'go1.26 linux arm64'],
+  ['another content', new Map([...files, ['main.go', Buffer.from('c')]]), 'go1.26 linux amd64'],
+  ['another file', new Map([...files, ['go.sum', Buffer.from('')]]), 'go1.26 linux amd64'],
+  [
+    'contents exchanged',
+    new Map([
+      ['go.mod', Buffer.from('b')],
+      ['main.go', Buffer.from('a')],
+    ]),
+    'go1.26 linux amd64',
+  ],
+] as const)('cacheKey differs for %s', ([, others, toolchain]) => {
+  expect(cacheKey(others, toolchain)).not.toBe(key);
 });
 
 test.for([
@@ -111,14 +107,12 @@ test.for([
   expect(cacheFolder(env)).toMatch(expected);
 });
 
-describe('kubernetesVersion', () => {
-  test('is the one that go.mod requires', () => {
-    expect(kubernetesVersion('require (\n\tk8s.io/kubernetes v1.36.3\n)\n')).toBe('v1.36.3');
-  });
+test('kubernetesVersion is the one that go.mod requires', () => {
+  expect(kubernetesVersion('require (\n\tk8s.io/kubernetes v1.36.3\n)\n')).toBe('v1.36.3');
+});
 
-  test('is not one of a replacement', () => {
-    expect(() => kubernetesVersion('k8s.io/api => k8s.io/kubernetes v1.0.0')).toThrow('does not name');
-  });
+test('kubernetesVersion is not one of a replacement', () => {
+  expect(() => kubernetesVersion('k8s.io/api => k8s.io/kubernetes v1.0.0')).toThrow('does not name');
 });
 
 test.for([
@@ -126,7 +120,7 @@ test.for([
   [{ kind: 'assets', folder: '/a' }, 'etcd', ['/a/etcd']],
   [{ kind: 'assets', folder: '/a' }, 'kube-controller-manager', undefined],
   [{ kind: 'none', reason: '' }, 'etcd', undefined],
-] as const)('of %o, %s is started as %o', ([binary, name, command]) => {
+] as const)('the binary %o starts %s as %o', ([binary, name, command]) => {
   expect(commandOf(binary, name)).toEqual(command);
 });
 

@@ -5,7 +5,7 @@ import { kubeconfigOf } from '../../cluster/kubeconfig.ts';
 
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
 
-test('of a user with a certificate', () => {
+test('the kubeconfig of a user with a certificate holds the certificate and the key', () => {
   const config = kubeconfigOf('https://127.0.0.1:1', 'CA', 'a: "b"\n- c', {
     kind: 'certificate',
     certPem: 'CERT',
@@ -31,7 +31,7 @@ test('of a user with a certificate', () => {
   });
 });
 
-test('of a user with a token', () => {
+test('the kubeconfig of a user with a token holds the token', () => {
   const config = kubeconfigOf('https://127.0.0.1:1', 'CA', 'bot', { kind: 'token', token: 'T' });
   expect(parse(config)).toMatchObject({ users: [{ name: 'bot', user: { token: 'T' } }] });
 });

@@ -12,12 +12,12 @@ describe('makeKeys', () => {
     authority = new X509Certificate(keys.authority.certPem);
   });
 
-  test('makes an authority that signed itself', () => {
+  test('makeKeys makes an authority that signed itself', () => {
     expect(authority.ca).toBe(true);
     expect(authority.verify(authority.publicKey)).toBe(true);
   });
 
-  test.for(['localhost', 'kubernetes.default.svc'])('makes a server called %s', (name) => {
+  test.for(['localhost', 'kubernetes.default.svc'])('makeKeys makes a server called %s', (name) => {
     const server = new X509Certificate(keys.server.certPem);
     expect(server.checkIssued(authority) && server.verify(authority.publicKey)).toBe(true);
     expect(server.checkPrivateKey(createPrivateKey(keys.server.keyPem))).toBe(true);
@@ -25,7 +25,7 @@ describe('makeKeys', () => {
     expect(server.checkIP('127.0.0.1')).toBe('127.0.0.1');
   });
 
-  test('lasts for 30 days', () => {
+  test('the certificates of makeKeys last for 30 days', () => {
     const days = (authority.validToDate.getTime() - authority.validFromDate.getTime()) / 86_400_000;
     expect(Math.floor(days)).toBe(30);
   });
@@ -34,7 +34,7 @@ describe('makeKeys', () => {
     ['jane', []],
     ['jané@example.com', ['dev', 'reeve:break-glass']],
     ['system:kube-controller-manager', ['system:masters']],
-  ] as const)('signs the user %s of %o', ([user, groups]) => {
+  ] as const)('makeKeys signs the user %s of %o', ([user, groups]) => {
     const pem = userCertificate(keys.authority, keys.userKeyPem, user, groups);
     const certificate = new X509Certificate(pem);
     expect(certificate.verify(authority.publicKey)).toBe(true);

@@ -24,7 +24,7 @@ describe('startTimeOf', () => {
     ['one that has ended', `7 (etcd) Z ${fields.replace(' 20 ', ' 1 ')}`, undefined],
     ['one of which some threads have still to end', `7 (etcd) Z ${fields}`, '22'],
     ['nothing', '', undefined],
-  ] as const)('of %s', ([, stat, started]) => {
+  ] as const)('startTimeOf reads the start from %s', ([, stat, started]) => {
     expect(startTimeOf(stat)).toBe(started);
   });
 });
@@ -76,27 +76,25 @@ test('a program that is not there leaves its reason in the log', async () => {
   expect(await readFile(join(folder.path, 'nothing.log'), 'utf8')).toContain('/nonexistent/program');
 });
 
-describe('a process that holds a component', () => {
-  test('takes it and its folder along when it is killed', async () => {
-    await using folder = await folderOf({});
-    const held = await hold(folder.path, 'guarded');
-    expect(isRunning(held.watchdog)).toBe(true);
-    held.holder.kill('SIGKILL');
-    await eventually(() => isRunning(held.component)).toBe(false);
-    await eventually(() => existsSync(folder.path)).toBe(false);
-    await eventually(() => isRunning(held.watchdog)).toBe(false);
-  });
+test('a process that holds a component takes it and its folder along when it is killed', async () => {
+  await using folder = await folderOf({});
+  const held = await hold(folder.path, 'guarded');
+  expect(isRunning(held.watchdog)).toBe(true);
+  held.holder.kill('SIGKILL');
+  await eventually(() => isRunning(held.component)).toBe(false);
+  await eventually(() => existsSync(folder.path)).toBe(false);
+  await eventually(() => isRunning(held.watchdog)).toBe(false);
+});
 
-  test('leaves it running when it has released it', async () => {
-    await using folder = await folderOf({});
-    const held = await hold(folder.path, 'released');
-    await eventually(() => isRunning(held.watchdog)).toBe(false);
-    held.holder.kill('SIGKILL');
-    await once(held.holder, 'exit');
-    expect(isRunning(held.component)).toBe(true);
-    signalProcess(held.component, 'SIGKILL');
-    await eventually(() => isRunning(held.component)).toBe(false);
-  });
+test('a process that holds a component leaves it running when it has released it', async () => {
+  await using folder = await folderOf({});
+  const held = await hold(folder.path, 'released');
+  await eventually(() => isRunning(held.watchdog)).toBe(false);
+  held.holder.kill('SIGKILL');
+  await once(held.holder, 'exit');
+  expect(isRunning(held.component)).toBe(true);
+  signalProcess(held.component, 'SIGKILL');
+  await eventually(() => isRunning(held.component)).toBe(false);
 });
 
 interface Sleeper extends AsyncDisposable {

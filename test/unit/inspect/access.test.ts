@@ -61,7 +61,7 @@ describe('the roles and bindings of a state', () => {
     ['system:serviceaccount:shop:robot', [], useBinding, 'no'],
     ['system:serviceaccount:shop:deployer', [], { ...useBinding, namespace: 'other' }, 'no'],
     ['bob', [], useBinding, 'no'],
-  ])('answer for %s of %j and the right %j: %s', (username, groups, action, expected) => {
+  ])('the answer for %s of %j and the right %j is %s', (username, groups, action, expected) => {
     expect(accessOf(state()).mayDo({ username, groups }, action)).toBe(expected);
   });
 
@@ -78,7 +78,7 @@ describe('the roles and bindings of a state', () => {
     expect(access.isComplete).toBe(true);
   });
 
-  test('say that a right is unknown, not missing, if bindings could not be read', () => {
+  test('the roles and bindings of a state say that a right is unknown, not missing, if bindings could not be read', () => {
     const access = accessOf(state([{ kind: 'RoleBinding', reason: 'this account may not read it' }]));
     expect(access.isComplete).toBe(false);
     expect(access.mayDo({ username: 'alice', groups: [] }, useTeam)).toBe('yes');

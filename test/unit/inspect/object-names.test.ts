@@ -30,7 +30,7 @@ describe('the name of a policy, share or binding', () => {
     'sib/Shop/a',
     'sib/shop/a/b',
     'constructor/a',
-  ])('is not %j', (text) => {
+  ])('the name of a policy, share or binding is not %j', (text) => {
     expect(providerNamed(text, undefined).ok).toBe(false);
   });
 });

@@ -1,5 +1,5 @@
 // What managedFields say: whether a value that differs was changed by another client, and which fields are Reeve's.
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { fieldsOfReeve, holdsAll, ownPart } from '../../../src/inspect/plan/step-rows.ts';
 
 const quotaFields = { 'f:spec': { 'f:hard': { 'f:pods': {}, 'f:requests.cpu': {} } } };
@@ -11,18 +11,16 @@ function managed(...entries: readonly object[]) {
   return { apiVersion: 'v1', kind: 'X', metadata: { name: 'x', managedFields: entries } };
 }
 
-describe('the fields of Reeve', () => {
-  test('are those that its field manager has applied', () => {
-    const other = { manager: 'kubectl', operation: 'Update', fieldsV1: { 'f:data': {} } };
-    const status = { manager: 'reeve', operation: 'Apply', subresource: 'status', fieldsV1: {} };
-    const own = { manager: 'reeve', operation: 'Apply', fieldsV1: quotaFields };
-    expect(fieldsOfReeve(managed(other, status, own))).toEqual(quotaFields);
-  });
+test('the fields of Reeve are those that its field manager has applied', () => {
+  const other = { manager: 'kubectl', operation: 'Update', fieldsV1: { 'f:data': {} } };
+  const status = { manager: 'reeve', operation: 'Apply', subresource: 'status', fieldsV1: {} };
+  const own = { manager: 'reeve', operation: 'Apply', fieldsV1: quotaFields };
+  expect(fieldsOfReeve(managed(other, status, own))).toEqual(quotaFields);
+});
 
-  test('are unknown for an object that was read without managers', () => {
-    expect(fieldsOfReeve({ apiVersion: 'v1', kind: 'X', metadata: { name: 'x' } })).toBeUndefined();
-    expect(fieldsOfReeve(managed())).toBeUndefined();
-  });
+test('the fields of Reeve are unknown for an object that was read without managers', () => {
+  expect(fieldsOfReeve({ apiVersion: 'v1', kind: 'X', metadata: { name: 'x' } })).toBeUndefined();
+  expect(fieldsOfReeve(managed())).toBeUndefined();
 });
 
 test.each([
@@ -59,27 +57,25 @@ test.each([
   expect(holdsAll(set, wanted)).toBe(expected);
 });
 
-describe('the own part of a live object', () => {
-  const live = {
-    spec: { hard: { pods: '5', 'requests.cpu': '1', others: '7' }, scopes: ['x'] },
-    data: { a: '1' },
-  };
+const live = {
+  spec: { hard: { pods: '5', 'requests.cpu': '1', others: '7' }, scopes: ['x'] },
+  data: { a: '1' },
+};
 
-  test('has the fields that are wanted, and those that Reeve would take back', () => {
-    expect(ownPart(live, { spec: { hard: { pods: '6' } } }, quotaFields)).toEqual({
-      spec: { hard: { pods: '5', 'requests.cpu': '1' } },
-    });
+test('the own part of a live object has the fields that are wanted, and those that Reeve would take back', () => {
+  expect(ownPart(live, { spec: { hard: { pods: '6' } } }, quotaFields)).toEqual({
+    spec: { hard: { pods: '5', 'requests.cpu': '1' } },
   });
+});
 
-  test('has only the wanted fields if nothing is known of managers', () => {
-    expect(ownPart(live, { spec: { hard: { pods: '6' } } })).toEqual({ spec: { hard: { pods: '5' } } });
-  });
+test('the own part of a live object has only the wanted fields if nothing is known of managers', () => {
+  expect(ownPart(live, { spec: { hard: { pods: '6' } } })).toEqual({ spec: { hard: { pods: '5' } } });
+});
 
-  test('leaves out items of a list that others have added', () => {
-    const [own, others] = [
-      { port: 80, protocol: 'TCP' },
-      { port: 81, protocol: 'TCP' },
-    ];
-    expect(ownPart({ ports: [own, others] }, { ports: [own] }, portFields)).toEqual({ ports: [own] });
-  });
+test('the own part of a live object leaves out items of a list that others have added', () => {
+  const [own, others] = [
+    { port: 80, protocol: 'TCP' },
+    { port: 81, protocol: 'TCP' },
+  ];
+  expect(ownPart({ ports: [own, others] }, { ports: [own] }, portFields)).toEqual({ ports: [own] });
 });

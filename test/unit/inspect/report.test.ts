@@ -100,33 +100,31 @@ function rowsIn(csv: string): readonly (readonly string[])[] {
   );
 }
 
-describe('CSV', () => {
-  test('has one row for each entry, and no cell is a formula or has a control character', () => {
-    fc.assert(
-      fc.property(entries, (all) => {
-        const csv = reportCsv(reportOf(all));
-        const rows = rowsIn(csv);
-        expect(rows).toHaveLength(all.length + 1);
-        expect(rows.map((row) => row.length)).toEqual(rows.map(() => 17));
-        for (const cell of rows.flat())
-          expect(cell).not.toMatch(/^[=+\-@\uFF1D\uFF0B\uFF0D\uFF20]|\p{Cc}|\p{Cf}/u);
-      }),
-      { numRuns: propertyRuns(500) },
-    );
-  });
+test('CSV has one row for each entry, and no cell is a formula or has a control character', () => {
+  fc.assert(
+    fc.property(entries, (all) => {
+      const csv = reportCsv(reportOf(all));
+      const rows = rowsIn(csv);
+      expect(rows).toHaveLength(all.length + 1);
+      expect(rows.map((row) => row.length)).toEqual(rows.map(() => 17));
+      for (const cell of rows.flat())
+        expect(cell).not.toMatch(/^[=+\-@\uFF1D\uFF0B\uFF0D\uFF20]|\p{Cc}|\p{Cf}/u);
+    }),
+    { numRuns: propertyRuns(500) },
+  );
+});
 
-  test('keeps a text as it is, apart from the sign before a formula', () => {
-    const message = 'a, "b" and =c';
-    const [, row = []] = rowsIn(reportCsv(reportOf([{ ...violation(1), message, found: '=1' }])));
-    expect([row[10], row[7]]).toEqual([message, "'=1"]);
-  });
+test('CSV keeps a text as it is, apart from the sign before a formula', () => {
+  const message = 'a, "b" and =c';
+  const [, row = []] = rowsIn(reportCsv(reportOf([{ ...violation(1), message, found: '=1' }])));
+  expect([row[10], row[7]]).toEqual([message, "'=1"]);
 });
 
 describe('the page', () => {
   const tag =
     /<(?:!doctype html|\/?(?:html|head|body|title|style|h[1-3]|p|strong|div|table|thead|tbody|tr|th|td|a)|meta|wbr)(?: (?:lang|charset|http-equiv|content|name|class|scope|id|href)="[^"<>]*")*>/g;
 
-  test('has no markup but its own, whatever the texts are, and every link has its target on the page', () => {
+  test('the page has no markup but its own, whatever the texts are, and every link has its target on the page', () => {
     fc.assert(
       fc.property(entries, (all) => {
         const unread = all.map(({ policy }) => ({ kind: policy, reason: policy }));
@@ -142,13 +140,13 @@ describe('the page', () => {
     );
   });
 
-  test('loads nothing, and a browser would refuse to load or run anything', () => {
+  test('the page loads nothing, and a browser would refuse to load or run anything', () => {
     const html = reportHtml(reportOf([violation(1)]));
     expect(html).toContain(`content="default-src 'none'; style-src 'unsafe-inline'"`);
     expect(html).not.toMatch(/<(?:script|link|img|iframe|object|form)\b|@import|url\(|https?:/i);
   });
 
-  test('shows the first 200 namespaces, those with entries before the others', () => {
+  test('the page shows the first 200 namespaces, those with entries before the others', () => {
     const names = Array.from({ length: 300 }, (_, index) => `n${String(index).padStart(3, '0')}`);
     const cells = names.map((namespace) => ({
       policy: 'NamespacePolicy/team',
@@ -167,7 +165,7 @@ describe('the page', () => {
     expect(html).toContain('Those with entries come first. 100 more namespaces are left out of this table.');
   });
 
-  test('names a kind that could not be read', () => {
+  test('the page names a kind that could not be read', () => {
     const unread = [{ kind: 'Role', reason: 'this account may not read it' }];
     expect(unreadText(unread)).toBe('incomplete: could not read Role');
     expect(reportHtml(reportOf([], { complete: false, unread }))).toContain(
@@ -176,38 +174,36 @@ describe('the page', () => {
   });
 });
 
-describe('a Report of openreports.io', () => {
-  test('has at most 200 results, the worst first, and a summary that counts all', () => {
-    const skipped: ReportEntry = {
-      section: 'skipped',
-      policy: 'NamespacePolicy/team',
-      namespace: 'a',
-      message: 'b',
-    };
-    const all = [skipped, ...Array.from({ length: 300 }, (_, index) => violation(index))];
-    const [report] = openReports(reportOf(all));
-    const results = ownMember(report, 'results') as readonly Record<string, unknown>[];
-    expect(results).toHaveLength(200);
-    expect(ownMember(report, 'summary')).toEqual({ fail: 300, error: 0, warn: 0, skip: 1, pass: 0 });
-    expect(results.at(-1)).toMatchObject({
-      result: 'fail',
-      message: 'and 102 more results; summary counts all',
-    });
-    expect(JSON.stringify(report).length).toBeLessThan(1_000_000);
+test('a Report of openreports.io has at most 200 results, the worst first, and a summary that counts all', () => {
+  const skipped: ReportEntry = {
+    section: 'skipped',
+    policy: 'NamespacePolicy/team',
+    namespace: 'a',
+    message: 'b',
+  };
+  const all = [skipped, ...Array.from({ length: 300 }, (_, index) => violation(index))];
+  const [report] = openReports(reportOf(all));
+  const results = ownMember(report, 'results') as readonly Record<string, unknown>[];
+  expect(results).toHaveLength(200);
+  expect(ownMember(report, 'summary')).toEqual({ fail: 300, error: 0, warn: 0, skip: 1, pass: 0 });
+  expect(results.at(-1)).toMatchObject({
+    result: 'fail',
+    message: 'and 102 more results; summary counts all',
   });
+  expect(JSON.stringify(report).length).toBeLessThan(1_000_000);
+});
 
-  test('is the same if only its times differ', () => {
-    const [first] = openReports(reportOf([violation(1)]));
-    const [later] = openReports(reportOf([violation(1)], { time: '2026-11-24T08:00:00Z' }));
-    const [other] = openReports(reportOf([violation(2)]));
-    if (first === undefined || later === undefined || other === undefined) throw new Error('no report');
-    expect(first).not.toEqual(later);
-    expect([isSameReport(first, later), isSameReport(first, other), isSameReport(undefined, first)]).toEqual([
-      true,
-      false,
-      false,
-    ]);
-  });
+test('a Report of openreports.io is the same if only its times differ', () => {
+  const [first] = openReports(reportOf([violation(1)]));
+  const [later] = openReports(reportOf([violation(1)], { time: '2026-11-24T08:00:00Z' }));
+  const [other] = openReports(reportOf([violation(2)]));
+  if (first === undefined || later === undefined || other === undefined) throw new Error('no report');
+  expect(first).not.toEqual(later);
+  expect([isSameReport(first, later), isSameReport(first, other), isSameReport(undefined, first)]).toEqual([
+    true,
+    false,
+    false,
+  ]);
 });
 
 test.each([

@@ -37,36 +37,31 @@ test('the spec of a policy in a file has its fields in the order in which the AP
   );
 });
 
-describe('a state', () => {
-  test('finds objects by kind, namespace and name', () => {
-    const state = stateWith(secret('x'), secret('y'));
-    expect(state.objects(secretType)).toHaveLength(2);
-    expect(state.find(secretType, 'a', 'x')?.metadata.uid).toBe('x');
-    expect(state.find(secretType, '', 'x')).toBeUndefined();
-    expect(state.objects({ apiVersion: 'v2', kind: 'Secret' })).toEqual([]);
-  });
+test('a state finds objects by kind, namespace and name', () => {
+  const state = stateWith(secret('x'), secret('y'));
+  expect(state.objects(secretType)).toHaveLength(2);
+  expect(state.find(secretType, 'a', 'x')?.metadata.uid).toBe('x');
+  expect(state.find(secretType, '', 'x')).toBeUndefined();
+  expect(state.objects({ apiVersion: 'v2', kind: 'Secret' })).toEqual([]);
+});
 
-  test('keeps the later one of two objects of a name', () => {
-    const state = clusterState(stateWith(), [secret('x'), secret('x', { type: 'later' })]);
-    expect(state.objects(secretType)).toEqual([secret('x', { type: 'later' })]);
-  });
+test('a state keeps the later one of two objects of a name', () => {
+  const state = clusterState(stateWith(), [secret('x'), secret('x', { type: 'later' })]);
+  expect(state.objects(secretType)).toEqual([secret('x', { type: 'later' })]);
+});
 
-  test('with other objects has these in place of those of the same names', () => {
-    const state = withObjects(stateWith(secret('x'), secret('y')), [
-      secret('x', { type: 'new' }),
-      secret('z'),
-    ]);
-    expect(state.objects(secretType).map(({ metadata, type }) => [metadata.name, type])).toEqual([
-      ['y', undefined],
-      ['x', 'new'],
-      ['z', undefined],
-    ]);
-    expect(state.find(secretType, 'a', 'y')).toBeDefined();
-  });
+test('a state with other objects has these in place of those of the same names', () => {
+  const state = withObjects(stateWith(secret('x'), secret('y')), [secret('x', { type: 'new' }), secret('z')]);
+  expect(state.objects(secretType).map(({ metadata, type }) => [metadata.name, type])).toEqual([
+    ['y', undefined],
+    ['x', 'new'],
+    ['z', undefined],
+  ]);
+  expect(state.find(secretType, 'a', 'y')).toBeDefined();
 });
 
 describe('objects of files', () => {
-  test('get an identity and a version, and keep only the used confirmation of their status', () => {
+  test('objects of files get an identity and a version, and keep only the used confirmation of their status', () => {
     const { objects } = files(
       'apiVersion: v1\nkind: Namespace\nmetadata: {name: a}\nstatus: {phase: Active}\n---\n' +
         'apiVersion: v1\nkind: X\nmetadata: {name: b, uid: u, resourceVersion: "7"}\nstatus: {confirmationUsed: "3", x: 1}',
@@ -101,7 +96,7 @@ describe('objects of files', () => {
     ).toEqual([expected]);
   });
 
-  test('have a default ServiceAccount in each namespace, unless the files hold ServiceAccounts', () => {
+  test('objects of files have a default ServiceAccount in each namespace, unless the files hold ServiceAccounts', () => {
     const type = { apiVersion: 'v1', kind: 'ServiceAccount' };
     const namespace = { ...namespaceType, metadata: { name: 'a' } };
     expect(stateWith(namespace).find(type, 'a', 'default')).toBeDefined();
@@ -110,36 +105,34 @@ describe('objects of files', () => {
   });
 });
 
-describe('an apply', () => {
-  const stored: KubeObject = {
-    apiVersion: 'reeve.dev/v1alpha1',
-    kind: 'NamespacePolicy',
-    metadata: {
-      name: 'p',
-      uid: 'u',
-      resourceVersion: '9',
-      generation: 4,
-      finalizers: ['x'],
-      labels: { a: '1', b: '1' },
-    },
-    spec: { suspend: true },
-    status: { confirmationUsed: '3' },
-  };
-  const written = (spec: object): KubeObject => ({
-    ...stored,
-    metadata: { name: 'p', uid: 'file:1', resourceVersion: '1', labels: { b: '2' } },
-    spec,
-  });
-  const after = (spec: object) => applied(stateWith(stored), [written(spec)]).objects(stored as never)[0];
+const stored: KubeObject = {
+  apiVersion: 'reeve.dev/v1alpha1',
+  kind: 'NamespacePolicy',
+  metadata: {
+    name: 'p',
+    uid: 'u',
+    resourceVersion: '9',
+    generation: 4,
+    finalizers: ['x'],
+    labels: { a: '1', b: '1' },
+  },
+  spec: { suspend: true },
+  status: { confirmationUsed: '3' },
+};
+const written = (spec: object): KubeObject => ({
+  ...stored,
+  metadata: { name: 'p', uid: 'file:1', resourceVersion: '1', labels: { b: '2' } },
+  spec,
+});
+const after = (spec: object) => applied(stateWith(stored), [written(spec)]).objects(stored as never)[0];
 
-  test('keeps identity, finalizers and status, adds labels, and counts the generation of a new spec', () => {
-    expect(after({})).toEqual({
-      ...stored,
-      spec: {},
-      metadata: { ...stored.metadata, generation: 5, labels: { a: '1', b: '2' }, annotations: {} },
-    });
-    expect(after({ suspend: true })?.metadata['generation']).toBe(4);
+test('an apply keeps identity, finalizers and status, adds labels, and counts the generation of a new spec', () => {
+  expect(after({})).toEqual({
+    ...stored,
+    spec: {},
+    metadata: { ...stored.metadata, generation: 5, labels: { a: '1', b: '2' }, annotations: {} },
   });
+  expect(after({ suspend: true })?.metadata['generation']).toBe(4);
 });
 
 test('the engine sees the providers and namespaces of a state, and leaves out those of the install', () => {

@@ -85,7 +85,7 @@ test.each<[string, Answering, string]>([
   ['403', (response) => sendJson(response, statusOf(403, 'Forbidden'), 403), 'unknown'],
   ['503', (response) => sendJson(response, statusOf(503, 'ServiceUnavailable'), 503), 'unknown'],
   ['an answer that is not JSON', (response) => response.end('{'), 'unknown'],
-])('for a user, %s has the right answer', async (_, answer, expected) => {
+])('%s has the right answer for a user', async (_, answer, expected) => {
   const { reviews } = await start(answer);
   expect(await reviews.mayDo(ann, use, signal)).toBe(expected);
 });
@@ -196,7 +196,7 @@ test.each<[string, Answering, string]>([
   ],
   ['an answer without a status', selfAnswering(undefined), 'unknown'],
   ['403', (response) => sendJson(response, statusOf(403, 'Forbidden'), 403), 'unknown'],
-])('for our own account, %s has the right answer', async (_what, answer, expected) => {
+])('%s has the right answer for our own account', async (_what, answer, expected) => {
   const stub = await startStub(answer);
   const right = { verb: 'bind', group: 'rbac.authorization.k8s.io', resource: 'clusterroles', name: 'x' };
   expect(await createSelfReviewer(clientOf(stub)).mayDo(right, signal)).toBe(expected);

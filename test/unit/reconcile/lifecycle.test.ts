@@ -22,51 +22,49 @@ async function everything(): Promise<Harness> {
   return h;
 }
 
-describe('a restart', () => {
-  test('a restart with nothing to do writes nothing, and reads no Secret by itself', async () => {
-    const h = await everything();
-    await h.stop();
-    h.memory.reads = 0;
-    h.start();
-    await h.settle();
-    expect(h.takeWrites()).toEqual([]);
-    // The source, and the status of each of four providers.
-    expect(h.memory.reads).toBeLessThanOrEqual(5);
-  });
+test('a restart with nothing to do writes nothing, and reads no Secret by itself', async () => {
+  const h = await everything();
+  await h.stop();
+  h.memory.reads = 0;
+  h.start();
+  await h.settle();
+  expect(h.takeWrites()).toEqual([]);
+  // The source, and the status of each of four providers.
+  expect(h.memory.reads).toBeLessThanOrEqual(5);
+});
 
-  test('a restart with nothing to do writes nothing however late events arrive', async () => {
-    const h = await everything();
-    await h.stop();
-    h.memory.isLagging = true;
-    h.start();
-    await h.settle();
-    expect(h.takeWrites()).toEqual([]);
-  });
+test('a restart with nothing to do writes nothing however late events arrive', async () => {
+  const h = await everything();
+  await h.stop();
+  h.memory.isLagging = true;
+  h.start();
+  await h.settle();
+  expect(h.takeWrites()).toEqual([]);
+});
 
-  test('a restart catches up with the changes of its downtime', async () => {
-    const h = await everything();
-    await h.stop();
-    h.memory.delete(refTo('RoleBinding', 'devs', 'a'));
-    h.memory.change(refTo('Secret', 'regcred', 'b'), { data: { x: 'eA==' } });
-    h.secret('reeve-shared', 'regcred', { k: 'w' });
-    h.memory.delete(refTo('NamespacePolicy', 'q'));
-    h.namespace('d', team);
-    h.start();
-    await h.settle();
-    expect(h.memory.list('RoleBinding')).toHaveLength(4);
-    expect(h.memory.list('ResourceQuota')).toEqual([]);
-    expect(h.memory.list('Secret', 'b').map(({ data }) => data)).toEqual([{ k: btoa('w') }]);
-    expect(h.get('NamespacePolicy', 'q')).toBeUndefined();
-  });
+test('a restart catches up with the changes of its downtime', async () => {
+  const h = await everything();
+  await h.stop();
+  h.memory.delete(refTo('RoleBinding', 'devs', 'a'));
+  h.memory.change(refTo('Secret', 'regcred', 'b'), { data: { x: 'eA==' } });
+  h.secret('reeve-shared', 'regcred', { k: 'w' });
+  h.memory.delete(refTo('NamespacePolicy', 'q'));
+  h.namespace('d', team);
+  h.start();
+  await h.settle();
+  expect(h.memory.list('RoleBinding')).toHaveLength(4);
+  expect(h.memory.list('ResourceQuota')).toEqual([]);
+  expect(h.memory.list('Secret', 'b').map(({ data }) => data)).toEqual([{ k: btoa('w') }]);
+  expect(h.get('NamespacePolicy', 'q')).toBeUndefined();
+});
 
-  test('a restart without the list of our Secrets reads each copy, and writes nothing', async () => {
-    const h = await everything();
-    await h.stop();
-    h.memory.fault = (verb) => (verb === 'list' ? failure(500) : undefined);
-    h.start();
-    await h.settle();
-    expect(h.takeWrites()).toEqual([]);
-  });
+test('a restart without the list of our Secrets reads each copy, and writes nothing', async () => {
+  const h = await everything();
+  await h.stop();
+  h.memory.fault = (verb) => (verb === 'list' ? failure(500) : undefined);
+  h.start();
+  await h.settle();
+  expect(h.takeWrites()).toEqual([]);
 });
 
 describe('a process without the lead', () => {

@@ -27,14 +27,14 @@ async function endedWhileReplacing(
 }
 
 describe('a stop between deletion and creation', () => {
-  test('waits until the deleted object is created again', async () => {
+  test('a stop between deletion and creation waits until the deleted object is created again', async () => {
     const { h, ended } = await endedWhileReplacing(async () => await Promise.resolve());
     await ended;
     expect(h.get('RoleBinding', 'devs', 'a')).toMatchObject({ roleRef: { name: 'view' } });
     expect(h.clock.sleeping).toEqual([]);
   });
 
-  test('waits at most three seconds for the creation', async () => {
+  test('a stop between deletion and creation waits at most three seconds for the creation', async () => {
     let isOver = false;
     const { h, ended } = await endedWhileReplacing(
       async (signal) => signal !== undefined && (await once(signal, 'abort')),

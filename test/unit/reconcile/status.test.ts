@@ -75,7 +75,7 @@ describe('the status of a policy', () => {
     expect(h.status('NamespacePolicy', 'p')).toMatchObject({ observedGeneration: 2 });
   });
 
-  test('after a second the status reports Reconciling and how many namespaces are left', async () => {
+  test('the status reports after a second Reconciling and how many namespaces are left', async () => {
     const h = await begun();
     const history = historyOf(h);
     const gate = Promise.withResolvers<void>();

@@ -85,7 +85,7 @@ describe('the rules on Namespaces', () => {
     expect(compared(rule, { object: namespaceObject })).toEqual(values);
   });
 
-  test('that judge changes and deletions compare with the old object', () => {
+  test('the rules on Namespaces that judge changes and deletions compare with the old object', () => {
     const sides = { object: namespaceObject, oldObject: namespaceObject };
     expect(compared('namespaces.immutable', sides, 'UPDATE')).toEqual([
       'metadata.labels["env"]: "dev"; "dev", which it was set to',
@@ -124,7 +124,7 @@ describe('the rules on other objects', () => {
     expect(compared(rule, { object })).toEqual(values);
   });
 
-  test('with a list of allowed types compare the type', () => {
+  test('the rules on other objects with a list of allowed types compare the type', () => {
     const written = { secrets: { allowedTypes: ['Opaque', 'a/b'] } };
     expect(compared('secrets.allowedTypes', { object: secretObject }, 'CREATE', written)).toEqual([
       'type: "Opaque"; "Opaque" or "a/b"',

@@ -46,14 +46,14 @@ describe('the built-in roles', () => {
     expect(who.join(' ')).toBe(expected);
   });
 
-  it('have the rules that aggregation computes', () => {
+  it('the built-in roles have the rules that aggregation computes', () => {
     const all = inOrder(builtInRoles().filter(({ kind }) => kind === 'ClusterRole'));
     const gathering = all.filter((each) => each['aggregationRule'] !== undefined);
     expect(gathering.map(({ metadata }) => metadata.name)).toEqual(['admin', 'edit', 'view']);
     for (const each of gathering) expect(aggregatedRules(each, all)).toEqual(each['rules']);
   });
 
-  it('are valid objects', () => {
+  it('the built-in roles are valid objects', () => {
     const kinds = kindsServedFrom(new MemoryStore());
     for (const object of builtInRoles()) {
       const kind = kinds.ofKind(object.apiVersion ?? '', object.kind ?? '');
@@ -93,7 +93,7 @@ describe('aggregation', () => {
     expect(rules?.map((rule) => String(rule['verbs'])).join(' ')).toBe(expected);
   });
 
-  it('leaves a plain role unchanged', () => {
+  it('aggregation leaves a plain role unchanged', () => {
     expect(aggregatedRules(labeled('a', {}, 'get'), others)).toBeUndefined();
   });
 });

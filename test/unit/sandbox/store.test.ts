@@ -15,7 +15,7 @@ function put(store: MemoryStore, namespace: string, name: string): KubeObject {
 }
 
 describe('objects', () => {
-  test('are stored with a new resourceVersion, whatever they contained', () => {
+  test('objects are stored with a new resourceVersion, whatever they contained', () => {
     const store = new MemoryStore();
     const object = {
       ...configMap('team', 'a'),
@@ -28,7 +28,7 @@ describe('objects', () => {
     expect(object.metadata.resourceVersion).toBe('7');
   });
 
-  test('of different kinds and namespaces are separate', () => {
+  test('objects of different kinds and namespaces are separate', () => {
     const store = new MemoryStore();
     put(store, 'team', 'a');
     expect(store.get(secrets, 'team', 'a')).toBeUndefined();
@@ -38,7 +38,7 @@ describe('objects', () => {
     expect(store.list(namespaces)).toHaveLength(1);
   });
 
-  test('are replaced and removed only by a caller that has read the latest one', () => {
+  test('objects are replaced and removed only by a caller that has read the latest one', () => {
     const store = new MemoryStore();
     const first = put(store, 'team', 'a');
     const second = put(store, 'team', 'a');
@@ -55,14 +55,14 @@ describe('objects', () => {
     expect(store.remove(configMaps, second)).toBeUndefined();
   });
 
-  test('may have the names of properties of every JavaScript object', () => {
+  test('objects may have the names of properties of every JavaScript object', () => {
     const store = new MemoryStore();
     put(store, '__proto__', 'constructor');
     expect(store.get(configMaps, '__proto__', 'toString')).toBeUndefined();
     expect(store.list(configMaps, '__proto__')).toHaveLength(1);
   });
 
-  test('are listed in the order of their keys, whatever the order of their creation', () => {
+  test('objects are listed in the order of their keys, whatever the order of their creation', () => {
     const store = new MemoryStore();
     const names = ['team/b', 'team-x/a', 'team/a', 'team0/a', 'a/z', 'team/c'];
     for (const [namespace = '', name = ''] of names.map((text) => text.split('/')))
@@ -80,7 +80,7 @@ describe('changes', () => {
   const shown = ({ type, object, before, revision }: Change): string =>
     `${revision} ${type} ${object.metadata.name} ${String(before?.metadata['resourceVersion'])}`;
 
-  test('are announced in order, also when a listener makes another change', () => {
+  test('changes are announced in order, also when a listener makes another change', () => {
     const store = new MemoryStore();
     const seen: string[] = [];
     store.subscribe((change) => {
@@ -97,7 +97,7 @@ describe('changes', () => {
     expect(seen.slice(2)).toEqual(['late 1003 deleted follower 1002']);
   });
 
-  test('are kept up to a limit', () => {
+  test('changes are kept up to a limit', () => {
     const store = new MemoryStore(2);
     expect(store.since(1000)).toEqual([]);
     for (const name of ['a', 'b', 'a']) put(store, 'team', name);

@@ -1,5 +1,5 @@
 // The schema language at run time: what each kind of schema takes, refuses, and says about it.
-import { describe, expect, expectTypeOf, it } from 'vitest';
+import { describe, expect, expectTypeOf, it, test } from 'vitest';
 import { renderProblem } from '../../../src/base/problem.ts';
 import {
   boolean,
@@ -249,29 +249,27 @@ describe('invalid values', () => {
   });
 });
 
-describe('hostile keys', () => {
-  const parsed: unknown = JSON.parse('{"name":"a","__proto__":{"age":3},"constructor":1,"toString":2}');
+const parsed: unknown = JSON.parse('{"name":"a","__proto__":{"age":3},"constructor":1,"toString":2}');
 
-  it('hostile keys are unknown fields like others', () => {
-    expect(problemsOf(person, parsed)).toEqual([
-      '__proto__: found an unknown field; accepted: name, age, alive',
-      'constructor: found an unknown field; accepted: name, age, alive',
-      'toString: found an unknown field; accepted: name, age, alive',
-    ]);
-  });
+test('hostile keys are unknown fields like others', () => {
+  expect(problemsOf(person, parsed)).toEqual([
+    '__proto__: found an unknown field; accepted: name, age, alive',
+    'constructor: found an unknown field; accepted: name, age, alive',
+    'toString: found an unknown field; accepted: name, age, alive',
+  ]);
+});
 
-  it('hostile keys are kept as plain keys where unknown fields are kept', () => {
-    const outcome = validate(anything, parsed);
-    if (!outcome.ok) throw new Error('refused');
-    expect(Object.keys(outcome.value)).toEqual(['name', '__proto__', 'constructor', 'toString']);
-    expect(Object.getPrototypeOf(outcome.value)).toBe(Object.prototype);
-    expect(outcome.value['age']).toBeUndefined();
-  });
+test('hostile keys are kept as plain keys where unknown fields are kept', () => {
+  const outcome = validate(anything, parsed);
+  if (!outcome.ok) throw new Error('refused');
+  expect(Object.keys(outcome.value)).toEqual(['name', '__proto__', 'constructor', 'toString']);
+  expect(Object.getPrototypeOf(outcome.value)).toBe(Object.prototype);
+  expect(outcome.value['age']).toBeUndefined();
+});
 
-  it('hostile keys never stand in for a missing field', () => {
-    const inherited: unknown = Object.create({ name: 'eve' });
-    expect(problemsOf(person, inherited)).toEqual(['name: found nothing; accepted: a word']);
-  });
+test('hostile keys never stand in for a missing field', () => {
+  const inherited: unknown = Object.create({ name: 'eve' });
+  expect(problemsOf(person, inherited)).toEqual(['name: found nothing; accepted: a word']);
 });
 
 describe('the inferred type', () => {

@@ -26,6 +26,6 @@ test.each([
   ['-----BEGIN CERTIFICATE-----\nMIG', []],
   ['Bearer eyJhbGciOiJSUzI1NiIsImtpZCI6', ['a token']],
   [base64('{"token":"eyJhbGciOiJSUzI1NiIsImtpZCI6'), ['a token in base64']],
-])('of all keys and tokens: %s', (text, leaks) => {
+])('keys and tokens are found in a text: %s', (text, leaks) => {
   expect(leaksIn(text, keysAndTokens)).toEqual(leaks);
 });

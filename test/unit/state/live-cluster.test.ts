@@ -1,6 +1,6 @@
 // Tests the state that watches feed: the versions in force, and the changes that listeners see.
 import { anyInstall } from '../../../src/policy/terms/install.ts';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, test } from 'vitest';
 import type { KubeObject } from '../../../src/base/metadata.ts';
 import { LiveCluster, type ClusterChange } from '../../../src/state/live-cluster.ts';
 
@@ -200,25 +200,23 @@ function contentsOf(name: string): object {
   return { resources: [{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name } }] };
 }
 
-describe('a policy that is being deleted', () => {
-  it('a policy that is being deleted stays in force until it is deleted', () => {
-    const { cluster } = watched();
-    cluster.policies.changed(policy('a'));
-    const deleting = policy('a', {
-      version: '2',
-      metadata: { deletionTimestamp: '2026-11-21T12:00:00Z', finalizers: ['reeve.dev/cleanup'] },
-    });
-    cluster.policies.changed(deleting);
-    expect(names(cluster)).toEqual(['a']);
-    expect(cluster.snapshot().providers.get('NamespacePolicy/a')).toMatchObject({
-      isDeleting: true,
-      hasFinalizer: true,
-      isValid: true,
-    });
-    cluster.policies.removed(deleting);
-    expect(names(cluster)).toEqual([]);
-    expect(cluster.snapshot().providers.size).toBe(0);
+test('a policy that is being deleted stays in force until it is deleted', () => {
+  const { cluster } = watched();
+  cluster.policies.changed(policy('a'));
+  const deleting = policy('a', {
+    version: '2',
+    metadata: { deletionTimestamp: '2026-11-21T12:00:00Z', finalizers: ['reeve.dev/cleanup'] },
   });
+  cluster.policies.changed(deleting);
+  expect(names(cluster)).toEqual(['a']);
+  expect(cluster.snapshot().providers.get('NamespacePolicy/a')).toMatchObject({
+    isDeleting: true,
+    hasFinalizer: true,
+    isValid: true,
+  });
+  cluster.policies.removed(deleting);
+  expect(names(cluster)).toEqual([]);
+  expect(cluster.snapshot().providers.size).toBe(0);
 });
 
 describe('listeners', () => {

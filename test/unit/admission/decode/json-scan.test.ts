@@ -31,15 +31,18 @@ describe('measureJson', () => {
 
 describe('measureJson finds the end of a string of any length', () => {
   const lengths = Array.from({ length: 12 }, (_, index) => 58 + index);
-  test.each(['', '\\\\', '\\"', '\\\\\\"', '\\"\\"', '\\\\'.repeat(70)])('after %s', (escapes) => {
-    for (const length of lengths) {
-      for (const content of ['['.repeat(length) + escapes, escapes + '['.repeat(length)]) {
-        const text = `{"${content}":["${content}",[]]}`;
-        expect(JSON.parse(text)).toBeTypeOf('object');
-        expect(measureJson(Buffer.from(text))).toMatchObject({ depth: 3, values: 4 });
+  test.each(['', '\\\\', '\\"', '\\\\\\"', '\\"\\"', '\\\\'.repeat(70)])(
+    'a string ends after %s',
+    (escapes) => {
+      for (const length of lengths) {
+        for (const content of ['['.repeat(length) + escapes, escapes + '['.repeat(length)]) {
+          const text = `{"${content}":["${content}",[]]}`;
+          expect(JSON.parse(text)).toBeTypeOf('object');
+          expect(measureJson(Buffer.from(text))).toMatchObject({ depth: 3, values: 4 });
+        }
       }
-    }
-  });
+    },
+  );
 
   test('a long string that never ends', () => {
     expect(measureJson(Buffer.from(`["${'['.repeat(100)}`))).toMatchObject({ depth: 1, values: 1 });
@@ -47,18 +50,16 @@ describe('measureJson finds the end of a string of any length', () => {
   });
 });
 
-describe('a body needs no measuring', () => {
-  const nested = (depth: number): Buffer => Buffer.from('{"a":'.repeat(depth / 2) + '['.repeat(depth / 2));
+const nested = (depth: number): Buffer => Buffer.from('{"a":'.repeat(depth / 2) + '['.repeat(depth / 2));
 
-  test('while it has no more brackets than levels are accepted', () => {
-    expect(isSmallAndFlat(nested(maxDepth))).toBe(true);
-    expect(isSmallAndFlat(nested(maxDepth + 2))).toBe(false);
-  });
+test('a body needs no measuring while it has no more brackets than levels are accepted', () => {
+  expect(isSmallAndFlat(nested(maxDepth))).toBe(true);
+  expect(isSmallAndFlat(nested(maxDepth + 2))).toBe(false);
+});
 
-  test('while it has no more bytes than values are accepted', () => {
-    expect(isSmallAndFlat(Buffer.alloc(maxValues, ','))).toBe(true);
-    expect(isSmallAndFlat(Buffer.alloc(maxValues + 1, ','))).toBe(false);
-  });
+test('a body needs no measuring while it has no more bytes than values are accepted', () => {
+  expect(isSmallAndFlat(Buffer.alloc(maxValues, ','))).toBe(true);
+  expect(isSmallAndFlat(Buffer.alloc(maxValues + 1, ','))).toBe(false);
 });
 
 describe('measureJson counts the values of the objects of a request', () => {

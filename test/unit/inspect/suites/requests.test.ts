@@ -91,7 +91,7 @@ describe('a request', () => {
       /^v1\/Pod$/,
     ],
     ['names a file without a review', { file: 'x.json' }, 'file', /^none in x\.json$/],
-  ])('that %s is an error with its place', ([, short, path, found]) => {
+  ])('a request that %s is an error with its place', ([, short, path, found]) => {
     const built = requestOf(short, state, reviews);
     if (built.ok) throw new Error('the request was built');
     expect([built.path.join('.'), built.found]).toEqual([path, expect.stringMatching(found)]);

@@ -20,7 +20,7 @@ const update = (expected: Expectations) =>
     value,
   ]);
 
-test('of two items of a list that are removed, the later one is removed first', () => {
+test('the later one of two removed items of a list is removed first', () => {
   expect(update({ contents: ['Role/a', 'Role/b'] })).toEqual([
     ['expect.contents.1', undefined],
     ['expect.contents.0', undefined],

@@ -57,12 +57,12 @@ test.each<[Parts, string]>([
   [{ named: true, pod: true, home: true }, 'https://named/'],
   [{ pod: true, home: true }, 'https://10.0.0.1:6443/'],
   [{ home: true }, 'https://usual/'],
-])('with %j the API server is %s', async (parts, server) => {
+])('the API server found with %j is %s', async (parts, server) => {
   const found = await findApiServer(choiceIn(await makeHome(), parts));
   expect(found.server.href).toBe(server);
 });
 
-test('without any configuration the message lists what is missing', async () => {
+test('the message lists what is missing where nothing is configured', async () => {
   const folder = await makeFolder();
   const error = await rejectionOf(
     findApiServer({ environment: { HOME: folder }, serviceAccountFolder: folder }),

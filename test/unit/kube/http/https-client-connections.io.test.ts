@@ -96,7 +96,7 @@ test('a reset of a new connection is an error', async () => {
   expect(stub.requests).toHaveLength(1);
 });
 
-test('after a timeout the next request uses a new connection', async () => {
+test('the next request after a timeout uses a new connection', async () => {
   const waiting: ServerResponse[] = [];
   const stub = await startStub((response) => {
     // The first three connections stay open, and then ignore all requests.

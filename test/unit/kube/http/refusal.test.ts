@@ -80,7 +80,7 @@ describe('the cause of a refusal', () => {
       'pods "x" is forbidden: error looking up service account a/default: not found',
       { by: 'unknown', text: 'error looking up service account a/default: not found' },
     ],
-  ])('is named: %s', (_title, message, expected) => {
+  ])('the cause of a refusal is named: %s', (_title, message, expected) => {
     expect(refusalIn({ message }, false)).toEqual(expected);
   });
 

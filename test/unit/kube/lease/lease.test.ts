@@ -246,55 +246,53 @@ describe('keeping the lead', () => {
   });
 });
 
-describe('stop', () => {
-  test('stop releases the Lease, and the next candidate takes it with its next read', async () => {
-    const here = world();
-    const first = stand(here, 'a');
-    await here.time.settle();
-    const second = stand(here, 'b');
-    await here.time.advance(5000);
-    const stopping = first.candidacy.stop();
-    expect([first.candidacy.isLeader, first.signals[0]?.aborted]).toEqual([false, true]);
-    await stopping;
-    expect(here.lease.spec).toMatchObject({ holderIdentity: '', leaseTransitions: 0 });
-    await here.time.advance(2000);
-    expect([second.candidacy.isLeader, ...first.log]).toEqual([true, 'lead']);
-    expect(here.lease.spec).toMatchObject({ holderIdentity: 'b', leaseTransitions: 1 });
-  });
+test('stop releases the Lease, and the next candidate takes it with its next read', async () => {
+  const here = world();
+  const first = stand(here, 'a');
+  await here.time.settle();
+  const second = stand(here, 'b');
+  await here.time.advance(5000);
+  const stopping = first.candidacy.stop();
+  expect([first.candidacy.isLeader, first.signals[0]?.aborted]).toEqual([false, true]);
+  await stopping;
+  expect(here.lease.spec).toMatchObject({ holderIdentity: '', leaseTransitions: 0 });
+  await here.time.advance(2000);
+  expect([second.candidacy.isLeader, ...first.log]).toEqual([true, 'lead']);
+  expect(here.lease.spec).toMatchObject({ holderIdentity: 'b', leaseTransitions: 1 });
+});
 
-  test('stop does not change the Lease of another process', async () => {
-    const here = world();
-    here.lease.write({ spec: { holderIdentity: 'b' } });
-    const { candidacy, server } = stand(here, 'a');
-    await here.time.advance(1000);
-    await candidacy.stop();
-    expect(server.requests.map(({ method }) => method)).toEqual(['GET']);
-  });
+test('stop does not change the Lease of another process', async () => {
+  const here = world();
+  here.lease.write({ spec: { holderIdentity: 'b' } });
+  const { candidacy, server } = stand(here, 'a');
+  await here.time.advance(1000);
+  await candidacy.stop();
+  expect(server.requests.map(({ method }) => method)).toEqual(['GET']);
+});
 
-  test('stop releases a Lease that an aborted request has claimed', async () => {
-    const here = world();
-    const candidate = stand(here, 'a');
-    candidate.link.interfere = (request) => {
-      // The claim, and not the release that follows.
-      if (request.method !== 'PUT' || here.lease.spec['holderIdentity'] !== undefined) return undefined;
-      here.lease.answer(request);
-      return silence;
-    };
-    await here.time.settle();
-    await candidate.candidacy.stop();
-    expect([here.lease.spec['holderIdentity'], ...candidate.log]).toEqual(['']);
-  });
+test('stop releases a Lease that an aborted request has claimed', async () => {
+  const here = world();
+  const candidate = stand(here, 'a');
+  candidate.link.interfere = (request) => {
+    // The claim, and not the release that follows.
+    if (request.method !== 'PUT' || here.lease.spec['holderIdentity'] !== undefined) return undefined;
+    here.lease.answer(request);
+    return silence;
+  };
+  await here.time.settle();
+  await candidate.candidacy.stop();
+  expect([here.lease.spec['holderIdentity'], ...candidate.log]).toEqual(['']);
+});
 
-  test('stop waits at most one second when the API server does not answer', async () => {
-    const here = world();
-    const candidate = stand(here, 'a');
-    await here.time.settle();
-    candidate.link.interfere = () => silence;
-    const stopping = candidate.candidacy.stop();
-    await here.time.advance(1000);
-    await stopping;
-    expect(here.time.sleeping).toEqual([]);
-  });
+test('stop waits at most one second when the API server does not answer', async () => {
+  const here = world();
+  const candidate = stand(here, 'a');
+  await here.time.settle();
+  candidate.link.interfere = () => silence;
+  const stopping = candidate.candidacy.stop();
+  await here.time.advance(1000);
+  await stopping;
+  expect(here.time.sleeping).toEqual([]);
 });
 
 interface Stubborn {

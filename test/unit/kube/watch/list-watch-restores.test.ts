@@ -162,7 +162,7 @@ describe('an object that is read again after a conflict', () => {
   test.for([
     ['newer version', modified('a', 13), '+a:13'],
     ['deletion', deleted('a', 13), '-a:13'],
-  ])('does not undo the %s that the watch reports during the read', async ([, event = '', delivered]) => {
+  ])('a read does not undo the %s that the watch reports meanwhile', async ([, event = '', delivered]) => {
     const sink = new RecordingSink();
     const watch = new FakeStream();
     const answer = Promise.withResolvers<Answer>();

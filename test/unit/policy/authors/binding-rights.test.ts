@@ -194,7 +194,7 @@ describe('a binding that is written before its intent', () => {
   ];
   const early = tenantBinding('shop', 'b', { intents: ['later'] });
 
-  it('needs the rights for all that an intent can bring, and says so', () => {
+  it('a binding that is written before its intent needs the rights for all that an intent can bring, and says so', () => {
     const decision = decisionOn(early);
     expect(rightsIn(decision)).toEqual(all);
     expect(decision.rights[0]?.effect).toBe(
@@ -202,13 +202,13 @@ describe('a binding that is written before its intent', () => {
     );
   });
 
-  it('counts engines that the API server does not serve yet, and none that the install does not offer', () => {
+  it('a binding that is written before its intent counts engines that the API server does not serve yet, and none that the install does not offer', () => {
     expect(rightsIn(decisionOn(early, { given: contextWith({ unserved: ['ConfigMap'] }) }))).toEqual(all);
     const without = rightsIn(decisionOn(early, { given: contextWith({ offered: [] }) }));
     expect(without).toEqual(all.filter((each) => !each.includes('configmaps')));
   });
 
-  it('needs the right to use each policy that reads a label which an intent can set', () => {
+  it('a binding that is written before its intent needs the right to use each policy that reads a label which an intent can set', () => {
     const reading = { namespaceSelector: { matchLabels: { [enforce]: 'restricted' } } };
     const contents = { resources: [{ ...engineKind, metadata: { name: 'c' } }] };
     const policies = [aPolicy('p', { match: reading, contents })];
@@ -229,7 +229,7 @@ describe('a binding that is written before its intent', () => {
     },
   );
 
-  it('needs no right to lose the name of a missing intent', () => {
+  it('a binding that is written before its intent needs no right to lose the name of a missing intent', () => {
     const before = tenantBinding('shop', 'b', { intents: ['dns', 'later'] });
     const after = tenantBinding('shop', 'b', { intents: ['dns'] });
     expect(decisionOn(after, { before })).toMatchObject({ rights: [], violations: [] });

@@ -221,7 +221,7 @@ describe('a label that a tenant sets through a binding', () => {
     );
   });
 
-  it('counts although the namespace has the label already, because the binding sets it again', () => {
+  it('a label that a tenant sets through a binding counts although the namespace has the label already, because the binding sets it again', () => {
     const namespaces = [knownNamespace('shop', { [enforce]: 'baseline' })];
     const policies = [aPolicy('p', { match: reading, contents })];
     expect(rightsIn(decisionOn(binding, { policies, namespaces }))).toContain(
@@ -229,19 +229,19 @@ describe('a label that a tenant sets through a binding', () => {
     );
   });
 
-  it('counts for a share, too', () => {
+  it('a label that a tenant sets through a binding counts for a share, too', () => {
     const shares = [aShare('s', { source, targets: reading })];
     expect(rightsIn(decisionOn(binding, { shares }))).toContain('use secretshares/s in all: spec.intents');
   });
 
-  it('counts for every reader while the namespace is not known', () => {
+  it('a label that a tenant sets through a binding counts for every reader while the namespace is not known', () => {
     const policies = [aPolicy('p', { match: { ...reading, names: ['other'] }, contents })];
     expect(rightsIn(decisionOn(binding, { policies, namespaces: [] }))).toContain(
       'use namespacepolicies/p in all: spec.intents[0]',
     );
   });
 
-  it('counts for every reader where the time runs out', () => {
+  it('a label that a tenant sets through a binding counts for every reader where the time runs out', () => {
     const policies = [aPolicy('p', { match: { ...reading, names: ['other'] }, contents })];
     const budget = { ...unlimitedBudget, isSpent: () => true };
     expect(rightsIn(decisionOn(binding, { policies, budget }))).toContain(
@@ -249,7 +249,7 @@ describe('a label that a tenant sets through a binding', () => {
     );
   });
 
-  it('of a binding of the cluster counts for every reader', () => {
+  it('a label of a binding of the cluster counts for every reader', () => {
     const policies = [aPolicy('p', { match: { ...reading, names: ['other'] }, contents })];
     const tenants = definitionOf(tenantBinding('shop', 't', { intents: ['dns'] }), context).compiled;
     const decision = decisionOn(clusterBinding('b', { intents: ['escape'] }), {
@@ -351,39 +351,37 @@ describe('a binding that is not valid is refused, at the field that its author w
   });
 });
 
-describe('the deletion of a binding', () => {
-  const stored = tenantBinding('shop', 'b', { intents: ['dns', 'pfa'], maxDeletions: 1 });
-  const deletion = (namespace: KubeObject, finalizers = ['reeve.dev/cleanup']) => {
-    const held = { type: 'Stalled', status: 'True', reason: 'TooManyDeletions' };
-    const object = {
-      ...stored.object,
-      metadata: { ...stored.object.metadata, finalizers },
-      status: { conditions: [held] },
-    };
-    const review = aProviderReview({
-      resource: 'securityintentbindings',
-      namespace: 'shop',
-      oldObject: object,
-    });
-    const snapshot = withBindings(aSnapshot([], [namespace]), context, []);
-    return providerDecision(review, snapshot, { ...circumstances, install });
+const stored = tenantBinding('shop', 'b', { intents: ['dns', 'pfa'], maxDeletions: 1 });
+const deletion = (namespace: KubeObject, finalizers = ['reeve.dev/cleanup']) => {
+  const held = { type: 'Stalled', status: 'True', reason: 'TooManyDeletions' };
+  const object = {
+    ...stored.object,
+    metadata: { ...stored.object.metadata, finalizers },
+    status: { conditions: [held] },
   };
-
-  it('is refused beyond maxDeletions, with a command that names the namespace', () => {
-    const { violations } = deletion(knownNamespace('shop'));
-    expect(violations[0]?.violation.message).toContain(
-      'kubectl annotate securityintentbindings.reeve.dev b -n shop --overwrite reeve.dev/confirm-deletions=2',
-    );
+  const review = aProviderReview({
+    resource: 'securityintentbindings',
+    namespace: 'shop',
+    oldObject: object,
   });
+  const snapshot = withBindings(aSnapshot([], [namespace]), context, []);
+  return providerDecision(review, snapshot, { ...circumstances, install });
+};
 
-  it('is free while its namespace is being deleted', () => {
-    const shop = knownNamespace('shop');
-    const terminating = {
-      ...shop,
-      metadata: { ...shop.metadata, deletionTimestamp: '2026-11-21T12:00:00Z' },
-    };
-    expect(deletion(terminating).violations).toEqual([]);
-    expect(deletion(shop, []).violations).toHaveLength(1);
-    expect(deletion(terminating, []).violations).toEqual([]);
-  });
+test('the deletion of a binding is refused beyond maxDeletions, with a command that names the namespace', () => {
+  const { violations } = deletion(knownNamespace('shop'));
+  expect(violations[0]?.violation.message).toContain(
+    'kubectl annotate securityintentbindings.reeve.dev b -n shop --overwrite reeve.dev/confirm-deletions=2',
+  );
+});
+
+test('the deletion of a binding is free while its namespace is being deleted', () => {
+  const shop = knownNamespace('shop');
+  const terminating = {
+    ...shop,
+    metadata: { ...shop.metadata, deletionTimestamp: '2026-11-21T12:00:00Z' },
+  };
+  expect(deletion(terminating).violations).toEqual([]);
+  expect(deletion(shop, []).violations).toHaveLength(1);
+  expect(deletion(terminating, []).violations).toEqual([]);
 });

@@ -86,17 +86,15 @@ describe('problems of the intent itself', () => {
   });
 });
 
-describe('an intent that no binding names', () => {
-  it('needs no right and says nothing', () => {
-    for (const write of [{ after: pfa('a') }, { before: pfa('a'), after: pfa() }, { before: pfa('a') }])
-      expect(
-        decisionOn({ ...write, bindings: [tenantBinding('shop', 'b', { intents: ['y'] })] }),
-      ).toMatchObject({
-        violations: [],
-        rights: [],
-        notices: [],
-      });
-  });
+test('an intent that no binding names needs no right and says nothing', () => {
+  for (const write of [{ after: pfa('a') }, { before: pfa('a'), after: pfa() }, { before: pfa('a') }])
+    expect(
+      decisionOn({ ...write, bindings: [tenantBinding('shop', 'b', { intents: ['y'] })] }),
+    ).toMatchObject({
+      violations: [],
+      rights: [],
+      notices: [],
+    });
 });
 
 describe('rights', () => {
@@ -174,7 +172,7 @@ describe('the fuse', () => {
     },
   });
 
-  it('refuses a change that deletes too much for a binding of the cluster, and says how to confirm it there', () => {
+  it('the fuse refuses a change that deletes too much for a binding of the cluster, and says how to confirm it there', () => {
     const { violations } = decisionOn({ before: pfa('a'), bindings: [tight] });
     expect(violations.map(({ violation }) => violation.message)).toEqual([
       'ClusterSecurityIntentBinding/tight: this write would delete up to 2 objects in 2 namespaces (cart, shop), and spec.maxDeletions is 1. ' +
@@ -192,7 +190,7 @@ describe('the fuse', () => {
       0,
     ],
     ['a suspended binding', clusterBinding('t', { intents: ['x'], maxDeletions: 0, suspend: true }), 0],
-  ] as const)('with %s there are %i refusals', ([, binding, count]) => {
+  ] as const)('the number of refusals with %s is %i', ([, binding, count]) => {
     expect(decisionOn({ before: pfa('a'), bindings: [binding] }).violations).toHaveLength(count);
   });
 
@@ -209,7 +207,7 @@ describe('a contradiction with another intent', () => {
   const write = { others, after: { id: 'escapeToHost', params: { psaLevel: 'restricted' } } };
   const what = 'which contradicts SecurityIntent y: label level is baseline or restricted';
 
-  it('refuses the write for a binding of the cluster', () => {
+  it('a contradiction with another intent refuses the write for a binding of the cluster', () => {
     const bindings = [clusterBinding('b', { intents: ['y', 'x'] })];
     expect(decisionOn({ ...write, bindings }).violations.map(({ violation }) => violation.message)).toEqual([
       expect.stringContaining(
@@ -218,7 +216,7 @@ describe('a contradiction with another intent', () => {
     ]);
   });
 
-  it('is a warning for a tenant, whose objects stay', () => {
+  it('a contradiction with another intent is a warning for a tenant, whose objects stay', () => {
     const bindings = [tenantBinding('shop', 'b', { intents: ['y', 'x'] })];
     const { violations, notices } = decisionOn({ ...write, bindings });
     expect(violations).toEqual([]);
@@ -275,14 +273,14 @@ describe('a cluster with thousands of bindings', () => {
     return budget;
   }
 
-  it('looks at the own namespace of each tenant alone', () => {
+  it('a review in a cluster with thousands of bindings looks at the own namespace of each tenant alone', () => {
     const budget = budgetOf(Infinity);
     const decision = decisionOn({ after: pfa('a'), bindings: tenants, namespaces, budget });
     expect(rightsIn(decision)).toEqual(writes('all'));
     expect(budget.asked).toBeLessThan(names.length * 20);
   });
 
-  it('asks for all rights that the adapters need when no budget is left for all bindings', () => {
+  it('a review in a cluster with thousands of bindings asks for all rights that the adapters need when no budget is left for all bindings', () => {
     const decision = decisionOn({
       after: pfa('a'),
       bindings: [all, ...tenants],

@@ -229,47 +229,45 @@ describe('the number of objects that a write changes', () => {
   });
 });
 
-describe('a policy that turns to Deny', () => {
-  const rules = {
-    namespaces: { required: { labels: { team: {} } } },
-    rbac: { forbidWildcardRules: true, forbiddenSubjects: ['Group/x'] },
-  };
-  const warning = { validationActions: ['Warn'] };
-  const turning = (byResource: object, spec: object = rules) =>
-    warnings(policy({ ...spec, ...warning }, { violationsByResource: byResource }), policy(spec));
+const rules = {
+  namespaces: { required: { labels: { team: {} } } },
+  rbac: { forbidWildcardRules: true, forbiddenSubjects: ['Group/x'] },
+};
+const warning = { validationActions: ['Warn'] };
+const turning = (byResource: object, spec: object = rules) =>
+  warnings(policy({ ...spec, ...warning }, { violationsByResource: byResource }), policy(spec));
 
-  test('counts the violations of all resources that its status counts', () => {
-    expect(turning({ namespaces: 2, roleBindings: 2, roles: 1, secrets: 0 })).toBe(
-      'NamespacePolicy/p turns to Deny with 5 open violations, which block no other write: 2 of Namespaces (a, b), 2 of RoleBindings, 1 of Roles (at the last audit)',
-    );
-  });
+test('a policy that turns to Deny counts the violations of all resources that its status counts', () => {
+  expect(turning({ namespaces: 2, roleBindings: 2, roles: 1, secrets: 0 })).toBe(
+    'NamespacePolicy/p turns to Deny with 5 open violations, which block no other write: 2 of Namespaces (a, b), 2 of RoleBindings, 1 of Roles (at the last audit)',
+  );
+});
 
-  test('counts violations of other objects where all Namespaces follow the rules', () => {
-    expect(turning({ namespaces: 0, secrets: 1 }, { secrets: { maxBytes: 1 } })).toBe(
-      'NamespacePolicy/p turns to Deny with 1 open violation, which blocks no other write: 1 of Secrets (at the last audit)',
-    );
-  });
+test('a policy that turns to Deny counts violations of other objects where all Namespaces follow the rules', () => {
+  expect(turning({ namespaces: 0, secrets: 1 }, { secrets: { maxBytes: 1 } })).toBe(
+    'NamespacePolicy/p turns to Deny with 1 open violation, which blocks no other write: 1 of Secrets (at the last audit)',
+  );
+});
 
-  test('says that the audit counted by the older rules when the same write changes the rules', () => {
-    const before = policy({ rbac: rules.rbac, ...warning }, { violationsByResource: { roles: 2 } });
-    const rbac = { ...rules.rbac, allowedRoleRefs: ['ClusterRole/view'] };
-    expect(warnings(before, policy({ rbac }))).toBe(
-      'NamespacePolicy/p turns to Deny with 2 open violations, which block no other write: 2 of Roles (at the last audit, by the rules before this write)',
-    );
-  });
+test('a policy that turns to Deny says that the audit counted by the older rules when the same write changes the rules', () => {
+  const before = policy({ rbac: rules.rbac, ...warning }, { violationsByResource: { roles: 2 } });
+  const rbac = { ...rules.rbac, allowedRoleRefs: ['ClusterRole/view'] };
+  expect(warnings(before, policy({ rbac }))).toBe(
+    'NamespacePolicy/p turns to Deny with 2 open violations, which block no other write: 2 of Roles (at the last audit, by the rules before this write)',
+  );
+});
 
-  test('counts no violations of objects that the newer version does not judge', () => {
-    const before = policy({ ...rules, ...warning }, { violationsByResource: { roles: 2 } });
-    expect(warnings(before, policy({ namespaces: rules.namespaces }))).toBe(
-      'NamespacePolicy/p turns to Deny with 2 open violations, which block no other write, in 2 namespaces: a, b',
-    );
-  });
+test('a policy that turns to Deny counts no violations of objects that the newer version does not judge', () => {
+  const before = policy({ ...rules, ...warning }, { violationsByResource: { roles: 2 } });
+  expect(warnings(before, policy({ namespaces: rules.namespaces }))).toBe(
+    'NamespacePolicy/p turns to Deny with 2 open violations, which block no other write, in 2 namespaces: a, b',
+  );
+});
 
-  test('names the namespaces where only Namespaces violate a rule', () => {
-    expect(turning({ namespaces: 2, roles: 0 })).toBe(
-      'NamespacePolicy/p turns to Deny with 2 open violations, which block no other write, in 2 namespaces: a, b',
-    );
-  });
+test('a policy that turns to Deny names the namespaces where only Namespaces violate a rule', () => {
+  expect(turning({ namespaces: 2, roles: 0 })).toBe(
+    'NamespacePolicy/p turns to Deny with 2 open violations, which block no other write, in 2 namespaces: a, b',
+  );
 });
 
 describe('a quota', () => {
@@ -310,7 +308,7 @@ describe('a quota', () => {
     expect(uncounted(spec)).toBe(expected);
   });
 
-  test('gives a warning unless another policy requires the label', () => {
+  test('a quota gives a warning unless another policy requires the label', () => {
     const snapshot = (name: string) => aSnapshot([aPolicy(name, requiring)], namespaces);
     expect([snapshot('q'), snapshot('p')].map((each) => uncounted({ namespaces: quota }, each))).toEqual([
       false,
@@ -330,7 +328,7 @@ describe('contents that namespaces do not get', () => {
     }).notices.flatMap((notice) => / (?:skips|fails to provide) .*/.exec(notice)?.[0] ?? []);
   };
 
-  test('are named with each reason and its namespaces', () => {
+  test('contents that namespaces do not get are named with each reason and its namespaces', () => {
     const name = '${namespaceObject.metadata.labels.team}-${namespaceObject.metadata.labels.env}';
     expect(skipped(binding({ name }), [{ env: 'x' }, { team: 'x' }, { env: 'y' }])).toEqual([
       expect.stringMatching(/ in 2 namespaces: a, c; label team is missing$/),
@@ -338,7 +336,7 @@ describe('contents that namespaces do not get', () => {
     ]);
   });
 
-  test('are named with three reasons, where each namespace has another one', () => {
+  test('contents that namespaces do not get are named with three reasons, where each namespace has another one', () => {
     const labels = ['A_', 'B_', 'C_', 'D_', 'E_'].map((team) => ({ team: `${team}x` }));
     const metadata = { name: '${namespaceObject.metadata.labels.team}' };
     const resources = [{ apiVersion: 'v1', kind: 'ConfigMap', metadata }];

@@ -87,7 +87,7 @@ describe('the budget', () => {
     const confirmed = (count: number) => ({ annotations: { 'reeve.dev/confirm-deletions': String(count) } });
     const synced = { desired: 3, synced: 3 };
 
-    test('is refused while its status counts more than maxDeletions, until that number is confirmed', () => {
+    test('a deletion that is not compared with all namespaces is refused while its status counts more than maxDeletions, until that number is confirmed', () => {
       expect(messages(policy({}, synced))).toEqual([
         'this write would delete 3 objects in 2 namespaces (a, b), and spec.maxDeletions is 2. To confirm, first run: ' +
           'kubectl annotate namespacepolicies.reeve.dev p --overwrite reeve.dev/confirm-deletions=3',
@@ -98,7 +98,7 @@ describe('the budget', () => {
       expect(messages(policy({ deletionPolicy: 'Orphan' }, synced))).toEqual([]);
     });
 
-    test('is refused by the number of its contents while its status is of an older version', () => {
+    test('a deletion that is not compared with all namespaces is refused by the number of its contents while its status is of an older version', () => {
       const older = { observedGeneration: 2, desired: 0, synced: 0 };
       expect(messages(policy({}, older))).toEqual([
         expect.stringContaining('this write would delete up to 4 objects in 2 namespaces (a, b)'),
@@ -106,7 +106,7 @@ describe('the budget', () => {
       expect(messages(policy({}, older, confirmed(4)))).toEqual([]);
     });
 
-    test('is refused with --cascade=orphan while its status counts objects', () => {
+    test('a deletion that is not compared with all namespaces is refused with --cascade=orphan while its status counts objects', () => {
       const oldObject = policy({}, { desired: 1, synced: 1 });
       const attributes = { options: { propagationPolicy: 'Orphan' } };
       const review = aProviderReview({ resource: 'namespacepolicies', oldObject, attributes });
@@ -115,7 +115,7 @@ describe('the budget', () => {
       expect(violations.map(({ violation }) => violation.rule)).toEqual(['cascade']);
     });
 
-    test('names only namespaces that its names and labels can match, and no objects for a policy without contents', () => {
+    test('a deletion that is not compared with all namespaces names only namespaces that its names and labels can match, and no objects for a policy without contents', () => {
       expect(decided(undefined, policy({ contents: {} }, {}), after(0)).notices).toEqual([
         'evaluating NamespacePolicy/p costs too much for 2 namespaces: a, b; the numbers of this answer leave them out',
       ]);

@@ -29,7 +29,7 @@ const namespace = aNamespace({
 const rbac = 'rbac.authorization.k8s.io';
 
 describe('what a policy provides is rendered for a namespace', () => {
-  test('in a RoleBinding its name and the names of its subjects are rendered', () => {
+  test('the name of a RoleBinding and the names of its subjects are rendered', () => {
     expect(roleBinding?.render(namespace, unlimitedBudget)).toEqual({
       kind: 'present',
       value: {

@@ -93,37 +93,35 @@ describe('the write of a policy with a default', () => {
   });
 });
 
-describe('two matches', () => {
-  const match = (text: MatchSpec): CompiledMatch => {
-    const result = compileMatch(text);
-    if (!result.ok) throw new Error('the match does not compile');
-    return result.value;
-  };
-  const labels = (matchLabels: Readonly<Record<string, string>>) => ({ namespaceSelector: { matchLabels } });
-  const expressions = (operator: 'In' | 'NotIn' | 'Exists' | 'DoesNotExist', ...values: string[]) => ({
-    namespaceSelector: { matchExpressions: [{ key: 'env', operator, ...(values.length > 0 && { values }) }] },
-  });
+const match = (text: MatchSpec): CompiledMatch => {
+  const result = compileMatch(text);
+  if (!result.ok) throw new Error('the match does not compile');
+  return result.value;
+};
+const labels = (matchLabels: Readonly<Record<string, string>>) => ({ namespaceSelector: { matchLabels } });
+const expressions = (operator: 'In' | 'NotIn' | 'Exists' | 'DoesNotExist', ...values: string[]) => ({
+  namespaceSelector: { matchExpressions: [{ key: 'env', operator, ...(values.length > 0 && { values }) }] },
+});
 
-  test.for<readonly [boolean, MatchSpec, MatchSpec]>([
-    [true, {}, {}],
-    [true, {}, { names: ['a'] }],
-    [true, { names: ['a-*'] }, { names: ['*-b'] }],
-    [true, { names: ['a-*'] }, { names: ['a-b'] }],
-    [false, { names: ['a-*'] }, { names: ['b-*'] }],
-    [false, { names: ['a', 'b'] }, { names: ['c', 'd-*'] }],
-    [false, { names: ['a'], excludeNames: ['a'] }, {}],
-    [false, { names: ['team-*'] }, { excludeNames: ['team-*'] }],
-    [true, { names: ['team-*'] }, { excludeNames: ['team-old-*'] }],
-    [true, labels({ env: 'dev' }), labels({ tier: 'a' })],
-    [true, labels({ env: 'dev' }), expressions('In', 'dev', 'prod')],
-    [false, labels({ env: 'dev' }), labels({ env: 'prod' })],
-    [false, labels({ env: 'dev' }), expressions('NotIn', 'dev')],
-    [false, labels({ env: 'dev' }), expressions('DoesNotExist')],
-    [true, expressions('Exists'), expressions('NotIn', 'dev')],
-    [false, expressions('Exists'), expressions('DoesNotExist')],
-    [true, expressions('NotIn', 'dev'), expressions('DoesNotExist')],
-  ])('have a namespace in common or not: %s %j %j', ([expected, one, other]) => {
-    expect(canBothMatch(match(one), match(other))).toBe(expected);
-    expect(canBothMatch(match(other), match(one))).toBe(expected);
-  });
+test.for<readonly [boolean, MatchSpec, MatchSpec]>([
+  [true, {}, {}],
+  [true, {}, { names: ['a'] }],
+  [true, { names: ['a-*'] }, { names: ['*-b'] }],
+  [true, { names: ['a-*'] }, { names: ['a-b'] }],
+  [false, { names: ['a-*'] }, { names: ['b-*'] }],
+  [false, { names: ['a', 'b'] }, { names: ['c', 'd-*'] }],
+  [false, { names: ['a'], excludeNames: ['a'] }, {}],
+  [false, { names: ['team-*'] }, { excludeNames: ['team-*'] }],
+  [true, { names: ['team-*'] }, { excludeNames: ['team-old-*'] }],
+  [true, labels({ env: 'dev' }), labels({ tier: 'a' })],
+  [true, labels({ env: 'dev' }), expressions('In', 'dev', 'prod')],
+  [false, labels({ env: 'dev' }), labels({ env: 'prod' })],
+  [false, labels({ env: 'dev' }), expressions('NotIn', 'dev')],
+  [false, labels({ env: 'dev' }), expressions('DoesNotExist')],
+  [true, expressions('Exists'), expressions('NotIn', 'dev')],
+  [false, expressions('Exists'), expressions('DoesNotExist')],
+  [true, expressions('NotIn', 'dev'), expressions('DoesNotExist')],
+])('two matches have a namespace in common or not: %s %j %j', ([expected, one, other]) => {
+  expect(canBothMatch(match(one), match(other))).toBe(expected);
+  expect(canBothMatch(match(other), match(one))).toBe(expected);
 });

@@ -143,7 +143,7 @@ describe('an object that a binding of the cluster and a tenant both want, in dif
     expect(planOf(snapshotOf(situation, 'differs'), live)).toEqual(plan);
   });
 
-  it('is left alone where a stranger has it, or left it behind for the cluster', () => {
+  it('an object that both want in different forms is left alone where a stranger has it, or left it behind for the cluster', () => {
     const orphan = {
       labels: { 'reeve.dev/orphaned-from': 'z' },
       annotations: { 'reeve.dev/orphaned-from': clustersId },
@@ -156,14 +156,14 @@ describe('an object that a binding of the cluster and a tenant both want, in dif
 });
 
 describe('an object that both want in the same form', () => {
-  it('belongs to the binding of the cluster, and the tenant follows', () => {
+  it('an object that both want in the same form belongs to the binding of the cluster, and the tenant follows', () => {
     expect(planOf(snapshotOf('loaded', 'same'), undefined)).toEqual([
       `create for ${clustersId}`,
       `${tenantsId} follows ${clustersId}`,
     ]);
   });
 
-  it('is not deleted when either of them goes', () => {
+  it('an object that both want in the same form is not deleted when either of them goes', () => {
     for (const owner of [clustersId, tenantsId] as const)
       for (const situation of ['deleting', 'absent'] as const)
         expect(planOf(snapshotOf(situation, 'same'), liveObject(owner, 'same'))).not.toContain(

@@ -17,20 +17,18 @@ const many = (operator: 'In' | 'NotIn' | 'Exists' | 'DoesNotExist', ...values: r
 });
 const selector = 'spec.match.namespaceSelector';
 
-describe('a name that is not listed', () => {
-  test('is named with the list', () => {
-    expect(termOf({ names: ['team-*', 'shop'] }, 'x')).toEqual([
-      'spec.match.names',
-      '"x"',
-      '"team-*" or "shop"',
-    ]);
-  });
+test('a name that is not listed is named with the list', () => {
+  expect(termOf({ names: ['team-*', 'shop'] }, 'x')).toEqual([
+    'spec.match.names',
+    '"x"',
+    '"team-*" or "shop"',
+  ]);
+});
 
-  test('gets the nearest name, or the glob that begins almost like it', () => {
-    expect(termOf({ names: ['shop', 'books'] }, 'shops')?.[3]).toBe('"shop"');
-    expect(termOf({ names: ['shop', 'team-*'] }, 'taem-a')?.[3]).toBe('"team-*"');
-    expect(termOf({ names: ['a', '*-prod'] }, 'shop-dev')?.[3]).toBeUndefined();
-  });
+test('a name that is not listed gets the nearest name, or the glob that begins almost like it', () => {
+  expect(termOf({ names: ['shop', 'books'] }, 'shops')?.[3]).toBe('"shop"');
+  expect(termOf({ names: ['shop', 'team-*'] }, 'taem-a')?.[3]).toBe('"team-*"');
+  expect(termOf({ names: ['a', '*-prod'] }, 'shop-dev')?.[3]).toBeUndefined();
 });
 
 test('an excluded name is named with the glob that excludes it', () => {
@@ -42,7 +40,7 @@ test('an excluded name is named with the glob that excludes it', () => {
 });
 
 describe('a label', () => {
-  test('with another value is shown with the accepted one', () => {
+  test('a label with another value is shown with the accepted one', () => {
     expect(termOf({ namespaceSelector: { matchLabels: { pull: 'true' } } }, 'x', { pull: 'ture' })).toEqual([
       `${selector}.matchLabels.pull`,
       'label pull="ture"',
@@ -50,7 +48,7 @@ describe('a label', () => {
     ]);
   });
 
-  test('that is missing is named with the label that comes nearest', () => {
+  test('a label that is missing is named with the label that comes nearest', () => {
     expect(
       termOf({ namespaceSelector: { matchLabels: { 'a.example/team': 'red' } } }, 'x', {
         'a.example/taem': 'red',
@@ -68,7 +66,7 @@ describe('a label', () => {
     ['NotIn', ['dev'], { env: 'dev' }, 'label env="dev"', 'any value but "dev", or no such label'],
     ['Exists', [], {}, 'no label env', 'any value'],
     ['DoesNotExist', [], { env: '' }, 'label env=""', 'no such label'],
-  ] as const)('that operator %s %j refuses is shown', (operator, values, labels, ...expected) => {
+  ] as const)('a label that operator %s %j refuses is shown', (operator, values, labels, ...expected) => {
     expect(termOf(many(operator, ...values), 'x', labels)).toEqual([
       `${selector}.matchExpressions[0]`,
       ...expected,
@@ -81,23 +79,21 @@ describe('a label', () => {
   });
 });
 
-describe('a condition', () => {
-  const matchConditions = [
-    { name: 'broken', expression: "namespaceObject.metadata.labels['a'] == 'b'" },
-    { name: 'not-x', expression: "namespaceObject.metadata.name != 'x'" },
-  ];
+const matchConditions = [
+  { name: 'broken', expression: "namespaceObject.metadata.labels['a'] == 'b'" },
+  { name: 'not-x', expression: "namespaceObject.metadata.name != 'x'" },
+];
 
-  test('that is false is named, even if another one has an error', () => {
-    expect(termOf({ matchConditions }, 'x')).toEqual([
-      'spec.match.matchConditions[1]',
-      'not-x is false',
-      "a namespace for which namespaceObject.metadata.name != 'x' is true",
-    ]);
-  });
+test('a condition that is false is named, even if another one has an error', () => {
+  expect(termOf({ matchConditions }, 'x')).toEqual([
+    'spec.match.matchConditions[1]',
+    'not-x is false',
+    "a namespace for which namespaceObject.metadata.name != 'x' is true",
+  ]);
+});
 
-  test('with an error alone is no failing term', () => {
-    expect(termOf({ matchConditions }, 'y')).toBeUndefined();
-  });
+test('a condition with an error alone is no failing term', () => {
+  expect(termOf({ matchConditions }, 'y')).toBeUndefined();
 });
 
 test('the terms come in the order of the matcher: names, labels, conditions', () => {

@@ -190,7 +190,7 @@ describe('existing Secrets', () => {
     return h;
   };
 
-  test('without --audit-secrets the status says that Secrets are judged when written', async () => {
+  test('the status says without --audit-secrets that Secrets are judged when written', async () => {
     const h = await withSecret();
     expect(violationsOf(h)).toEqual([0, { namespaces: 0 }]);
     expect(h.condition('NamespacePolicy', 'p')).toMatchObject({

@@ -32,18 +32,18 @@ describe('an object that a rival changes back', () => {
     expect(pauses).toEqual([5, 10, 20, 40, 80]);
   });
 
-  test('now and then is corrected each time', () => {
+  test('an object that a rival changes back now and then is corrected each time', () => {
     expect(new Rival().rewrites(7000)).toBe(100);
   });
 
-  test('is written at once when its desired content changes', () => {
+  test('an object that a rival changes back is written at once when its desired content changes', () => {
     const rival = new Rival();
     rival.rewrites(1000);
     expect(rival.limit.pauseFor('ns/key', 'other')).toBe(0);
     expect(rival.limit.pauseFor('ns/other', 'content')).toBe(0);
   });
 
-  test('and then leaves alone for two minutes may be written ten times again', () => {
+  test('an object that a rival changes back and then leaves alone for two minutes may be written ten times again', () => {
     const rival = new Rival();
     rival.rewrites(1000);
     rival.now += 120_000;

@@ -61,138 +61,136 @@ class Desk {
 
 const retry: Handled = { kind: 'retry' };
 
-describe('a work queue', () => {
-  test('runs keys in the order in which they were added, each once, and as many at once as allowed', async () => {
-    const desk = new Desk();
-    for (const key of ['a', 'b', 'a', 'c', 'b']) desk.queue.add(key);
-    void desk.start();
-    expect(desk.running).toEqual(['a', 'b']);
-    await desk.end('a');
-    expect(desk.begun).toEqual(['a', 'b', 'c']);
-    await desk.end('b');
-    await desk.end('c');
-    expect(desk.queue.isIdle).toBe(true);
-    expect(desk.maxAtOnce).toBe(2);
-  });
+test('a work queue runs keys in the order in which they were added, each once, and as many at once as allowed', async () => {
+  const desk = new Desk();
+  for (const key of ['a', 'b', 'a', 'c', 'b']) desk.queue.add(key);
+  void desk.start();
+  expect(desk.running).toEqual(['a', 'b']);
+  await desk.end('a');
+  expect(desk.begun).toEqual(['a', 'b', 'c']);
+  await desk.end('b');
+  await desk.end('c');
+  expect(desk.queue.isIdle).toBe(true);
+  expect(desk.maxAtOnce).toBe(2);
+});
 
-  test('runs a key that was added alone before those that were added as a bulk', async () => {
-    const desk = new Desk({ concurrency: 1 });
-    for (const key of ['a', 'b', 'c']) desk.queue.add(key, 'bulk');
-    for (const key of ['new', 'c']) desk.queue.add(key);
-    // It waits already, so it keeps its place.
-    desk.queue.add('c', 'bulk');
-    void desk.start();
-    for (const key of ['new', 'c', 'a', 'b']) await desk.end(key);
-    expect(desk.begun).toEqual(['new', 'c', 'a', 'b']);
-    expect(desk.queue.isIdle).toBe(true);
-  });
+test('a work queue runs a key that was added alone before those that were added as a bulk', async () => {
+  const desk = new Desk({ concurrency: 1 });
+  for (const key of ['a', 'b', 'c']) desk.queue.add(key, 'bulk');
+  for (const key of ['new', 'c']) desk.queue.add(key);
+  // It waits already, so it keeps its place.
+  desk.queue.add('c', 'bulk');
+  void desk.start();
+  for (const key of ['new', 'c', 'a', 'b']) await desk.end(key);
+  expect(desk.begun).toEqual(['new', 'c', 'a', 'b']);
+  expect(desk.queue.isIdle).toBe(true);
+});
 
-  test('runs a key of a bulk after each three that were added alone', async () => {
-    const desk = new Desk({ concurrency: 1 });
-    for (const key of ['a', 'b']) desk.queue.add(key, 'bulk');
-    for (const key of ['1', '2', '3', '4', '5', '6', '7']) desk.queue.add(key);
-    void desk.start();
-    const order = ['1', '2', '3', 'a', '4', '5', '6', 'b', '7'];
-    for (const key of order) await desk.end(key);
-    expect(desk.begun).toEqual(order);
-  });
+test('a work queue runs a key of a bulk after each three that were added alone', async () => {
+  const desk = new Desk({ concurrency: 1 });
+  for (const key of ['a', 'b']) desk.queue.add(key, 'bulk');
+  for (const key of ['1', '2', '3', '4', '5', '6', '7']) desk.queue.add(key);
+  void desk.start();
+  const order = ['1', '2', '3', 'a', '4', '5', '6', 'b', '7'];
+  for (const key of order) await desk.end(key);
+  expect(desk.begun).toEqual(order);
+});
 
-  test('counts a key of a bulk that fails among those that failed', async () => {
-    const desk = new Desk({ concurrency: 2 });
-    for (const key of ['a', 'b']) desk.queue.add(key, 'bulk');
-    void desk.start();
-    for (const key of ['a', 'b']) await desk.end(key, retry);
-    for (const key of ['a', 'b']) desk.queue.add(key, 'bulk');
-    // Half of the places stay free for keys that have not failed.
-    expect(desk.running).toEqual(['a']);
-  });
+test('a work queue counts a key of a bulk that fails among those that failed', async () => {
+  const desk = new Desk({ concurrency: 2 });
+  for (const key of ['a', 'b']) desk.queue.add(key, 'bulk');
+  void desk.start();
+  for (const key of ['a', 'b']) await desk.end(key, retry);
+  for (const key of ['a', 'b']) desk.queue.add(key, 'bulk');
+  // Half of the places stay free for keys that have not failed.
+  expect(desk.running).toEqual(['a']);
+});
 
-  test('runs a key once more when it was added while it ran', async () => {
-    const desk = new Desk();
-    void desk.start();
-    desk.queue.add('a');
-    desk.queue.add('a');
-    desk.queue.add('a');
-    expect([desk.begun, desk.wasTwiceAtOnce]).toEqual([['a'], false]);
-    await desk.end('a');
-    expect(desk.begun).toEqual(['a', 'a']);
-    await desk.end('a');
-    expect(desk.queue.isIdle).toBe(true);
-  });
+test('a work queue runs a key once more when it was added while it ran', async () => {
+  const desk = new Desk();
+  void desk.start();
+  desk.queue.add('a');
+  desk.queue.add('a');
+  desk.queue.add('a');
+  expect([desk.begun, desk.wasTwiceAtOnce]).toEqual([['a'], false]);
+  await desk.end('a');
+  expect(desk.begun).toEqual(['a', 'a']);
+  await desk.end('a');
+  expect(desk.queue.isIdle).toBe(true);
+});
 
-  test('reports how long the oldest key has needed work', async () => {
-    const desk = new Desk({ concurrency: 1 });
-    void desk.start();
-    desk.queue.add('a');
-    await desk.clock.advance(50);
-    desk.queue.add('b');
-    await desk.clock.advance(50);
-    expect(desk.queue.oldestMs()).toBe(100);
-    await desk.end('a');
-    expect(desk.queue.oldestMs()).toBe(50);
-    await desk.end('b', retry);
-    // A failed key still needs work.
-    expect(desk.queue.oldestMs()).toBe(50);
-  });
+test('a work queue reports how long the oldest key has needed work', async () => {
+  const desk = new Desk({ concurrency: 1 });
+  void desk.start();
+  desk.queue.add('a');
+  await desk.clock.advance(50);
+  desk.queue.add('b');
+  await desk.clock.advance(50);
+  expect(desk.queue.oldestMs()).toBe(100);
+  await desk.end('a');
+  expect(desk.queue.oldestMs()).toBe(50);
+  await desk.end('b', retry);
+  // A failed key still needs work.
+  expect(desk.queue.oldestMs()).toBe(50);
+});
 
-  test('stops when its signal aborts and the last handler has ended, and can run again', async () => {
-    const desk = new Desk({ concurrency: 1 });
-    let isStopped = false;
-    void desk.start().finally(() => {
-      isStopped = true;
-    });
-    for (const key of ['a', 'b']) desk.queue.add(key);
-    desk.abort.abort();
-    await setImmediate();
-    expect(isStopped).toBe(false);
-    await desk.end('a', new Error('aborted'));
-    expect(isStopped).toBe(true);
-    expect(desk.begun).toEqual(['a']);
-    // An aborted handler may throw anything.
-    expect(desk.errors).toEqual([]);
-    expect(desk.queue.isIdle).toBe(true);
-    void desk.start(new AbortController().signal);
-    desk.queue.add('c');
-    expect(desk.running).toEqual(['c']);
+test('a work queue stops when its signal aborts and the last handler has ended, and can run again', async () => {
+  const desk = new Desk({ concurrency: 1 });
+  let isStopped = false;
+  void desk.start().finally(() => {
+    isStopped = true;
   });
+  for (const key of ['a', 'b']) desk.queue.add(key);
+  desk.abort.abort();
+  await setImmediate();
+  expect(isStopped).toBe(false);
+  await desk.end('a', new Error('aborted'));
+  expect(isStopped).toBe(true);
+  expect(desk.begun).toEqual(['a']);
+  // An aborted handler may throw anything.
+  expect(desk.errors).toEqual([]);
+  expect(desk.queue.isIdle).toBe(true);
+  void desk.start(new AbortController().signal);
+  desk.queue.add('c');
+  expect(desk.running).toEqual(['c']);
+});
 
-  test('stops at once when its signal has aborted already', async () => {
-    const desk = new Desk();
-    desk.abort.abort();
-    desk.queue.add('a');
-    await desk.start();
-    expect(desk.begun).toEqual([]);
-  });
+test('a work queue stops at once when its signal has aborted already', async () => {
+  const desk = new Desk();
+  desk.abort.abort();
+  desk.queue.add('a');
+  await desk.start();
+  expect(desk.begun).toEqual([]);
+});
 
-  test('gives timers and sockets their turn while there is much to do', async () => {
-    let now = 0;
-    const order: string[] = [];
-    const queue = new WorkQueue<string>({
-      concurrency: 2,
-      clock: {
-        monotonic: () => now,
-        sleep: async () => await new Promise<never>(() => undefined),
-        random: () => 0,
-      },
-      onError: () => undefined,
-    });
-    const handle = (key: string): Promise<Handled> => {
-      // Takes its time without ever waiting for anything.
-      now += 6;
-      order.push(key);
-      return Promise.resolve(done);
-    };
-    void queue.run(handle, new AbortController().signal);
-    globalThis.setImmediate(() => order.push('other'));
-    for (let key = 0; key < 20; key += 1) queue.add(String(key));
-    await idle(queue);
-    expect(order).toHaveLength(21);
-    expect(order.indexOf('other')).toBeLessThan(10);
+test('a work queue gives timers and sockets their turn while there is much to do', async () => {
+  let now = 0;
+  const order: string[] = [];
+  const queue = new WorkQueue<string>({
+    concurrency: 2,
+    clock: {
+      monotonic: () => now,
+      sleep: async () => await new Promise<never>(() => undefined),
+      random: () => 0,
+    },
+    onError: () => undefined,
   });
+  const handle = (key: string): Promise<Handled> => {
+    // Takes its time without ever waiting for anything.
+    now += 6;
+    order.push(key);
+    return Promise.resolve(done);
+  };
+  void queue.run(handle, new AbortController().signal);
+  globalThis.setImmediate(() => order.push('other'));
+  for (let key = 0; key < 20; key += 1) queue.add(String(key));
+  await idle(queue);
+  expect(order).toHaveLength(21);
+  expect(order.indexOf('other')).toBeLessThan(10);
 });
 
 describe('a key that fails', () => {
-  test('is retried later each time, and its handler gets the number of failures', async () => {
+  test('a key that fails is retried later each time, and its handler gets the number of failures', async () => {
     const desk = new Desk();
     void desk.start();
     desk.queue.add('a');
@@ -209,7 +207,7 @@ describe('a key that fails', () => {
     expect(desk.failures.at(-1)).toBe(0);
   });
 
-  test('is retried after the maximum delay at the latest, but not before the delay that its handler asks for', async () => {
+  test('a key that fails is retried after the maximum delay at the latest, but not before the delay that its handler asks for', async () => {
     const desk = new Desk({ retryDelay: { minMs: 10, maxMs: 40 } });
     void desk.start();
     desk.queue.add('a');
@@ -225,7 +223,7 @@ describe('a key that fails', () => {
     expect(desk.running).toEqual(['a']);
   });
 
-  test('delays no other key', async () => {
+  test('a key that fails delays no other key', async () => {
     const desk = new Desk({ concurrency: 1 });
     void desk.start();
     desk.queue.add('bad');
@@ -236,7 +234,7 @@ describe('a key that fails', () => {
     expect(desk.running).toEqual(['b']);
   });
 
-  test('leaves half of the places to keys that have not failed', async () => {
+  test('a key that fails leaves half of the places to keys that have not failed', async () => {
     const desk = new Desk({ concurrency: 4 });
     void desk.start();
     const bad = Array.from({ length: 10 }, (_, index) => `bad${index}`);
@@ -249,7 +247,7 @@ describe('a key that fails', () => {
     expect(desk.running).toContain('good');
   });
 
-  test('is retried when its handler threw, and the error is reported', async () => {
+  test('a key that fails is retried when its handler threw, and the error is reported', async () => {
     const desk = new Desk();
     void desk.start();
     desk.queue.add('a');
@@ -261,76 +259,74 @@ describe('a key that fails', () => {
   });
 });
 
-describe('a delayed key', () => {
-  test('runs at the earliest of several times, and drops its delay when it runs before', async () => {
-    const desk = new Desk();
-    void desk.start();
-    desk.queue.addAfter('a', 500);
-    desk.queue.addAfter('a', 200);
-    desk.queue.addAfter('a', 900);
-    await desk.clock.advance(200);
-    expect(desk.begun).toEqual(['a']);
-    await desk.end('a');
-    desk.queue.addAfter('b', 300);
-    desk.queue.add('b');
-    await desk.end('b');
-    await desk.clock.advance(10_000);
-    expect(desk.begun).toEqual(['a', 'b']);
-  });
+test('a delayed key runs at the earliest of several times, and drops its delay when it runs before', async () => {
+  const desk = new Desk();
+  void desk.start();
+  desk.queue.addAfter('a', 500);
+  desk.queue.addAfter('a', 200);
+  desk.queue.addAfter('a', 900);
+  await desk.clock.advance(200);
+  expect(desk.begun).toEqual(['a']);
+  await desk.end('a');
+  desk.queue.addAfter('b', 300);
+  desk.queue.add('b');
+  await desk.end('b');
+  await desk.clock.advance(10_000);
+  expect(desk.begun).toEqual(['a', 'b']);
+});
 
-  test('can be due in weeks', async () => {
-    const desk = new Desk();
-    void desk.start();
-    const month = 31 * 24 * 3_600_000;
-    desk.queue.addAfter('a', month);
-    await desk.clock.advance(month - 1);
-    expect(desk.begun).toEqual([]);
-    await desk.clock.advance(1);
-    expect(desk.begun).toEqual(['a']);
-  });
+test('a delayed key can be due in weeks', async () => {
+  const desk = new Desk();
+  void desk.start();
+  const month = 31 * 24 * 3_600_000;
+  desk.queue.addAfter('a', month);
+  await desk.clock.advance(month - 1);
+  expect(desk.begun).toEqual([]);
+  await desk.clock.advance(1);
+  expect(desk.begun).toEqual(['a']);
+});
 
-  test('runs once, at its earliest time, whatever else is added', async () => {
-    const op = fc.oneof(
-      fc.record({
-        kind: fc.constant('delay' as const),
-        key: fc.nat(12),
-        ms: fc.integer({ min: 1, max: 100 }),
-      }),
-      fc.record({ kind: fc.constant('run now' as const), key: fc.nat(12) }),
-      fc.record({ kind: fc.constant('advance' as const), ms: fc.nat(60) }),
-    );
-    await fc.assert(
-      fc.asyncProperty(fc.array(op, { maxLength: 80 }), async (ops) => {
-        const clock = new VirtualClock();
-        const { queue, runs, stop } = recording(clock);
-        const expected: Run[] = [];
-        const due = new Map<number, number>();
-        for (const each of ops) {
-          if (each.kind === 'delay') {
-            queue.addAfter(each.key, each.ms);
-            due.set(each.key, Math.min(due.get(each.key) ?? Infinity, clock.monotonic() + each.ms));
-          } else if (each.kind === 'run now') {
-            queue.add(each.key);
-            due.delete(each.key);
-            expected.push({ key: each.key, at: clock.monotonic() });
-            await idle(queue);
-          } else {
-            const end = clock.monotonic() + each.ms;
-            for (const [key, at] of [...due].filter((entry) => entry[1] <= end)) {
-              due.delete(key);
-              expected.push({ key, at });
-            }
-            // Millisecond by millisecond, because the queue yields when it has worked for 10 ms.
-            for (; clock.monotonic() < end; await idle(queue)) await clock.advance(1);
+test('a delayed key runs once, at its earliest time, whatever else is added', async () => {
+  const op = fc.oneof(
+    fc.record({
+      kind: fc.constant('delay' as const),
+      key: fc.nat(12),
+      ms: fc.integer({ min: 1, max: 100 }),
+    }),
+    fc.record({ kind: fc.constant('run now' as const), key: fc.nat(12) }),
+    fc.record({ kind: fc.constant('advance' as const), ms: fc.nat(60) }),
+  );
+  await fc.assert(
+    fc.asyncProperty(fc.array(op, { maxLength: 80 }), async (ops) => {
+      const clock = new VirtualClock();
+      const { queue, runs, stop } = recording(clock);
+      const expected: Run[] = [];
+      const due = new Map<number, number>();
+      for (const each of ops) {
+        if (each.kind === 'delay') {
+          queue.addAfter(each.key, each.ms);
+          due.set(each.key, Math.min(due.get(each.key) ?? Infinity, clock.monotonic() + each.ms));
+        } else if (each.kind === 'run now') {
+          queue.add(each.key);
+          due.delete(each.key);
+          expected.push({ key: each.key, at: clock.monotonic() });
+          await idle(queue);
+        } else {
+          const end = clock.monotonic() + each.ms;
+          for (const [key, at] of [...due].filter((entry) => entry[1] <= end)) {
+            due.delete(key);
+            expected.push({ key, at });
           }
-          expect(sorted(runs)).toEqual(sorted(expected));
-          expect(queue.nextDue).toBe(due.size === 0 ? undefined : Math.min(...due.values()));
+          // Millisecond by millisecond, because the queue yields when it has worked for 10 ms.
+          for (; clock.monotonic() < end; await idle(queue)) await clock.advance(1);
         }
-        expect(runs.map(({ at }) => at)).toEqual(runs.map(({ at }) => at).sort((a, b) => a - b));
-        await stop();
-      }),
-    );
-  });
+        expect(sorted(runs)).toEqual(sorted(expected));
+        expect(queue.nextDue).toBe(due.size === 0 ? undefined : Math.min(...due.values()));
+      }
+      expect(runs.map(({ at }) => at)).toEqual(runs.map(({ at }) => at).sort((a, b) => a - b));
+      await stop();
+    }),
+  );
 });
 
 interface Run {

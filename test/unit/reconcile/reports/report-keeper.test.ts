@@ -75,7 +75,7 @@ function comparable({ metadata: { name, namespace, labels: own }, ...report }: K
 }
 
 describe('the content of a Report', () => {
-  test('is that of `reeve report`, apart from times', async () => {
+  test('the content of a Report is that of `reeve report`, apart from times', async () => {
     const h = harness({
       install: {
         auditSecrets: true,
@@ -104,7 +104,7 @@ describe('the content of a Report', () => {
 });
 
 describe('a Report', () => {
-  test('follows its namespace, and is deleted with the last policy', async () => {
+  test('a Report follows its namespace, and is deleted with the last policy', async () => {
     const h = await settled();
     expect(summaries(h)).toEqual({ 'team-a': '1 fail', 'team-b': '1 pass' });
     h.namespace('team-a', labels);
@@ -115,7 +115,7 @@ describe('a Report', () => {
     expect(summaries(h)).toEqual({ 'team-b': '1 pass' });
   });
 
-  test('follows existing RoleBindings, also those that the audit does not keep in words', async () => {
+  test('a Report follows existing RoleBindings, also those that the audit does not keep in words', async () => {
     const h = harness();
     for (let index = 10; index < 35; index += 1) {
       h.namespace(`team-${index}`);
@@ -134,7 +134,7 @@ describe('a Report', () => {
     expect(summaries(h)).toMatchObject({ 'team-33': '1 fail', 'team-34': '1 pass' });
   });
 
-  test('names an exceeded quota in the first of its namespaces, and follows the others', async () => {
+  test('a Report names an exceeded quota in the first of its namespaces, and follows the others', async () => {
     const h = harness();
     for (const name of ['team-a', 'team-b']) h.namespace(name, { team: 'red' });
     h.policy('team', { match: { names: ['team-*'] }, namespaces: { quota: { label: 'team', max: 1 } } });
@@ -146,7 +146,7 @@ describe('a Report', () => {
     expect(summaries(h)).toEqual({ 'team-a': '1 pass', 'team-b': '1 pass' });
   });
 
-  test('loses an exception when it ends, though nothing else changes', async () => {
+  test('a Report loses an exception when it ends, though nothing else changes', async () => {
     const h = harness();
     h.namespace('team-a');
     h.policy('team', {
@@ -164,7 +164,7 @@ describe('a Report', () => {
     expect(summaries(h)).toEqual({ 'team-a': '1 pass' });
   });
 
-  test('is written at most every five seconds, and not again while nothing changes', async () => {
+  test('a Report is written at most every five seconds, and not again while nothing changes', async () => {
     const h = await settled();
     h.takeWrites();
     for (const team of ['a', 'b', 'c']) {
@@ -181,7 +181,7 @@ describe('a Report', () => {
     expect(writes(h)).toEqual([]);
   });
 
-  test('comes back when another client changes or deletes it', async () => {
+  test('a Report comes back when another client changes or deletes it', async () => {
     const h = await settled();
     const before = summaries(h);
     h.memory.change({ ...reportRef, namespace: 'team-a' }, { summary: { fail: 7 } });
@@ -193,7 +193,7 @@ describe('a Report', () => {
     expect(writes(h)).toEqual(['update team-a', 'create team-b']);
   });
 
-  test('that the API server stores without some fields is not written again and again', async () => {
+  test('a Report that the API server stores without some fields is not written again and again', async () => {
     const h = harness();
     h.memory.normalized = ({ scope: _scope, ...object }) => object;
     h.namespace('team-a');
@@ -205,7 +205,7 @@ describe('a Report', () => {
     expect(writes(h)).toEqual(['create team-a']);
   });
 
-  test('stays as another leader has written it', async () => {
+  test('a Report stays as another leader has written it', async () => {
     const h = await settled();
     await h.stop();
     h.takeWrites();
@@ -214,7 +214,7 @@ describe('a Report', () => {
     expect(writes(h)).toEqual([]);
   });
 
-  test('waits for the first audit of a new leader, and does not lose its violations meanwhile', async () => {
+  test('a Report waits for the first audit of a new leader, and does not lose its violations meanwhile', async () => {
     const h = harness();
     h.namespace('team-a');
     h.memory.put(binding('team-a', 'admin'));
@@ -236,7 +236,7 @@ describe('a Report', () => {
     expect(summaries(h)).toEqual({ 'team-a': '1 fail' });
   });
 
-  test('waits until every namespace has been reconciled once', async () => {
+  test('a Report waits until every namespace has been reconciled once', async () => {
     const h = harness();
     for (const name of ['team-a', 'team-b']) h.namespace(name);
     h.policy('team', { match: { names: ['team-*'] }, contents: { roleBindings: [bindingOf()] } });
@@ -254,7 +254,7 @@ describe('a Report', () => {
     expect(summaries(h)).toEqual({ 'team-a': '1 pass', 'team-b': '1 pass' });
   });
 
-  test('waits while namespaces wait', async () => {
+  test('a Report waits while namespaces wait', async () => {
     const h = harness({ concurrency: 1 });
     for (const name of ['team-a', 'team-b']) h.namespace(name);
     h.policy('team', { match: { names: ['team-*'] }, contents: { roleBindings: [bindingOf()] } });
@@ -275,7 +275,7 @@ describe('a Report', () => {
     expect(writes(h)).toEqual(['create team-b']);
   });
 
-  test('is never written into a namespace that is being deleted', async () => {
+  test('a Report is never written into a namespace that is being deleted', async () => {
     const h = await settled();
     h.takeWrites();
     h.memory.delete({ apiVersion: 'v1', kind: 'Namespace', name: 'team-a' });
@@ -287,19 +287,17 @@ describe('a Report', () => {
   });
 });
 
-describe('a kind that is not served', () => {
-  test('gets no request, and its Reports are written as soon as it is served', async () => {
-    const h = await settled('Report');
-    expect(writes(h)).toEqual([]);
-    expect(failures(h)).toEqual([]);
-    h.serve('Report');
-    await h.settle(waitMs);
-    expect(writes(h).toSorted()).toEqual(['create team-a', 'create team-b']);
-  });
+test('a kind that is not served gets no request, and its Reports are written as soon as it is served', async () => {
+  const h = await settled('Report');
+  expect(writes(h)).toEqual([]);
+  expect(failures(h)).toEqual([]);
+  h.serve('Report');
+  await h.settle(waitMs);
+  expect(writes(h).toSorted()).toEqual(['create team-a', 'create team-b']);
 });
 
 describe('a Report that cannot be written', () => {
-  test('of another program stays as it is, and is reported once', async () => {
+  test('a Report of another program stays as it is, and is reported once', async () => {
     const h = harness();
     h.namespace('team-a');
     h.namespace('team-b');

@@ -64,7 +64,7 @@ describe('access', () => {
     expect(access.allows(who, action)).toBe(expected);
   });
 
-  it('follows changes of the store', () => {
+  it('access follows changes of the store', () => {
     const changing = cluster();
     const may = () => changing.access.allows(user('ann'), get('secrets', 'a'));
     changing.put(binding('x', 'a', 'Role r', 'User ann'));

@@ -28,7 +28,7 @@ const get = { verb: 'get', resource: 'secrets', namespace: 'a', name: 'x' };
 const version = { path: '/version', verb: 'get' };
 
 describe('reviews', () => {
-  it('have the names and groups of Kubernetes', () => {
+  it('reviews have the names and groups of Kubernetes', () => {
     const shown = reviews.map(
       ({ group, plural, isNamespaced }) => `${plural}.${group}${isNamespaced ? ' in' : ''}`,
     );
@@ -56,13 +56,13 @@ describe('reviews', () => {
     ['a group', '', { groups: ['system:authenticated'], nonResourceAttributes: version }, { allowed: true }],
     ['a user in no group', '', { user: 'ann', nonResourceAttributes: version }, { allowed: false }],
     ['an administrator', '', { groups: ['system:masters'], resourceAttributes: get }, { allowed: true }],
-  ])('about %s', (_, prefix, spec, status) => {
+  ])('a review about %s is answered', (_, prefix, spec, status) => {
     const kind = `${prefix}SubjectAccessReview`;
     const answer = { kind, apiVersion: 'authorization.k8s.io/v1', metadata: {}, spec, status };
     expect(ask(kind, { metadata: { creationTimestamp: null }, spec })).toEqual(answer);
   });
 
-  it('about another user in a namespace are answered', () => {
+  it('reviews about another user in a namespace are answered', () => {
     const kind = 'LocalSubjectAccessReview';
     const spec = { user: 'ann', resourceAttributes: get };
     const answer = { kind, apiVersion: 'authorization.k8s.io/v1', metadata: { namespace: 'a' }, spec };
@@ -84,7 +84,7 @@ describe('reviews', () => {
     expect(ask(kind, { spec })).toEqual(expected);
   });
 
-  it('of a namespace may ask about this namespace only', () => {
+  it('reviews of a namespace may ask about this namespace only', () => {
     const spec = { user: 'ann', resourceAttributes: get };
     expect(ask('LocalSubjectAccessReview', { spec }, 'b')).toEqual([
       422,
@@ -92,7 +92,7 @@ describe('reviews', () => {
     ]);
   });
 
-  it('list the rules of the user who asks', () => {
+  it('reviews list the rules of the user who asks', () => {
     const answer = ask('SelfSubjectRulesReview', { spec: { namespace: 'a' } });
     expect(answer).toEqual({
       kind: 'SelfSubjectRulesReview',

@@ -48,7 +48,7 @@ describe('a refusal', () => {
     ['Forbidden', 'Forbidden', 403],
     ['Unauthorized', 'Unauthorized', 401],
     ['RequestEntityTooLarge', 'RequestEntityTooLarge', 413],
-  ])('with the reason %s has the reason and code of the API server', async (given, reason, code) => {
+  ])('a refusal with the reason %s has the code and reason of Kubernetes', async (given, reason, code) => {
     const validation = {
       expression: 'false',
       message: ' no ',
@@ -65,7 +65,7 @@ describe('a refusal', () => {
     });
   });
 
-  test('names an object of a collection only in the message', async () => {
+  test('a refusal names an object of a collection only in the message', async () => {
     scene.put(policy({ validations: [{ expression: 'false' }] }));
     scene.put(binding());
     const collection = scene.write({ resource: configMaps, oldObject: object, name: '' });
@@ -77,7 +77,7 @@ describe('a refusal', () => {
     ['"computed " + object.data.a', 'computed 1'],
     ['" "', 'written'],
     ['object.data.none', 'written'],
-  ])('has the message of %s or the written message', async (messageExpression, said) => {
+  ])('a refusal has the message of %s or the written message', async (messageExpression, said) => {
     const validations = [{ expression: 'false', message: 'written', messageExpression }];
     expect(await saidOf({ validations })).toBe(said);
   });
@@ -210,7 +210,7 @@ describe('policies that the sandbox cannot evaluate', () => {
     ]);
   });
 
-  test('such a policy refuses no write', async () => {
+  test('a policy that the sandbox cannot evaluate refuses no write', async () => {
     const expression = 'authorizer.path("/").check("get").allowed()';
     expect(await saidOf({ validations: [{ expression }] })).toBe('admitted');
   });

@@ -67,38 +67,34 @@ describe('reviews', () => {
   });
 });
 
-describe('mutating webhooks', () => {
-  test('are called in the order of the configurations, each with the object of the one before', async () => {
-    scene.put(configuration('Mutating', 'b', webhook('third')));
-    scene.put(configuration('Mutating', 'a', webhook('first'), webhook('second')));
-    scene.answers.set('first', () => adding('b'));
-    scene.answers.set('third', () => adding('c'));
-    const left = await scene.admission.mutate(scene.write({ resource: configMaps, object }));
-    expect(left).toMatchObject({ data: { a: '1', b: 'x', c: 'x' } });
-    expect(object).toMatchObject({ data: { a: '1' } });
-    expect(askedServices()).toEqual(['first', 'second', 'third']);
-    expect(scene.asked[1]?.request).toMatchObject({ object: { data: { a: '1', b: 'x' } } });
-  });
+test('mutating webhooks are called in the order of the configurations, each with the object of the one before', async () => {
+  scene.put(configuration('Mutating', 'b', webhook('third')));
+  scene.put(configuration('Mutating', 'a', webhook('first'), webhook('second')));
+  scene.answers.set('first', () => adding('b'));
+  scene.answers.set('third', () => adding('c'));
+  const left = await scene.admission.mutate(scene.write({ resource: configMaps, object }));
+  expect(left).toMatchObject({ data: { a: '1', b: 'x', c: 'x' } });
+  expect(object).toMatchObject({ data: { a: '1' } });
+  expect(askedServices()).toEqual(['first', 'second', 'third']);
+  expect(scene.asked[1]?.request).toMatchObject({ object: { data: { a: '1', b: 'x' } } });
+});
 
-  test('are called again with IfNeeded when a later webhook has changed the object', async () => {
-    const again = { reinvocationPolicy: 'IfNeeded' };
-    scene.put(configuration('Mutating', 'm', webhook('a', again), webhook('b'), webhook('c', again)));
-    scene.answers.set('a', () => adding('a2'));
-    scene.answers.set('b', () => adding('b'));
-    scene.answers.set('c', () => patch({ op: 'test', path: '/data/b', value: 'x' }));
-    await scene.admission.mutate(scene.write({ resource: configMaps, object }));
-    expect(askedServices()).toEqual(['a', 'b', 'c', 'a']);
-  });
+test('mutating webhooks are called again with IfNeeded when a later webhook has changed the object', async () => {
+  const again = { reinvocationPolicy: 'IfNeeded' };
+  scene.put(configuration('Mutating', 'm', webhook('a', again), webhook('b'), webhook('c', again)));
+  scene.answers.set('a', () => adding('a2'));
+  scene.answers.set('b', () => adding('b'));
+  scene.answers.set('c', () => patch({ op: 'test', path: '/data/b', value: 'x' }));
+  await scene.admission.mutate(scene.write({ resource: configMaps, object }));
+  expect(askedServices()).toEqual(['a', 'b', 'c', 'a']);
+});
 
-  test('that send a patch that does not apply cause an error, whatever the failurePolicy', async () => {
-    scene.put(configuration('Mutating', 'm', webhook('m', { failurePolicy: 'Ignore' })));
-    scene.answers.set('m', () => patch({ op: 'remove', path: '/data/none' }));
-    const failure = await errorStatusOf(
-      scene.admission.mutate(scene.write({ resource: configMaps, object })),
-    );
-    expect(failure).toMatchObject({ code: 500, reason: 'InternalError' });
-    expect(failure?.message).toContain('the server rejected our request');
-  });
+test('mutating webhooks that send a patch that does not apply cause an error, whatever the failurePolicy', async () => {
+  scene.put(configuration('Mutating', 'm', webhook('m', { failurePolicy: 'Ignore' })));
+  scene.answers.set('m', () => patch({ op: 'remove', path: '/data/none' }));
+  const failure = await errorStatusOf(scene.admission.mutate(scene.write({ resource: configMaps, object })));
+  expect(failure).toMatchObject({ code: 500, reason: 'InternalError' });
+  expect(failure?.message).toContain('the server rejected our request');
 });
 
 describe('answers', () => {
@@ -136,7 +132,7 @@ describe('answers', () => {
     ['Mutating', { patchType: 'JSONPatch' }, 'received undecodable patch in webhook response'],
     ['Mutating', { ...adding('a'), patchType: 'Merge' }, 'unsupported patch type "Merge"'],
     ['Mutating', { ...adding('a'), patch: '{}' }, 'received undecodable patch in webhook response'],
-  ])('to a %s webhook: %j is an error, which failurePolicy Ignore ignores', async (type, answer, why) => {
+  ])('an answer of a %s webhook is an error, which Ignore ignores: %j', async (type, answer, why) => {
     scene.answers.set('v', () => answer);
     scene.answers.set('w', () => answer);
     scene.put(configuration(type, 'w', webhook('w', { failurePolicy: 'Ignore' })));

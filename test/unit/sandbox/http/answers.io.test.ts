@@ -2,7 +2,7 @@
 import { request } from 'node:https';
 import { once } from 'node:events';
 import type { ClientRequest, IncomingMessage } from 'node:http';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, test } from 'vitest';
 import type { KubeObject } from '../../../../src/base/metadata.ts';
 import { ApiError, notFoundError } from '../../../../src/sandbox/api-error.ts';
 import { ageOf } from '../../../../src/sandbox/http/reply.ts';
@@ -68,7 +68,7 @@ describe('one object', () => {
     });
   });
 
-  it('is written in YAML for a client that accepts YAML', async () => {
+  it('one object is written in YAML for a client that accepts YAML', async () => {
     await using server = await RunningServer.start(answering(secret));
     const { body, headers } = await server.ask('GET', one, { accept: 'application/yaml' });
     expect(headers['content-type']).toBe('application/yaml');
@@ -88,44 +88,42 @@ describe('one object', () => {
     [meta('Chart').accept],
     ['application/json;as=Table;v=v1;g=none.test'],
     ['application/cbor'],
-  ])('cannot be requested as %s', async (accept) => {
+  ])('one object cannot be requested as %s', async (accept) => {
     await using server = await RunningServer.start(answering(secret));
     const { code, json } = await server.ask('GET', one, { accept });
     expect({ code, reason: json['reason'] }).toEqual({ code: 406, reason: 'NotAcceptable' });
   });
 });
 
-describe('an age', () => {
-  const now = new Date('2026-06-01T00:00:00Z');
-  it.each([
-    [-1, '0s'],
-    [119, '119s'],
-    [120, '2m'],
-    [7199, '119m'],
-    [7200, '2h'],
-    [172_799, '47h'],
-    [172_800, '2d'],
-  ])('of %i seconds is %s', (seconds, age) => {
-    expect(ageOf(new Date(now.getTime() - seconds * 1000).toISOString(), now)).toBe(age);
-  });
+const now = new Date('2026-06-01T00:00:00Z');
+test.each([
+  [-1, '0s'],
+  [119, '119s'],
+  [120, '2m'],
+  [7199, '119m'],
+  [7200, '2h'],
+  [172_799, '47h'],
+  [172_800, '2d'],
+])('an age of %i seconds is %s', (seconds, age) => {
+  expect(ageOf(new Date(now.getTime() - seconds * 1000).toISOString(), now)).toBe(age);
+});
 
-  it.each([[''], ['yesterday'], [7], [undefined]])('of %s is unknown', (time) => {
-    expect(ageOf(time, now)).toBe('<unknown>');
-  });
+test.each([[''], ['yesterday'], [7], [undefined]])('an age of %s is unknown', (time) => {
+  expect(ageOf(time, now)).toBe('<unknown>');
 });
 
 describe('a list', () => {
   const answer = (): ObjectAnswer => list([secret]);
   const metadata = { resourceVersion: '7' };
 
-  it('has the kind of its items once', async () => {
+  it('a list has the kind of its items once', async () => {
     await using server = await RunningServer.start(answer);
     const { json } = await server.ask('GET', all);
     const { kind: _kind, apiVersion: _apiVersion, ...rest } = secret;
     expect(json).toEqual({ kind: 'SecretList', apiVersion: 'v1', metadata, items: [rest] });
   });
 
-  it('of a custom kind repeats the kind in each item', async () => {
+  it('a list of a custom kind repeats the kind in each item', async () => {
     await using server = await RunningServer.start(answer);
     const { json } = await server.ask('GET', '/apis/reeve.dev/v1alpha1/secretshares');
     expect(json).toMatchObject({
@@ -135,7 +133,7 @@ describe('a list', () => {
     });
   });
 
-  it('can hold the metadata alone', async () => {
+  it('a list can hold the metadata alone', async () => {
     await using server = await RunningServer.start(answer);
     const { json } = await server.ask('GET', all, meta('PartialObjectMetadataList'));
     const listed = { kind: 'PartialObjectMetadataList', apiVersion: 'meta.k8s.io/v1' };
@@ -154,7 +152,7 @@ describe('a list', () => {
 });
 
 describe('errors', () => {
-  it('are sent as a Status', async () => {
+  it('errors are sent as a Status', async () => {
     await using server = await RunningServer.start(() => {
       throw notFoundError({ group: '', plural: 'secrets' }, 'a');
     });
@@ -167,7 +165,7 @@ describe('errors', () => {
     expect(server.faults).toEqual([]);
   });
 
-  it('have a Retry-After header when the status has seconds', async () => {
+  it('errors have a Retry-After header when the status has seconds', async () => {
     await using server = await RunningServer.start(() => {
       throw new ApiError({
         code: 429,
@@ -179,7 +177,7 @@ describe('errors', () => {
     expect((await server.ask('GET', one)).headers['retry-after']).toBe('3');
   });
 
-  it('of the sandbox itself hide their cause', async () => {
+  it('errors of the sandbox itself hide their cause', async () => {
     const fault = new Error('hunter2');
     await using server = await RunningServer.start(() => Promise.reject(fault));
     const { code, json, body } = await server.ask('GET', one);
@@ -210,14 +208,14 @@ describe('warnings', () => {
     expect(await headersOf(...texts)).toEqual(headers);
   });
 
-  it('are cut when they are too long together', async () => {
+  it('warnings are cut when they are too long together', async () => {
     const texts = Array.from({ length: 100 }, (_, index) => `${index} ${'x'.repeat(1000)}`);
     const [header = ''] = await headersOf(...texts);
     expect(header.split(', ')).toHaveLength(16);
     expect(header.length).toBeLessThan(5000);
   });
 
-  it('are sent with errors too', async () => {
+  it('warnings are sent with errors too', async () => {
     await using server = await RunningServer.start((asked) => {
       asked.warn('mind');
       throw notFoundError({ group: '', plural: 'secrets' }, 'a');
@@ -244,14 +242,14 @@ describe('a watch', () => {
     return { code, events: lines.map((line) => JSON.parse(line) as unknown), faults: server.faults };
   };
 
-  it('sends its events in order and ends after an error', async () => {
+  it('a watch sends its events in order and ends after an error', async () => {
     const added: SandboxWatchEvent = { type: 'ADDED', object: secret };
     const error: SandboxWatchEvent = { type: 'ERROR', object: gone };
     const seen = await watched(events(added, bookmark, error, added));
     expect(seen).toEqual({ code: 200, events: [added, bookmark, error], faults: [] });
   });
 
-  it('sends one row of a table for each event', async () => {
+  it('a watch sends one row of a table for each event', async () => {
     const added: SandboxWatchEvent = { type: 'ADDED', object: secret };
     const { events: seen } = await watched(events(added, added, bookmark), meta('Table'));
     expect(seen).toMatchObject([
@@ -264,7 +262,7 @@ describe('a watch', () => {
     ]);
   });
 
-  it('sends metadata alone when the client asks for it', async () => {
+  it('a watch sends metadata alone when the client asks for it', async () => {
     const added: SandboxWatchEvent = { type: 'ADDED', object: secret };
     const { events: seen } = await watched(events(added, bookmark), meta('PartialObjectMetadata'));
     const marked = { ...metadataOnly, metadata: { resourceVersion: '9' } };
@@ -274,7 +272,7 @@ describe('a watch', () => {
     ]);
   });
 
-  it('that fails ends with an ERROR event', async () => {
+  it('a watch that fails ends with an ERROR event', async () => {
     const fault = new Error('hunter2');
     const broken = (): AsyncIterable<SandboxWatchEvent> => ({
       [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(fault) }),
@@ -288,7 +286,7 @@ describe('a watch', () => {
   });
 
   /** Begins at once, continues until the signal, and waits for a slow reader. */
-  it('begins before its first event and ends when the client disconnects', async () => {
+  it('a watch begins before its first event and ends when the client disconnects', async () => {
     const aborted = Promise.withResolvers<string>();
     await using server = await RunningServer.start(({ signal }) => {
       signal.addEventListener('abort', () => aborted.resolve('gone'));
@@ -306,7 +304,7 @@ describe('a watch', () => {
     expect(await aborted.promise).toBe('gone');
   });
 
-  it('waits for a client that reads slowly', async () => {
+  it('a watch waits for a client that reads slowly', async () => {
     let made = 0;
     const object: KubeObject = { ...secret, data: { b: 'x'.repeat(1_000_000) } };
     const total = 60;

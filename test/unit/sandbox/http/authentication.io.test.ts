@@ -132,7 +132,7 @@ describe('impersonation', () => {
       'groups "g" is forbidden: User "eve" cannot impersonate resource "groups" in API group "" at the cluster scope',
       { 'Impersonate-User': 'joe', 'Impersonate-Group': 'g' },
     ],
-  ])('requires a right: %s', async (message, headers) => {
+  ])('impersonation requires a right: %s', async (message, headers) => {
     const isJoe = (action: Action): boolean => 'name' in action && action.name === 'joe';
     await using server = await RunningServer.start(undefined, (_, action) => isJoe(action));
     const authorization = `Bearer ${server.tokens.issue({ username: 'eve', groups: [] })}`;

@@ -201,7 +201,7 @@ describe('an OpenAPI document with a hash', () => {
     return (json['paths'] as Record<string, { serverRelativeURL: string }>)[path]?.serverRelativeURL ?? '';
   };
 
-  it('may be kept by clients', async () => {
+  it('an OpenAPI document with a hash may be kept by clients', async () => {
     const url = await urlOf('api/v1');
     expect(url).toMatch(/^\/openapi\/v3\/api\/v1\?hash=[0-9A-F]{64}$/);
     const { code, headers, json } = await read(url);
@@ -215,7 +215,7 @@ describe('an OpenAPI document with a hash', () => {
     expect({ code, location: headers['location'] }).toEqual({ code: 301, location: await urlOf('api/v1') });
   });
 
-  it('is not kept without the hash', async () => {
+  it('an OpenAPI document with a hash is not kept without the hash', async () => {
     expect((await read('/openapi/v3/api/v1')).headers['cache-control']).toBe('no-cache, private');
   });
 });

@@ -93,7 +93,7 @@ describe('a JSON patch', () => {
     ['__proto__', { op: 'add', path: '/__proto__/polluted', value: 1 }],
     ['constructor', { op: 'replace', path: '/data/constructor', value: 1 }],
     ['constructor as a source', { op: 'copy', from: '/constructor/prototype', path: '/x' }],
-  ])('is refused with 422 for %s', (_, operation) => {
+  ])('a JSON patch is refused with 422 for %s', (_, operation) => {
     expect(codeOf([operation])).toBe(422);
     expect([
       ({} as Record<string, unknown>)['polluted'],
@@ -113,7 +113,7 @@ describe('a JSON patch', () => {
       { path: '/data', value: JSON.parse('{"__proto__":{"a":1}}') as unknown },
       '{"__proto__":{"a":1}}',
     ],
-  ])('treats __proto__ %s as a plain key', (_, operation, data) => {
+  ])('a JSON patch treats __proto__ %s as a plain key', (_, operation, data) => {
     expect(JSON.stringify(jsonPatched(object, [{ op: 'add', ...operation }])['data'])).toBe(data);
   });
 
@@ -137,7 +137,7 @@ describe('a JSON patch', () => {
     ],
     ['a long path that leads nowhere', [{ op: 'add', path: '/a'.repeat(100_000), value: 1 }], 422],
     ['no object left', [{ op: 'replace', path: '/metadata', value: 'x' }], 400],
-  ])('is refused for %s', (_, patch, code) => {
+  ])('a JSON patch is refused for %s', (_, patch, code) => {
     expect(codeOf(patch)).toBe(code);
   });
 });

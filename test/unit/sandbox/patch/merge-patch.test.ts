@@ -25,7 +25,7 @@ describe('a merge patch', () => {
     expect(mergePatched({ metadata: {}, spec }, { spec: patch })).toEqual({ metadata: {}, spec: expected });
   });
 
-  test('treats __proto__ as a plain key', () => {
+  test('a merge patch treats __proto__ as a plain key', () => {
     const patch: unknown = JSON.parse('{"data":{"__proto__":{"polluted":"1"},"constructor":"2"}}');
     const { data } = mergePatched({ metadata: {}, data: { a: '1' } }, patch);
     expect(JSON.stringify(data)).toBe('{"a":"1","__proto__":{"polluted":"1"},"constructor":"2"}');

@@ -87,12 +87,12 @@ describe('a strategic merge patch', () => {
   test.each<[string, object | null]>([
     ['labels', { $patch: 'delete' }],
     ['finalizers', null],
-  ])('removes the %s', (field, patch) => {
+  ])('a strategic merge patch removes the %s', (field, patch) => {
     const { metadata } = mergePatched(object, { metadata: { [field]: patch } }, kinds.ServiceAccount);
     expect(Object.keys(metadata)).toEqual(Object.keys(object.metadata).filter((name) => name !== field));
   });
 
-  test('treats hostile keys as plain keys', () => {
+  test('a strategic merge patch treats hostile keys as plain keys', () => {
     const patch: unknown = JSON.parse('{"data":{"__proto__":{"polluted":"1"},"toString":{"a":"2"}}}');
     const { data } = mergePatched(object, patch, kinds.ConfigMap);
     expect(JSON.stringify(data)).toBe('{"__proto__":{"polluted":"1"},"toString":{"a":"2"}}');

@@ -26,7 +26,7 @@ describe('get', () => {
     expect(errorTextOf(() => readObject(filled(), request))).toBe(error);
   });
 
-  test('returns the object or answers 404', () => {
+  test('a get returns the object or answers 404', () => {
     const store = filled();
     const object = store.get(configMaps, 'team', 'a');
     expect(readObject(store, requestFor('', { ...inTeam, name: 'a' }))).toEqual({

@@ -87,7 +87,7 @@ describe('the beginning of a watch', () => {
 });
 
 describe('the changes', () => {
-  test('include only the kind and the namespace of the watch', async () => {
+  test('the changes include only the kind and the namespace of the watch', async () => {
     const store = filled();
     const events = watched(store, 'resourceVersion=1002', { namespace: 'team' });
     put(store, 'x', {}, 'other');
@@ -99,35 +99,32 @@ describe('the changes', () => {
     expect(await taken).toEqual(['MODIFIED a@1005', 'DELETED a@1007']);
   });
 
-  test.each([['resourceVersion=1002'], ['']])(
-    'let an object come and go with its labels: ?%s',
-    async (query) => {
-      const store = filled();
-      const events = watched(store, `labelSelector=shown&${query}`);
-      const first = next(events);
-      put(store, 'a', { shown: '1' });
-      put(store, 'a', { shown: '2' });
-      put(store, 'a', { other: '3' });
-      put(store, 'a', { other: '4' });
-      put(store, 'a', { shown: '5' });
-      remove(store, 'a');
-      remove(store, 'b');
-      expect([await first, ...(await take(events, 1))]).toEqual(['ADDED a@1003', 'MODIFIED a@1004']);
-      expect(await events.next()).toEqual({
-        done: false,
-        value: {
-          type: 'DELETED',
-          object: {
-            ...configMap('team', 'a', { shown: '2' }),
-            metadata: { namespace: 'team', name: 'a', labels: { shown: '2' }, resourceVersion: '1005' },
-          },
+  test.each([['resourceVersion=1002'], ['']])('objects come and go with their labels: ?%s', async (query) => {
+    const store = filled();
+    const events = watched(store, `labelSelector=shown&${query}`);
+    const first = next(events);
+    put(store, 'a', { shown: '1' });
+    put(store, 'a', { shown: '2' });
+    put(store, 'a', { other: '3' });
+    put(store, 'a', { other: '4' });
+    put(store, 'a', { shown: '5' });
+    remove(store, 'a');
+    remove(store, 'b');
+    expect([await first, ...(await take(events, 1))]).toEqual(['ADDED a@1003', 'MODIFIED a@1004']);
+    expect(await events.next()).toEqual({
+      done: false,
+      value: {
+        type: 'DELETED',
+        object: {
+          ...configMap('team', 'a', { shown: '2' }),
+          metadata: { namespace: 'team', name: 'a', labels: { shown: '2' }, resourceVersion: '1005' },
         },
-      });
-      expect(await take(events, 2)).toEqual(['ADDED a@1007', 'DELETED a@1008']);
-    },
-  );
+      },
+    });
+    expect(await take(events, 2)).toEqual(['ADDED a@1007', 'DELETED a@1008']);
+  });
 
-  test('reach an open watch even when the history is shorter', async () => {
+  test('the changes reach an open watch even when the history is shorter', async () => {
     const store = filled(1);
     const events = watched(store, 'resourceVersion=1001');
     expect(await next(events)).toBe('ADDED b@1002');
@@ -137,7 +134,7 @@ describe('the changes', () => {
     expect(await next(watched(store, 'resourceVersion=1002'))).toBe('ERROR 410 Expired');
   });
 
-  test('wait for a slow reader, up to a limit', async () => {
+  test('the changes wait for a slow reader, up to a limit', async () => {
     const store = filled();
     const events = watched(store, 'resourceVersion=1001');
     expect(await next(events)).toBe('ADDED b@1002');
@@ -149,48 +146,46 @@ describe('the changes', () => {
   });
 });
 
-describe('the end of a watch', () => {
-  test('comes after the timeout and after bookmarks', async () => {
-    const store = filled();
-    const events = watched(store, 'resourceVersion=1002&allowWatchBookmarks=true&timeoutSeconds=90');
-    const taken = take(events, 4);
-    put(store, 'c');
-    await vi.advanceTimersByTimeAsync(60_000);
-    put(store, 'x', {}, 'other');
-    store.put(secrets, configMap('team', 's'), undefined);
-    await vi.advanceTimersByTimeAsync(29_999);
-    expect(vi.getTimerCount()).toBe(2);
-    await vi.advanceTimersByTimeAsync(1);
-    expect((await taken).slice(0, 2)).toEqual(['ADDED c@1003', 'BOOKMARK ConfigMap@1003']);
-    expect(await taken).toEqual(['ADDED c@1003', 'BOOKMARK ConfigMap@1003', 'ADDED x@1004', 'the end']);
-    expect(vi.getTimerCount()).toBe(0);
-  });
+test('the end of a watch comes after the timeout and after bookmarks', async () => {
+  const store = filled();
+  const events = watched(store, 'resourceVersion=1002&allowWatchBookmarks=true&timeoutSeconds=90');
+  const taken = take(events, 4);
+  put(store, 'c');
+  await vi.advanceTimersByTimeAsync(60_000);
+  put(store, 'x', {}, 'other');
+  store.put(secrets, configMap('team', 's'), undefined);
+  await vi.advanceTimersByTimeAsync(29_999);
+  expect(vi.getTimerCount()).toBe(2);
+  await vi.advanceTimersByTimeAsync(1);
+  expect((await taken).slice(0, 2)).toEqual(['ADDED c@1003', 'BOOKMARK ConfigMap@1003']);
+  expect(await taken).toEqual(['ADDED c@1003', 'BOOKMARK ConfigMap@1003', 'ADDED x@1004', 'the end']);
+  expect(vi.getTimerCount()).toBe(0);
+});
 
-  test('does not come early, and without a request there are no bookmarks', async () => {
-    const events = watched(filled(), 'resourceVersion=1002&timeoutSeconds=9000000');
-    const taken = next(events);
-    await vi.advanceTimersByTimeAsync(3_600_000);
-    expect(vi.getTimerCount()).toBeGreaterThan(0);
-    await vi.advanceTimersByTimeAsync(2 ** 31);
-    expect(await taken).toBe('the end');
-  });
+test('the end of a watch does not come early, and without a request there are no bookmarks', async () => {
+  const events = watched(filled(), 'resourceVersion=1002&timeoutSeconds=9000000');
+  const taken = next(events);
+  await vi.advanceTimersByTimeAsync(3_600_000);
+  expect(vi.getTimerCount()).toBeGreaterThan(0);
+  await vi.advanceTimersByTimeAsync(2 ** 31);
+  expect(await taken).toBe('the end');
+});
 
-  test('comes when the client disconnects', async () => {
-    const store = new CountingStore();
-    for (const name of ['a', 'b']) put(store, name);
-    const leaving = new AbortController();
-    const parts = { signal: leaving.signal };
-    const waiting = watched(store, 'resourceVersion=1002', parts);
-    const early = watched(store, '', parts);
-    const untouched = watched(store, '', parts);
-    const taken = next(waiting);
-    expect(await next(early)).toBe('ADDED a@1001');
-    expect(store.listeners.size).toBe(2);
-    leaving.abort();
-    expect(await taken).toBe('the end');
-    expect(await take(early, 2)).toEqual(['ADDED b@1002', 'the end']);
-    expect(await take(untouched, 3)).toEqual([...both, 'the end']);
-    expect(store.listeners.size).toBe(0);
-    expect(vi.getTimerCount()).toBe(0);
-  });
+test('the end of a watch comes when the client disconnects', async () => {
+  const store = new CountingStore();
+  for (const name of ['a', 'b']) put(store, name);
+  const leaving = new AbortController();
+  const parts = { signal: leaving.signal };
+  const waiting = watched(store, 'resourceVersion=1002', parts);
+  const early = watched(store, '', parts);
+  const untouched = watched(store, '', parts);
+  const taken = next(waiting);
+  expect(await next(early)).toBe('ADDED a@1001');
+  expect(store.listeners.size).toBe(2);
+  leaving.abort();
+  expect(await taken).toBe('the end');
+  expect(await take(early, 2)).toEqual(['ADDED b@1002', 'the end']);
+  expect(await take(untouched, 3)).toEqual([...both, 'the end']);
+  expect(store.listeners.size).toBe(0);
+  expect(vi.getTimerCount()).toBe(0);
 });
