@@ -71,8 +71,10 @@ export const namespaceDefaults = ruleForm({
   ),
   operations: everyOperation,
   precedence: 3,
+  isAudited: true,
   isFulfilled: true,
   compile: (spec) => compileDefaults('namespaces', spec, quoted),
+  examples: () => ({}),
 });
 
 export const secretDefaults = ruleForm({

@@ -10,7 +10,7 @@ import {
 } from '../base/metadata.ts';
 import { clipped, quoted } from '../base/text.ts';
 import { boolean, object as objectSchema, withDefault } from '../schema/build.ts';
-import { comparedKey } from './fields.ts';
+import { comparedKey, inField } from './fields.ts';
 import { ruleForm, type RuleViolation, type Rule } from './rule.ts';
 
 export const deletionProtection = ruleForm({
@@ -30,6 +30,18 @@ export const deletionProtection = ruleForm({
   operations: ['DELETE'],
   judgedWhen: 'the namespace is deleted, or gets an owner',
   compile: ({ protect }) => (protect ? protection : []),
+  examples: ({ protect }, name) => ({
+    writes: protect
+      ? [
+          { operation: 'DELETE' },
+          {
+            title: `with annotation ${allowDeletionAnnotation}`,
+            operation: 'DELETE',
+            object: inField('annotations', allowDeletionAnnotation, name),
+          },
+        ]
+      : [],
+  }),
 });
 
 const protection: Rule = {

@@ -24,3 +24,12 @@ export function comparedKey(
   const value = valueOf(metadataMap(object, field), key);
   return { path: keyPath(field, key), found: value === undefined ? 'nothing' : quoted(value), accepted };
 }
+
+export function wordOf(field: MetadataField): string {
+  return field === 'labels' ? 'label' : 'annotation';
+}
+
+/** Returns the part of an object that sets a label or annotation. Null removes it. */
+export function inField(field: MetadataField, key: string, value: string | null): JsonObject {
+  return { metadata: { [field]: { [key]: value } } };
+}

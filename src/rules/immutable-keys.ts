@@ -4,8 +4,8 @@ import { quoted } from '../base/text.ts';
 import { list, object as objectSchema } from '../schema/build.ts';
 import { metadataKey } from '../schema/common-fields.ts';
 import type { Infer } from '../schema/schema.ts';
-import { comparedKey } from './fields.ts';
-import { ruleForm, type RuleViolation, type Rule } from './rule.ts';
+import { comparedKey, inField, wordOf } from './fields.ts';
+import { ruleForm, type ExampleWrite, type RuleViolation, type Rule } from './rule.ts';
 
 const schema = objectSchema({
   description:
@@ -27,7 +27,19 @@ export const immutableKeys = ruleForm({
   operations: ['UPDATE'],
   precedence: 1,
   compile: immutableRule,
+  examples: ({ labels = [], annotations = [] }) => ({
+    writes: [
+      changeOf('labels', 'example', {}),
+      ...labels.map((key) => changeOf('labels', key)),
+      ...annotations.map((key) => changeOf('annotations', key)),
+    ],
+  }),
 });
+
+function changeOf(field: MetadataField, key: string, before = inField(field, key, 'example')): ExampleWrite {
+  const title = `in ${wordOf(field)} ${key}`;
+  return { title, operation: 'UPDATE', before, object: inField(field, key, 'changed') };
+}
 
 function immutableRule(immutable: Infer<typeof schema>): Rule {
   const keysOf = (each: MetadataField) => (immutable[each] ?? []).map((key) => [each, key] as const);

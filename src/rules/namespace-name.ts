@@ -36,4 +36,7 @@ export const nameRule = ruleForm({
       })),
     ];
   },
+  examples: () => ({
+    writes: [{ title: 'under another name', object: { metadata: { name: 'another-name' } } }],
+  }),
 });

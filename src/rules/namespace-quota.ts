@@ -4,7 +4,7 @@ import { clipped, counted, listed, quoted } from '../base/text.ts';
 import { integer, object } from '../schema/build.ts';
 import { metadataKey } from '../schema/common-fields.ts';
 import type { Infer } from '../schema/schema.ts';
-import { comparedKey } from './fields.ts';
+import { comparedKey, inField } from './fields.ts';
 import { everyOperation, ruleForm, type Rule, type StepContext } from './rule.ts';
 
 const field = object({
@@ -21,6 +21,9 @@ const field = object({
   required: ['label', 'max'],
 });
 
+/** More would make a suite unreadable. */
+const maxOthers = 10;
+
 export type QuotaSpec = Infer<typeof field>;
 
 /** Best effort: two concurrent requests can both pass. The reconciler reports the overshoot. */
@@ -30,7 +33,13 @@ export const namespaceQuota = ruleForm({
   field,
   operations: everyOperation,
   precedence: 4,
+  countsOthers: true,
   compile: quotaRule,
+  examples: ({ label, max }) => {
+    const filled = inField('labels', label, 'other');
+    const others = max > maxOthers ? [] : Array.from({ length: max }, () => filled);
+    return { writes: [{ title: `with label ${label} other`, object: filled, others }] };
+  },
 });
 
 function quotaRule(spec: QuotaSpec): Rule {

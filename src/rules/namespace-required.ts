@@ -1,11 +1,12 @@
 // namespaces.required: labels and annotations that a namespace must have, and their allowed values.
+import { withMergePatch, type JsonObject } from '../base/json.ts';
 import { compiled, mapped, partly, type CompileResult } from '../base/problem.ts';
 import { metadataMap, valueOf, type MetadataField } from '../base/metadata.ts';
 import { alternatives, quoted } from '../base/text.ts';
 import { list, object as objectSchema, text } from '../schema/build.ts';
 import { labelValue, metadataMapOf, pattern as patternSchema } from '../schema/common-fields.ts';
 import type { Infer, TextSchema } from '../schema/schema.ts';
-import { comparedKey } from './fields.ts';
+import { comparedKey, inField, wordOf } from './fields.ts';
 import { everyOperation, ruleForm, type Requirement, type Rule } from './rule.ts';
 import type { Regex } from '../cel/regex.ts';
 import { compilePattern } from '../cel/patterns.ts';
@@ -57,12 +58,30 @@ export const namespaceRequired = ruleForm({
   operations: everyOperation,
   precedence: 2,
   compile(required) {
-    const parts = (['labels', 'annotations'] as const).flatMap((each) =>
-      Object.entries(required[each] ?? {}).map(([key, rule]) => compileRequirement(each, key, rule)),
-    );
+    const parts = keysOf(required).map(([field, key, rule]) => compileRequirement(field, key, rule));
     return partly(parts, requiredRule);
   },
+  examples(required) {
+    const keys = keysOf(required);
+    // No value is invented for a pattern.
+    const values = keys.map(([field, key, { values: [value = 'example'] = [] }]) =>
+      inField(field, key, value),
+    );
+    return {
+      usual: { object: values.reduce<JsonObject>(withMergePatch, {}) },
+      writes: keys.map(([field, key]) => ({
+        title: `without ${wordOf(field)} ${key}`,
+        object: inField(field, key, null),
+      })),
+    };
+  },
 });
+
+function keysOf(required: RequiredSpec): readonly (readonly [MetadataField, string, RequiredKey])[] {
+  return (['labels', 'annotations'] as const).flatMap((field) =>
+    Object.entries(required[field] ?? {}).map(([key, rule]) => [field, key, rule] as const),
+  );
+}
 
 function requiredRule(requirements: readonly Requirement[]): Rule {
   return {

@@ -50,8 +50,20 @@ export const requesters = ruleForm({
   judges: 'namespaces',
   field,
   operations: ['CREATE'],
+  readsSender: true,
   judgedWhen: 'a namespace is created',
   compile: requestersRule,
+  examples: ({ users = [], groups = [], serviceAccounts = [] }) => {
+    const [group] = groups;
+    const [as = 'example-user'] = [
+      ...users,
+      ...serviceAccounts.map((account) => `serviceaccount:${account}`),
+    ];
+    return {
+      usual: { sender: group === undefined ? { as } : { as: 'example-user', groups: [group] } },
+      writes: [{ title: 'as another user', sender: { as: 'another-user' } }],
+    };
+  },
 });
 
 function requestersRule(spec: RequestersSpec): Rule {

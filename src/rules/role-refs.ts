@@ -1,11 +1,11 @@
 // rbac.allowedRoleRefs: the roles that RoleBindings may grant.
-import { isJsonObject } from '../base/json.ts';
+import { isJsonObject, type JsonObject } from '../base/json.ts';
 import type { KubeObject } from '../base/metadata.ts';
 import { alternatives, clipped } from '../base/text.ts';
 import { compileGlob } from '../cel/patterns.ts';
 import { list, text } from '../schema/build.ts';
 import { stringField } from './fields.ts';
-import { everyOperation, ruleForm, type ExampleObject } from './rule.ts';
+import { everyOperation, ruleForm } from './rule.ts';
 
 export const allowedRoleRefs = ruleForm({
   id: 'rbac.allowedRoleRefs',
@@ -44,8 +44,8 @@ export const allowedRoleRefs = ruleForm({
     };
   },
   examples: (allowed) => ({
-    allowed: allowed.slice(0, 1).map(roleRefExample),
-    refused: [roleRefExample('ClusterRole/another-role')],
+    usual: { object: roleRefExample(allowed[0] ?? '') },
+    writes: [{ title: 'of ClusterRole another-role', object: roleRefExample('ClusterRole/another-role') }],
   }),
 });
 
@@ -55,7 +55,7 @@ function roleRefOf(binding: KubeObject): string {
 }
 
 /** Written as in a policy: `ClusterRole/view`. */
-export function roleRefExample(written: string): ExampleObject {
+function roleRefExample(written: string): JsonObject {
   const [kind = '', name = ''] = written.replaceAll('*', 'example').split('/', 2);
-  return { fields: { roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind, name } } };
+  return { roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind, name } };
 }

@@ -1,4 +1,5 @@
 // Defines the form of a rule: its field, which writes it judges, and its judgement of a state or of a step between two states.
+import type { JsonObject } from '../base/json.ts';
 import type { KubeObject, MetadataField } from '../base/metadata.ts';
 import type { CompileResult } from '../base/problem.ts';
 import type { Work } from '../cel/expression.ts';
@@ -43,36 +44,49 @@ export interface RuleTraits {
   readonly isFulfilled?: true;
   /** Set for a rule that reads nothing but the type of a Secret, so that it can judge a copy without its data. */
   readonly readsOnlyType?: true;
+  /** Set for a rule that reads who sends the request, which files do not say. */
+  readonly readsSender?: true;
+  /** Set for a rule that counts other namespaces: no single namespace violates it. */
+  readonly countsOthers?: true;
+  /** Set for a rule whose expressions decide what it costs. */
+  readonly hasExpressions?: true;
+  /** Set if an audit judges what exists by a rule about writes. */
+  readonly isAudited?: true;
+  /** Set for the rule about contents: the objects of a namespace say the same, so audits and explanations leave it out. */
+  readonly isShownByObjects?: true;
 }
 
 /** One rule of the catalogue, in one file. The other rooms derive from it what they need of the rule. */
-export type RuleForm<I extends string = string, S extends Schema = Schema> = FormOf<I, S> &
-  ({ readonly judges: 'namespaces' } | ObjectForm<S>);
-
-interface FormOf<I extends string, S extends Schema> extends RuleTraits {
+export interface RuleForm<I extends string = string, S extends Schema = Schema> extends RuleTraits {
   /** The path of the field in the spec. Exceptions and messages name the rule by it. */
   readonly id: I;
+  readonly judges: ReviewedResource;
   readonly field: S;
   /** An empty list for a value that asks for nothing. */
   compile(value: Infer<S>): Rule | readonly CompileResult<Rule>[];
+  /** For the first suite of a policy, in a Namespace of this name. The engine says which of them the whole policy allows. */
+  examples(value: Infer<S>, namespace: string): RuleExamples;
 }
 
-interface ObjectForm<S extends Schema> {
-  readonly judges: Exclude<ReviewedResource, 'namespaces'>;
-  /** For the first suite of a policy. The engine says which of them the whole policy allows. */
-  examples(value: Infer<S>): RuleExamples;
+export interface RuleExamples {
+  /** What every example on the resource has, so that the rule allows it. */
+  readonly usual?: Pick<ExampleWrite, 'object' | 'sender'>;
+  readonly writes?: readonly ExampleWrite[];
 }
 
-interface RuleExamples {
-  readonly allowed?: readonly ExampleObject[];
-  readonly refused?: readonly ExampleObject[];
-}
-
-export interface ExampleObject {
+/** The objects are patches of the usual object, where null removes a field. */
+export interface ExampleWrite {
   /** Follows the kind: `of type Opaque`. */
   readonly title?: string;
-  /** The fields besides kind and metadata. */
-  readonly fields: Readonly<Record<string, unknown>>;
+  /** Default: CREATE. */
+  readonly operation?: Operation;
+  readonly object?: JsonObject;
+  /** What an updated object has before, unless the usual object has the field. */
+  readonly before?: JsonObject;
+  /** Other Namespaces that exist. */
+  readonly others?: readonly JsonObject[];
+  /** Default: a cluster administrator. */
+  readonly sender?: { readonly as: string; readonly groups?: readonly string[] };
 }
 
 /** Keeps the types of the id and of the field. */

@@ -3,7 +3,7 @@ import { compileGlob } from '../cel/patterns.ts';
 import { alternatives, quoted } from '../base/text.ts';
 import { list, object, text } from '../schema/build.ts';
 import type { Infer } from '../schema/schema.ts';
-import { everyOperation, ruleForm, type ExampleObject, type RuleViolation, type Rule } from './rule.ts';
+import { everyOperation, ruleForm, type ExampleWrite, type RuleViolation, type Rule } from './rule.ts';
 import { registriesOf, registryHost } from './docker-config.ts';
 import { comparedNames, fingerprintOf, secretType, secretValue } from './secret-values.ts';
 
@@ -41,16 +41,15 @@ export const secretDockerConfig = ruleForm({
   operations: everyOperation,
   compile: dockerConfigRule,
   examples: ({ allowedRegistries: [registry = 'registry.example.com'] = [] }) => ({
-    allowed: [registryExample(registry.replaceAll('*', 'example'))],
-    refused: [registryExample('another-registry.example.net')],
+    writes: [registry.replaceAll('*', 'example'), 'another-registry.example.net'].map(registryExample),
   }),
 });
 
-function registryExample(host: string): ExampleObject {
+function registryExample(host: string): ExampleWrite {
   const config = JSON.stringify({ auths: { [host]: {} } });
   return {
     title: `for registry ${host}`,
-    fields: { type: 'kubernetes.io/dockerconfigjson', stringData: { '.dockerconfigjson': config } },
+    object: { type: 'kubernetes.io/dockerconfigjson', stringData: { '.dockerconfigjson': config } },
   };
 }
 

@@ -34,14 +34,9 @@ export const maxBytes = ruleForm({
     };
   },
   examples: (maximum) => ({
-    refused:
+    writes:
       maximum < maxExample
-        ? [
-            {
-              title: `of ${maximum + 1} bytes`,
-              fields: { type: 'Opaque', stringData: { example: 'x'.repeat(maximum + 1) } },
-            },
-          ]
+        ? [{ title: `of ${maximum + 1} bytes`, object: { stringData: { example: 'x'.repeat(maximum + 1) } } }]
         : [],
   }),
 });

@@ -44,10 +44,10 @@ export const secretTls = ruleForm({
   operations: everyOperation,
   compile: secretTlsRule,
   examples: () => ({
-    refused: [
+    writes: [
       {
         title: 'without a certificate',
-        fields: { type: 'kubernetes.io/tls', stringData: { 'tls.crt': 'example', 'tls.key': 'example' } },
+        object: { type: 'kubernetes.io/tls', stringData: { 'tls.crt': 'example', 'tls.key': 'example' } },
       },
     ],
   }),

@@ -2,7 +2,7 @@
 import type { KubeObject } from '../base/metadata.ts';
 import { alternatives, quoted } from '../base/text.ts';
 import { list, text } from '../schema/build.ts';
-import { everyOperation, ruleForm, type ExampleObject, type Rule } from './rule.ts';
+import { everyOperation, ruleForm, type ExampleWrite, type Rule } from './rule.ts';
 import { secretType } from './secret-values.ts';
 
 const anotherType = 'example.com/another';
@@ -33,8 +33,8 @@ export const forbiddenTypes = ruleForm({
   compile: (forbidden) =>
     typeRule((type) => !forbidden.includes(type), `a type other than ${alternatives(forbidden.map(quoted))}`),
   examples: (forbidden) => ({
-    allowed: forbidden.includes('Opaque') ? [typeExample(anotherType)] : [],
-    refused: forbidden.map(typeExample),
+    usual: forbidden.includes('Opaque') ? { object: { type: anotherType } } : {},
+    writes: forbidden.map(typeExample),
   }),
 });
 
@@ -54,8 +54,7 @@ export const allowedTypes = ruleForm({
   compile: (allowed) =>
     typeRule((type) => allowed.includes(type), alternatives(allowed.map(quoted)) || 'no Secret at all'),
   examples: (allowed) => ({
-    allowed: allowed.map(typeExample),
-    refused: [typeExample(anotherType)],
+    writes: [...allowed, anotherType].map(typeExample),
   }),
 });
 
@@ -72,6 +71,6 @@ function typeRule(isAccepted: (type: string) => boolean, accepted: string): Rule
   };
 }
 
-export function typeExample(type: string): ExampleObject {
-  return { title: `of type ${type}`, fields: { type, stringData: { example: 'example' } } };
+function typeExample(type: string): ExampleWrite {
+  return { title: `of type ${type}`, object: { type } };
 }

@@ -2,7 +2,7 @@
 import { compileGlob } from '../cel/patterns.ts';
 import { alternatives, clipped, quoted } from '../base/text.ts';
 import type { KubeObject } from '../base/metadata.ts';
-import { everyOperation, ruleForm, type ExampleObject, type RuleViolation } from './rule.ts';
+import { everyOperation, ruleForm, type ExampleWrite, type RuleViolation } from './rule.ts';
 import { isJsonObject, ownMember } from '../base/json.ts';
 import { list, text } from '../schema/build.ts';
 import { stringField } from './fields.ts';
@@ -51,18 +51,18 @@ export const forbiddenSubjects = ruleForm({
         }),
     };
   },
-  examples: (forbidden) => ({ refused: forbidden.slice(0, 1).map(subjectExample) }),
+  examples: (forbidden) => ({ writes: forbidden.slice(0, 1).map(subjectExample) }),
 });
 
 /** Written as in a policy: `ServiceAccount/argocd/controller`. */
-export function subjectExample(written: string): ExampleObject {
+function subjectExample(written: string): ExampleWrite {
   const [kind = '', ...names] = written.replaceAll('*', 'example').split('/');
   const [namespace = '', name = ''] = names;
   const subject =
     kind === 'ServiceAccount'
       ? { kind, namespace, name }
       : { apiGroup: 'rbac.authorization.k8s.io', kind, name: names.join('/') };
-  return { fields: { subjects: [subject] } };
+  return { title: `to ${[kind, ...names].join('/')}`, object: { subjects: [subject] } };
 }
 
 /** `argocd/controller` -> `system:serviceaccount:argocd:controller` */

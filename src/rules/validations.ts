@@ -48,7 +48,10 @@ export const validations = ruleForm({
     unique: { key: 'name' },
   }),
   operations: everyOperation,
+  hasExpressions: true,
   compile: (rules) => rules.map(compileValidation),
+  // Only the author can say what an expression refuses.
+  examples: () => ({}),
 });
 
 function compileValidation(rule: ValidationRule, index: number): CompileResult<Rule> {

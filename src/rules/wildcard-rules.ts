@@ -2,7 +2,7 @@
 import { quoted } from '../base/text.ts';
 import type { KubeObject } from '../base/metadata.ts';
 import { everyOperation, ruleForm } from './rule.ts';
-import type { ExampleObject, RuleContext, RuleViolation } from './rule.ts';
+import type { RuleContext, RuleViolation } from './rule.ts';
 import { isJsonObject } from '../base/json.ts';
 import { boolean, withDefault } from '../schema/build.ts';
 import { stringsOf } from './fields.ts';
@@ -24,16 +24,19 @@ export const forbidWildcardRules = ruleForm({
   operations: everyOperation,
   compile: (isForbidden) =>
     isForbidden ? { shape: 'state', graced: true, judge: judgeRole, compared: comparedRole } : [],
-  examples: () => ({ refused: [roleExample('with a wildcard', '*')] }),
+  examples: () => ({
+    writes: [
+      {
+        title: 'with a wildcard',
+        object: { rules: [{ apiGroups: [''], resources: ['pods'], verbs: ['*'] }] },
+      },
+    ],
+  }),
 });
 
 function comparedRole({ rules }: KubeObject) {
   const count = Array.isArray(rules) ? rules.length : 0;
   return [{ path: 'rules', found: `${count} without *`, accepted: 'rules without *' }];
-}
-
-export function roleExample(title: string, verb: string): ExampleObject {
-  return { title, fields: { rules: [{ apiGroups: [''], resources: ['pods'], verbs: [verb] }] } };
 }
 
 function judgeRole(role: KubeObject, { budget }: RuleContext): readonly RuleViolation[] {

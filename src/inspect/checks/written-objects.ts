@@ -7,6 +7,8 @@ import { withNamespaceDefaults } from '../../policy/decide/mutate.ts';
 import { violationLine } from '../../policy/decide/settle.ts';
 import { groupOf } from '../../policy/terms/provider-id.ts';
 import type { Violation } from '../../policy/terms/review.ts';
+import type { RuleTraits } from '../../rules/rule.ts';
+import { rules } from '../../rules/rules.ts';
 import { withObjects, type ClusterState } from '../input/cluster-state.ts';
 import { kubeObjectsOf } from '../input/file-state.ts';
 import { applyTo, loadState, namespaceType } from '../input/loaded-state.ts';
@@ -118,9 +120,15 @@ function findingsOf(
 }
 
 /** Files do not say who applies them, so rules about the user are left out. */
-const aboutUsers: ReadonlySet<string> = new Set(['namespaces.requesters']);
+const aboutUsers = idsOf(({ readsSender }) => readsSender === true);
 /** Files alone do not say which Namespaces exist already. The finding of the policy says that a quota is exceeded. */
-const unknownInFiles: ReadonlySet<string> = new Set([...aboutUsers, 'namespaces.quota']);
+const unknownInFiles = idsOf(
+  ({ readsSender, countsOthers }) => readsSender === true || countsOthers === true,
+);
+
+function idsOf(has: (rule: RuleTraits) => boolean): ReadonlySet<string> {
+  return new Set(rules.filter(has).map(({ id }) => id));
+}
 
 function aboutObject(object: KubeObject): string {
   const { kind = '', metadata } = object;

@@ -17,6 +17,7 @@ import {
   type ProviderId,
 } from '../../policy/terms/provider-id.ts';
 import { counted } from '../../base/text.ts';
+import { namespaceQuota } from '../../rules/namespace-quota.ts';
 import { problemsText } from '../../state/stored-provider.ts';
 import { namespaceType } from '../input/loaded-state.ts';
 import type { ExplainedObject, ExplainedRule, ExplainOutput } from '../output-schemas/explanation.ts';
@@ -155,7 +156,7 @@ function violationsOf(
     const namespaceObject = at.cluster.snapshot().namespace(namespace);
     if (namespaceObject === undefined) return [];
     return rulesIn(namespaceObject)
-      .filter(({ rule, outcome }) => outcome === 'violated' && rule !== 'namespaces.quota')
+      .filter(({ rule, outcome }) => outcome === 'violated' && rule !== namespaceQuota.id)
       .map((rule) => ({ ...rule, namespace }));
   });
   return [...exceeded, ...violated];

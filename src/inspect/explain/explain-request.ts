@@ -193,29 +193,29 @@ function ruleOf(
   if (kind === 'unasked')
     return [{ ...about, outcome: 'not checked', message: whyUnasked(request.operation) }];
   const said = saidBy([...fresh, ...old]);
-  // What the namespace contains is explained by its objects.
-  if (said.outcome === 'holds' && rule === 'contents') return [];
   if (said.outcome === 'holds')
-    return [{ ...about, ...said, compared: comparedOf(rule, definition, request) }];
+    return heldBy(definition, rule, request).map((compared) => ({ ...about, ...said, compared }));
   const effect = fresh.length === 0 ? 'not new, so it blocks no write' : actions.join(', ');
   return [{ ...about, ...said, message: `${said.message ?? ''} (${effect})` }];
+}
+
+/** Returns what the rule compared. Nothing for a rule that the objects of the namespace explain. */
+function heldBy(
+  { compiled }: PolicyDefinition,
+  id: RuleId,
+  request: JudgedRequest,
+): readonly (readonly Comparison[])[] {
+  const object = request.object ?? request.oldObject ?? { metadata: {} };
+  const rule = Object.values(compiled.rules)
+    .flat()
+    .find((each) => each.id === id);
+  return rule === undefined || rule.traits.isShownByObjects === true ? [] : [rule.compared(object, request)];
 }
 
 function whyUnasked(operation: Operation): string {
   return operation === 'DELETE'
     ? 'a deletion leaves no object to judge'
     : 'the policy does not match what the write leaves';
-}
-
-function comparedOf(
-  id: RuleId,
-  { compiled }: PolicyDefinition,
-  request: JudgedRequest,
-): readonly Comparison[] {
-  const rule = Object.values(compiled.rules)
-    .flat()
-    .find((each) => each.id === id);
-  return rule?.compared(request.object ?? request.oldObject ?? { metadata: {} }, request) ?? [];
 }
 
 function definitionOf(name: string, { cluster }: LookedAt): PolicyDefinition | undefined {

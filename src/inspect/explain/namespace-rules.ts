@@ -2,6 +2,7 @@
 import type { PolicyException } from '../../api/namespace-policy/namespace-policy.ts';
 import {
   exceededBy,
+  namespaceQuota,
   quotaExcess,
   usersByValue,
   type QuotaMember,
@@ -69,7 +70,7 @@ function exceededQuotas(
 ): readonly ExplainedRule[] {
   return exceededBy(quota, members).map(({ value, names }) => {
     const { message = '', ...said } = quotaSays(quota, value, names.length);
-    return { policy, rule: 'namespaces.quota', ...said, message: `${message}: ${listed(names)}` };
+    return { policy, rule: namespaceQuota.id, ...said, message: `${message}: ${listed(names)}` };
   });
 }
 
@@ -88,8 +89,11 @@ function explainedRules(
   const traced = tracedBy((trace) =>
     auditNamespace(policy, namespaceObject, { now: at.now, budget: unlimitedBudget, trace }),
   );
-  const onNamespace = (rule: RuleId, { judgedWhen = 'the namespace is written' }: RuleTraits): Said => {
-    if (rule === 'namespaces.quota' && quota !== undefined) {
+  const onNamespace = (
+    rule: RuleId,
+    { judgedWhen = 'the namespace is written', countsOthers }: RuleTraits,
+  ): Said => {
+    if (countsOthers === true && quota !== undefined) {
       const value = valueOf(labelsOf(namespaceObject), quota.label);
       return value === undefined ? uncounted(quota) : quotaSays(quota, value, users.get(value)?.length ?? 0);
     }
@@ -99,9 +103,8 @@ function explainedRules(
   const onObjects = (rule: RuleId, resource: 'roles' | 'rolebindings'): Said =>
     objectsSay(rule, resource, objects[resource].get(name) ?? [], policy, namespaceObject, at);
   return [
-    // Contents are explained object by object.
     ...policy.rules.namespaces
-      .filter(({ id }) => id !== 'contents')
+      .filter(({ traits }) => traits.isShownByObjects !== true)
       .map(({ id, traits }) => row(id, () => onNamespace(id, traits))),
     // A command never reads all Secrets.
     ...policy.rules.secrets.map(({ id }) => row(id, () => notChecked('judged when a Secret is written'))),

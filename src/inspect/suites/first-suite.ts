@@ -1,25 +1,29 @@
-// Writes a first suite for policies that exist: requests that each rule allows and refuses, with the answers of today.
-import { cliApiVersion } from '../../schema/names.ts';
-import { isDeepStrictEqual } from 'node:util';
+// Writes a first suite for policies that exist: the examples of their rules with the answers of today, and a template.
+import { isJsonObject, withMergePatch, type JsonObject } from '../../base/json.ts';
 import { nameOf, type KubeObject } from '../../base/metadata.ts';
 import { clipped } from '../../base/text.ts';
 import { stringifyYaml } from '../../base/yaml.ts';
 import type { ProviderDefinition } from '../../policy/compile/load-provider.ts';
-import { secretObjectType } from '../../policy/terms/provider-id.ts';
+import { matchNamespace } from '../../policy/terms/match.ts';
+import {
+  kindOfProvider,
+  providerResources,
+  roleBindingType,
+  roleType,
+  secretObjectType,
+} from '../../policy/terms/provider-id.ts';
 import type { RuleOutcome } from '../../policy/terms/review.ts';
+import type { ExampleWrite, ReviewedResource, RuleExamples } from '../../rules/rule.ts';
+import { rules, valueIn, type ListedRule } from '../../rules/rules.ts';
+import { cliApiVersion, useVerb } from '../../schema/names.ts';
 import type { FileProblem } from '../../state/located.ts';
 import { readObjects } from '../../state/yaml-objects.ts';
-import type { CoverageGap } from '../output-schemas/test-results.ts';
-import { Coverage } from './coverage.ts';
+import { namespaceType } from '../input/loaded-state.ts';
 import { exactPattern } from './expectations.ts';
-import { matchedNamespaces, quotaFillers, type ExampleNamespace } from './example-namespaces.ts';
-import { sourceOf, type Example } from './example-objects.ts';
-import { creating, examplesOf, type Sender } from './examples.ts';
 import { loadSuite, type FindInstall, type LoadedSuite, type SuiteLoading } from './load-suite.ts';
 import { outcomeOf, type Outcome } from './outcome.ts';
 import { objectNameOf } from './provided-objects.ts';
-import { operationOf } from './requests.ts';
-import { suiteKind, type Expectations, type Suite, type SuiteTest } from './suite.ts';
+import { suiteKind, type Expectations, type Suite, type SuiteRequest, type SuiteTest } from './suite.ts';
 
 export interface SuitePlace {
   /** Where the suite is to stand. */
@@ -38,35 +42,31 @@ type FirstSuite =
       readonly ok: true;
       readonly text: string;
       readonly tests: number;
-      readonly gaps: readonly CoverageGap[];
     }
   | { readonly ok: false; readonly problems: readonly FileProblem[] };
 
 export async function firstSuite(place: SuitePlace, options: FirstSuiteOptions): Promise<FirstSuite> {
   const now = `${options.now.toISOString().slice(0, 19)}Z`;
   const head = { apiVersion: cliApiVersion, kind: suiteKind, policies: place.policies, now } as const;
-  const load = async (rest: Pick<Suite, 'given' | 'tests'>): Promise<SuiteLoading> =>
-    await loadText(place.file, { ...head, ...rest }, options.findInstall);
-  const bare = await load({ tests: [placeholder] });
+  const load = async (given: readonly ExampleObject[]): Promise<SuiteLoading> =>
+    await loadText(place.file, { ...head, given, tests: [placeholder] }, options.findInstall);
+  const bare = await load([]);
   if (!bare.ok) return bare;
   const { providers } = bare.loaded;
-  const chosen = await chosenNamespaces(bare.loaded);
-  const given = givenFor(chosen, bare.loaded);
-  const examples = chosen.flatMap((each) =>
-    examplesOf(each.provider, each.namespace, providers, each.sender),
-  );
-  const full = await load({ given, tests: [placeholder] });
+  const examples = providers.flatMap((each) => examplesOf(each, providers));
+  const needed = examples.flatMap((each) => each.given);
+  const given = [...new Map(needed.map((each) => [objectNameOf(each), each])).values()];
+  const full = await load(given);
   if (!full.ok) return full;
-  const { tests, gaps } = await covering(examples, full.loaded);
+  const tests = await answered(examples, full.loaded);
   if (tests.length === 0)
-    return { ok: false, problems: [{ ...start, file: place.file, message: noExample }] };
-  const unmatched = providers.filter((each) => chosen.every(({ provider }) => provider !== each));
+    return { ok: false, problems: [{ line: 1, column: 1, file: place.file, message: noExample }] };
+  const unmatched = providers.filter((each) => examples.every(({ provider }) => provider !== each));
   const suite = { ...head, ...(given.length > 0 && { given }), tests };
-  const text = `${comment(gaps, unmatched)}${stringifyYaml(suite)}`;
-  return { ok: true, text, tests: tests.length, gaps };
+  const text = `${comment(unmatched)}${stringifyYaml(suite)}${template}`;
+  return { ok: true, text, tests: tests.length };
 }
 
-const start = { line: 1, column: 1 };
 const noExample = 'no policy or share was found, or no Namespace that one of them matches';
 
 /** A suite without tests cannot be loaded. This one is never run. */
@@ -78,156 +78,204 @@ async function loadText(file: string, suite: Suite, findInstall: FindInstall): P
   return source === undefined ? { ok: false, problems } : await loadSuite(source, findInstall);
 }
 
-interface Chosen {
+type ExampleObject = KubeObject & { readonly apiVersion: string; readonly kind: string };
+
+interface Example {
   readonly provider: ProviderDefinition;
-  readonly namespace: ExampleNamespace;
-  readonly sender: Sender;
-  /** The Namespace after the defaults of policies. */
-  readonly stored: KubeObject;
+  /** The rule that the example is from. Undefined for the first example of a provider, which stays in any case. */
+  readonly rule: string | undefined;
+  /** What the request does: `creating Namespace example without label team`. */
+  readonly title: string;
+  readonly request: SuiteRequest;
+  /** Objects that must exist before. */
+  readonly given: readonly ExampleObject[];
 }
 
-const senders = ['administrator', 'person'] as const;
+/** Objects that few rules refuse. */
+const usualObjects = {
+  secrets: { ...secretObjectType, type: 'Opaque', stringData: { example: 'example' } },
+  roles: { ...roleType, rules: [{ apiGroups: [''], resources: ['pods'], verbs: ['get'] }] },
+  rolebindings: {
+    ...roleBindingType,
+    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'view' },
+    subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'Group', name: 'example' }],
+  },
+} as const;
+const resources = ['secrets', 'roles', 'rolebindings'] as const;
 
-/** Returns for each provider the first Namespace whose creation violates the fewest rules. */
-async function chosenNamespaces(loaded: LoadedSuite): Promise<readonly Chosen[]> {
-  const { providers } = loaded;
-  const chosen: Chosen[] = [];
-  for (const provider of providers) {
-    let best: Chosen | undefined;
-    let fewest = Infinity;
-    const candidates = matchedNamespaces(provider, providers).flatMap((namespace) =>
-      senders.map((sender) => ({ provider, namespace, sender })),
+/** Returns nothing if the provider does not match the Namespace that its match and the rules suggest. */
+export function examplesOf(
+  provider: ProviderDefinition,
+  all: readonly ProviderDefinition[],
+  listed: readonly ListedRule[] = rules,
+): readonly Example[] {
+  const plain = plainNamespace(provider, all.indexOf(provider));
+  const name = nameOf(plain);
+  const usual = all
+    .filter((each) => isMatched(each, plain))
+    .flatMap((each) => exampleRules(each, name, listed));
+  const namespace = withUsual(plain, 'namespaces', usual);
+  if (!isMatched(provider, namespace)) return [];
+  const kinds = new Set(all.map(({ compiled }) => kindOfProvider(compiled.id)));
+  const may = [...kinds].map((kind) => `${useVerb} ${providerResources[kind]}`);
+  const sender = usual.flatMap((each) => each.usual?.sender ?? []).at(-1);
+  const own = exampleRules(provider, name, listed);
+  const ofNamespace = (write: ExampleWrite, rule?: string): Example => {
+    const by = write.sender ?? sender;
+    const title = `Namespace ${name} ${write.title ?? ''}`;
+    const given = (write.others ?? []).map((patch, index) =>
+      merged(merged(namespace, patch), { metadata: { name: `${name}-${index + 1}` } }),
     );
-    for (const each of candidates) {
-      const request = creating(each.namespace, providers, each.sender);
-      const { outcome } = await judged({ title: '', request }, loaded);
-      // A suite can have one Namespace of a name.
-      const isTaken = chosen.some(({ namespace }) => isOther(namespace, each.namespace));
-      const broken = (outcome?.rules.length ?? 0) + (isTaken ? 0.5 : 0);
-      if (broken >= fewest) continue;
-      fewest = broken;
-      best = { ...each, stored: outcome?.object ?? each.namespace };
-    }
-    if (best !== undefined) chosen.push(best);
-  }
-  return chosen;
-}
-
-function isOther(a: KubeObject, b: KubeObject): boolean {
-  return nameOf(a) === nameOf(b) && !isDeepStrictEqual(a, b);
-}
-
-/** Requests for objects need their Namespace, a quota needs Namespaces that fill it, and a share needs its source. */
-function givenFor(chosen: readonly Chosen[], { state }: LoadedSuite): NonNullable<Suite['given']> {
-  const given = chosen.flatMap(({ provider, namespace, stored }) => {
-    if (provider.kind === 'SecretShare') {
-      const { source } = provider.compiled;
-      const isThere = state.find(secretObjectType, source.namespace, source.name) !== undefined;
-      return isThere ? [] : [sourceOf(provider)];
-    }
-    const { secrets, roles, rolebindings } = provider.compiled.rules;
-    const hasObjects = [secrets, roles, rolebindings].some((rules) => rules.length > 0);
-    const fillers = quotaFillers(provider, namespace)?.namespaces ?? [];
-    return [...(hasObjects ? [{ ...namespace, ...stored }] : []), ...fillers];
-  });
+    return {
+      ...writeOf(namespace, write, title, by === undefined ? {} : { ...by, may }),
+      provider,
+      rule,
+      given,
+    };
+  };
   return [
-    ...new Map(
-      given.map((each) => [JSON.stringify([each.kind, each.metadata.namespace, each.metadata.name]), each]),
-    ).values(),
+    ofNamespace({ title: `that ${provider.compiled.id} matches` }),
+    ...own.flatMap(({ id, judges, writes = [] }) =>
+      judges === 'namespaces' ? writes.map((write) => ofNamespace(write, id)) : [],
+    ),
+    ...resources.flatMap((resource) => {
+      const metadata = { name: 'example', namespace: name };
+      const start = withUsual({ ...usualObjects[resource], metadata }, resource, own);
+      const onKind = own.filter(({ judges }) => judges === resource);
+      return onKind.flatMap(({ id, writes = [] }, index) =>
+        [...(index === 0 ? [{}] : []), ...writes].map((write: ExampleWrite) => {
+          const title = `a ${start.kind} ${write.title ?? ''} in Namespace ${name}`;
+          return { ...writeOf(start, write, title, {}), provider, rule: id, given: [namespace] };
+        }),
+      );
+    }),
   ];
 }
 
-interface Judged {
-  readonly example: Example;
-  readonly outcome: Outcome | undefined;
-  readonly traced: readonly RuleOutcome[];
-}
-
-async function judged(example: Example, loaded: LoadedSuite): Promise<Judged> {
-  const traced: RuleOutcome[] = [];
-  const test = { name: '', request: example.request, expect: {} };
-  const now = new Date(loaded.suite.now ?? 0);
-  const result = await outcomeOf(test, loaded, now, (each) => traced.push(each));
-  return { example, outcome: result.ok ? result.outcome : undefined, traced };
-}
-
-/** Keeps what no earlier example shows of the rules. Those that violate few rules come first, because they show most clearly. */
-async function covering(
-  examples: readonly Example[],
-  loaded: LoadedSuite,
-): Promise<{ readonly tests: readonly SuiteTest[]; readonly gaps: readonly CoverageGap[] }> {
-  const distinct = [...Map.groupBy(examples, ({ request }) => JSON.stringify(request)).values()].flatMap(
-    (same) => same.slice(0, 1),
+/** Each provider gets a name of its own where its match allows it, because a suite has one Namespace of a name. */
+function plainNamespace({ object: { spec } }: ProviderDefinition, index: number): ExampleObject {
+  const match = 'targets' in spec ? spec.targets : spec.match;
+  const { names: [glob = '*'] = [], namespaceSelector = {} } = match ?? {};
+  const { matchLabels = {}, matchExpressions = [] } = namespaceSelector;
+  const demanded = matchExpressions.flatMap(({ key, operator, values: [value = 'example'] = [] }) =>
+    operator === 'In' || operator === 'Exists' ? [[key, value] as const] : [],
   );
-  const all: Judged[] = [];
-  for (const example of distinct) all.push(await judged(example, loaded));
-  const coverage = new Coverage();
-  coverage.addAll(loaded.providers);
-  const kept = new Map<Example, SuiteTest>();
-  const titles = new Set<string>();
-  for (const { example, outcome, traced } of all.toSorted((a, b) => brokenBy(a) - brokenBy(b))) {
-    const before = coverage.gaps();
-    for (const each of traced) coverage.trace(operationOf(example.request))(each);
-    const left = new Set(coverage.gaps().map((each) => JSON.stringify(each)));
-    const closed = before.filter((each) => !left.has(JSON.stringify(each)));
-    if (outcome === undefined || (closed.length === 0 && example.isFirst !== true)) continue;
-    const expect = expectationsOf(example, outcome, closed);
-    const title = titleOf(example, expect);
-    const name = titles.has(title) ? `${title}, ${titles.size + 1}` : title;
-    kept.set(example, { name, request: example.request, expect });
-    titles.add(name);
+  const name = glob.replaceAll('*', index === 0 ? 'example' : `example-${index + 1}`);
+  const labels = { ...Object.fromEntries(demanded), ...matchLabels };
+  return { ...namespaceType, metadata: { name, labels } };
+}
+
+function isMatched({ compiled }: ProviderDefinition, namespace: KubeObject): boolean {
+  return matchNamespace(compiled.match, namespace).kind === 'yes';
+}
+
+type ExampleRule = RuleExamples & Pick<ListedRule, 'id' | 'judges'>;
+
+function exampleRules(
+  { object: { spec } }: ProviderDefinition,
+  namespace: string,
+  listed: readonly ListedRule[],
+): readonly ExampleRule[] {
+  return listed.flatMap((rule) => {
+    const value = valueIn(spec, rule);
+    const { id, judges } = rule;
+    return value === undefined ? [] : [{ id, judges, ...rule.examples(value, namespace) }];
+  });
+}
+
+function withUsual(
+  start: ExampleObject,
+  resource: ReviewedResource,
+  all: readonly ExampleRule[],
+): ExampleObject {
+  return all.reduce(
+    (object, { judges, usual }) => (judges === resource ? merged(object, usual?.object ?? {}) : object),
+    start,
+  );
+}
+
+function merged(start: ExampleObject, patch: JsonObject): ExampleObject {
+  const { metadata, ...fields } = withMergePatch(start, patch);
+  const { apiVersion, kind } = start;
+  return { apiVersion, kind, metadata: isJsonObject(metadata) ? metadata : {}, ...fields };
+}
+
+const verbs = { CREATE: 'creating', UPDATE: 'changing', DELETE: 'deleting' } as const;
+
+function writeOf(
+  start: ExampleObject,
+  { operation = 'CREATE', object = {}, before = {} }: ExampleWrite,
+  title: string,
+  sender: Pick<SuiteRequest, 'as' | 'may' | 'groups'>,
+): Pick<Example, 'title' | 'request'> {
+  const target = `${start.kind.toLowerCase()}/${nameOf(start)}`;
+  const after = merged(start, object);
+  const requests = {
+    CREATE: { create: after },
+    // A field that the example has already keeps its value: the policy may match by it.
+    UPDATE: { update: target, from: merged(merged(start, before), start), set: object },
+    DELETE: { delete: target, from: after },
+  };
+  const words = `${verbs[operation]} ${title}`.replaceAll('  ', ' ').trim();
+  return { title: words, request: { ...sender, ...requests[operation] } };
+}
+
+/** Leaves out the examples that their rule does not judge, because the policy does not match what they write. */
+async function answered(examples: readonly Example[], loaded: LoadedSuite): Promise<readonly SuiteTest[]> {
+  const tests = new Map<string, SuiteTest>();
+  for (const { provider, rule, title, request } of examples) {
+    const traced: RuleOutcome[] = [];
+    const test = { name: title, request, expect: {} };
+    const result = await outcomeOf(test, loaded, new Date(loaded.suite.now ?? 0), (each) =>
+      traced.push(each),
+    );
+    const isJudged = traced.some(
+      (each) => each.kind === 'judged' && each.rule === rule && each.policy === provider.compiled.name,
+    );
+    if (!result.ok || (rule !== undefined && !isJudged)) continue;
+    const expect = expectationsOf(result.outcome, rule);
+    const shown = expect.rule === undefined ? '' : ` (${expect.rule})`;
+    const named = clipped(`${title} ${endings[expect.verdict ?? 'allowed']}${shown}`, maxTitle);
+    const name = tests.has(named) ? `${named}, ${tests.size + 1}` : named;
+    tests.set(name, { name, request, expect });
   }
-  return { tests: distinct.flatMap((each) => kept.get(each) ?? []), gaps: coverage.gaps() };
+  return [...tests.values()];
 }
 
-function brokenBy({ outcome }: Judged): number {
-  return outcome?.rules.length ?? 0;
-}
+const endings = { allowed: 'is allowed', warned: 'gives a warning', refused: 'is refused' } as const;
+const maxTitle = 450;
 
-function expectationsOf(
-  { request }: Example,
-  { verdict, rules, message, object, provided }: Outcome,
-  closed: readonly CoverageGap[],
-): Expectations {
-  const shown = rules.find(({ policy, rule }) =>
-    closed.some((gap) => gap.policy === policy && gap.rule === rule),
-  );
-  const broken = shown ?? rules[0];
+function expectationsOf({ verdict, rules: broken, message, provided }: Outcome, rule?: string): Expectations {
+  const [first] = broken.toSorted((a, b) => Number(b.rule === rule) - Number(a.rule === rule));
   const contents = provided?.objects.map(objectNameOf) ?? [];
   return {
     ...(verdict !== undefined && { verdict }),
-    ...(broken !== undefined && { rule: broken.rule }),
+    ...(first !== undefined && { rule: first.rule }),
     ...(message !== '' && { message: exactPattern(message) }),
-    ...(verdict !== 'refused' && changedMetadata(request.create, object)),
     ...(contents.length > 0 && { contents }),
   };
 }
 
-/** Returns nothing if policies set no label or annotation. */
-function changedMetadata(
-  sent: KubeObject | undefined,
-  written: KubeObject | undefined,
-): Pick<Expectations, 'object'> {
-  if (sent === undefined || written === undefined) return {};
-  const { labels, annotations } = written.metadata;
-  const isSame = isDeepStrictEqual([sent.metadata.labels, sent.metadata.annotations], [labels, annotations]);
-  return isSame ? {} : { object: { metadata: { labels, annotations } } };
-}
-
-const endings = { allowed: 'is allowed', warned: 'gives a warning', refused: 'is refused' } as const;
-
-function titleOf({ title }: Example, { verdict = 'allowed', rule }: Expectations): string {
-  return clipped(`${title} ${endings[verdict]}${rule === undefined ? '' : ` (${rule})`}`, maxTitle);
-}
-
-const maxTitle = 450;
-
-function comment(gaps: readonly CoverageGap[], unmatched: readonly ProviderDefinition[]): string {
+function comment(unmatched: readonly ProviderDefinition[]): string {
   const lines = [
-    'Written by reeve test --init: what Reeve answers today.',
-    ...(gaps.length + unmatched.length === 0 ? [] : ['No example was found for:']),
-    ...unmatched.map(({ compiled }) => `  ${clipped(compiled.id)}: no Namespace that it matches`),
-    ...gaps.map(({ policy, rule, gap }) => `  policy ${clipped(policy)}, ${clipped(rule)}: ${gap}`),
+    'Written by reeve test --init: what Reeve answers today. reeve test names the rules that no test covers.',
+    ...unmatched.map(
+      ({ compiled: { id } }) => `No example was found for ${clipped(id)}: no Namespace that it matches.`,
+    ),
   ];
   return lines.map((line) => `# ${line}\n`).join('');
 }
+
+/** Without its first characters, each line is part of the list of tests. */
+const template = `
+# A test of your own. Name a request of your users, and reeve test --update fills in what Reeve answers:
+#  - name: alice creates a Namespace for team blue
+#    request:
+#      as: alice
+#      groups: [developers]
+#      create:
+#        apiVersion: v1
+#        kind: Namespace
+#        metadata: { name: team-blue, labels: { team: blue } }
+#    expect: { verdict: allowed, contents: [] }
+`;

@@ -260,8 +260,7 @@ export function contentsRules(contents: readonly CompiledContent[]): readonly Co
       shape: 'state',
       id: 'contents',
       graced: true,
-      traits: { operations: everyOperation, isFulfilled: true },
-      // What the namespace contains is explained by its objects.
+      traits: { operations: everyOperation, isFulfilled: true, isShownByObjects: true },
       compared: () => [],
       judge(namespaceObject, { budget }) {
         if (!getsContents(namespaceObject)) return [];

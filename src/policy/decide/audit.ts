@@ -82,8 +82,8 @@ function violationsOf(
  * A content that fails is a failure in the status, not a violation.
  */
 function isAuditable(rule: CompiledRule): boolean {
-  if (rule.id === 'contents') return false;
-  return rule.shape === 'state' ? rule.graced : rule.id === 'namespaces.defaults';
+  const { isAudited = false, isShownByObjects = false } = rule.traits;
+  return isAudited || (rule.shape === 'state' && rule.graced && !isShownByObjects);
 }
 
 /** Returns a review as if the object were created now. */

@@ -66,6 +66,6 @@ function hasExpressions({ match, contents, rules }: CompiledPolicy): boolean {
   return (
     match.conditions.length > 0 ||
     contents.some(({ isTemplated }) => isTemplated) ||
-    rules.namespaces.some(({ id }) => id.startsWith('validations/'))
+    rules.namespaces.some(({ traits }) => traits.hasExpressions === true)
   );
 }

@@ -13,7 +13,7 @@ import {
 } from '../../base/metadata.ts';
 import type { Review, Violation } from '../terms/review.ts';
 import { rulesFor, type ClusterSnapshot } from '../compile/snapshot.ts';
-import { renderDefault } from '../../rules/default-keys.ts';
+import { namespaceDefaults, renderDefault, secretDefaults } from '../../rules/default-keys.ts';
 import type { DefaultKey } from '../../rules/rule.ts';
 import { creationOf } from './audit.ts';
 import type { CompiledPolicy } from '../compile/compile-policy.ts';
@@ -131,7 +131,7 @@ function runRound(
     budget.charge?.(policy.name);
     if (budget.isSpent()) return 'over-budget';
     if (policy.namespaceDefaults.length === 0) continue;
-    if (isExcepted(policy.exceptions, 'namespaces.defaults', review.namespace, now)) continue;
+    if (isExcepted(policy.exceptions, namespaceDefaults.id, review.namespace, now)) continue;
     const object = asStored(additions.object);
     // An error of a match counts as no match: nothing is set here, and the validating webhook refuses the write.
     if (matchNamespace(policy.match, object, budget).kind === 'yes')
@@ -209,7 +209,7 @@ function secretAdditions(
     budget.charge?.(policy.name);
     if (budget.isSpent()) return 'over-budget';
     if (policy.secretDefaults.length === 0 || rulesFor(policy, review).length === 0) continue;
-    if (isExcepted(policy.exceptions, 'secrets.defaults', review.namespace, now)) continue;
+    if (isExcepted(policy.exceptions, secretDefaults.id, review.namespace, now)) continue;
     if (matchNamespace(policy.match, namespaceObject, budget).kind !== 'yes') continue;
     setSecretDefaults(policy, review, namespaceObject, additions, budget);
   }
@@ -248,7 +248,7 @@ function contradiction({ policies }: Additions): Violation {
   const [first = '', ...others] = [...policies].sort();
   return {
     policy: first,
-    rule: 'namespaces.defaults',
+    rule: namespaceDefaults.id,
     path: 'metadata',
     found: `defaults that still change the namespace after ${maxRounds} rounds`,
     accepted: `defaults that do not trigger each other; check policies ${[first, ...others].slice(0, 5).join(', ')}`,

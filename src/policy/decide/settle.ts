@@ -1,4 +1,5 @@
 // Turns a decision into a verdict, once the API server has answered which rights the user has.
+import { requesters } from '../../rules/requesters.ts';
 import { group } from '../../schema/names.ts';
 import { quoted, clipped, unitsText } from '../../base/text.ts';
 import {
@@ -60,9 +61,7 @@ function isOnlyForRequesters(right: Right, { violations }: Decision): boolean {
     isPolicy(right) &&
     violations.some(
       ({ violation, actions }) =>
-        violation.policy === right.name &&
-        violation.rule === 'namespaces.requesters' &&
-        actions.includes('Deny'),
+        violation.policy === right.name && violation.rule === requesters.id && actions.includes('Deny'),
     )
   );
 }

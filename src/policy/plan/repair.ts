@@ -2,7 +2,7 @@
 import { type KubeObject, metadataMap, nameOf, valueOf } from '../../base/metadata.ts';
 import { isExcepted, matchNamespace } from '../terms/match.ts';
 import type { Budget, Circumstances } from '../terms/budget.ts';
-import { renderDefault } from '../../rules/default-keys.ts';
+import { namespaceDefaults, renderDefault } from '../../rules/default-keys.ts';
 import type { DefaultKey } from '../../rules/rule.ts';
 import type { ProviderId } from '../terms/provider-id.ts';
 import type { Review } from '../terms/review.ts';
@@ -30,7 +30,7 @@ export function missingDefaults(
   const name = nameOf(namespaceObject);
   for (const policy of policies) {
     if (policy.namespaceDefaults.length === 0) continue;
-    if (isExcepted(policy.exceptions, 'namespaces.defaults', name, now)) continue;
+    if (isExcepted(policy.exceptions, namespaceDefaults.id, name, now)) continue;
     // An error of the match counts as no match.
     if (matchNamespace(policy.match, namespaceObject, budget).kind !== 'yes') continue;
     for (const key of policy.namespaceDefaults) {

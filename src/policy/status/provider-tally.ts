@@ -1,5 +1,5 @@
 // Adds up the reports of all namespaces on one provider; each namespace can replace its report.
-import { type QuotaSpec, exceededBy, quotaExcess } from '../../rules/namespace-quota.ts';
+import { type QuotaSpec, exceededBy, namespaceQuota, quotaExcess } from '../../rules/namespace-quota.ts';
 import type { Violation } from '../terms/review.ts';
 import { dearer, isDear, type NamespaceCost } from '../decide/cost.ts';
 import type { ProviderReport, SkippedObject, UnsyncedObject } from './namespace-ready.ts';
@@ -138,7 +138,7 @@ export class ProviderTally {
       namespace: names[0] ?? '',
       value,
       policy: '',
-      rule: 'namespaces.quota',
+      rule: namespaceQuota.id,
       ...quotaExcess(quota, value, names.length),
     }));
   }

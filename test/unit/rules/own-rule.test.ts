@@ -3,8 +3,7 @@ import { describe, expect, expectTypeOf, test } from 'vitest';
 import { explainedPolicy, type PolicyDefinition } from '../../../src/inspect/explain/namespace-rules.ts';
 import type { LookedAt } from '../../../src/inspect/explain/looked-at.ts';
 import { Coverage } from '../../../src/inspect/suites/coverage.ts';
-import type { ExamplePolicy } from '../../../src/inspect/suites/example-namespaces.ts';
-import { objectExamples } from '../../../src/inspect/suites/example-objects.ts';
+import { examplesOf } from '../../../src/inspect/suites/first-suite.ts';
 import { compileRules } from '../../../src/policy/compile/compile-rules.ts';
 import { everyOperation, ruleForm, type Rule, type RuleForm } from '../../../src/rules/rule.ts';
 import { blockFields, rules, type ListedRule } from '../../../src/rules/rules.ts';
@@ -30,7 +29,7 @@ const prefix = ruleForm({
       { path: 'metadata.name', found: name, accepted: `${start}…` },
     ],
   }),
-  examples: (start) => ({ allowed: [{ title: `that begins with ${start}`, fields: { type: start } }] }),
+  examples: (start) => ({ writes: [{ title: `that begins with ${start}`, object: { type: start } }] }),
 });
 
 const listed = [prefix as RuleForm as ListedRule];
@@ -76,10 +75,11 @@ test('coverage counts the rule', () => {
 });
 
 test('a first suite tries the examples of the rule', () => {
-  const examples = objectExamples({ object: { spec } } as unknown as ExamplePolicy, 'team-a', listed);
-  expect(examples.map(({ title }) => title)).toEqual([
-    'creating a Secret of type Opaque in Namespace team-a',
-    'creating a Secret that begins with team- in Namespace team-a',
+  const policy = { kind: 'NamespacePolicy', compiled, object: { spec } } as unknown as PolicyDefinition;
+  expect(examplesOf(policy, [policy], listed).map(({ title }) => title)).toEqual([
+    'creating Namespace example that NamespacePolicy/p matches',
+    'creating a Secret in Namespace example',
+    'creating a Secret that begins with team- in Namespace example',
   ]);
 });
 
@@ -89,10 +89,7 @@ test('no two listed rules have one id', () => {
 });
 
 describe('the compiler', () => {
-  type Own = Extract<
-    RuleForm<'secrets.prefix', TextSchema>,
-    { readonly judges: 'secrets' | 'roles' | 'rolebindings' }
-  >;
+  type Own = RuleForm<'secrets.prefix', TextSchema>;
 
   test('each part of a rule is needed', () => {
     expectTypeOf<Own>().toExtend<RuleForm>();
