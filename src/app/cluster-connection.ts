@@ -1,12 +1,8 @@
 // Opens the connection to the API server that the whole program shares.
 import type { KubeClient } from '../kube/http/client.ts';
 import { CredentialError, type ApiServer } from '../kube/http/http-exchange.ts';
-import {
-  createDiscovery,
-  type Discovery,
-  createObjectWriter,
-  type ObjectWriter,
-} from '../kube/object-writer.ts';
+import { createDiscovery, type Discovery, KubeObjectWriter } from '../kube/object-writer.ts';
+import type { ObjectWriter } from '../base/object-writer.ts';
 import { createKubeClient } from '../kube/http/https-client.ts';
 import { ConnectionMetrics } from '../observe/connection-metrics.ts';
 import type { MetricsRegistry } from '../observe/registry.ts';
@@ -21,7 +17,7 @@ export interface ClusterConnection {
   readonly isOfPod: boolean;
   readonly client: KubeClient;
   readonly discovery: Discovery;
-  readonly writer: ObjectWriter;
+  readonly writer: ObjectWriter & Pick<KubeObjectWriter, 'create'>;
 }
 
 /** Rejects with a StartError. */
@@ -50,7 +46,7 @@ export async function connect(
       isOfPod,
       client,
       discovery,
-      writer: createObjectWriter(client, discovery),
+      writer: new KubeObjectWriter(client, discovery),
     };
   } catch (error) {
     if (error instanceof CredentialError) throw new StartError(error.message);

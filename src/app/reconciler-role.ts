@@ -1,10 +1,7 @@
 // Starts the role "reconciler": watches, writer, election, log and metrics.
 import { hostname } from 'node:os';
-import { ownMember } from '../base/json.ts';
-import { KubeError } from '../base/kube-error.ts';
-import type { ObjectRef } from '../base/metadata.ts';
 import { pause } from '../base/abort.ts';
-import { createEventRecorder, type EventRecorder } from '../kube/events/event-recorder.ts';
+import { KubeEventRecorder } from '../kube/events/event-recorder.ts';
 import type { Log } from '../observe/log.ts';
 import { measureProviders } from '../observe/provider-metrics.ts';
 import { ReconcileMetrics } from '../observe/reconcile-metrics.ts';
@@ -12,7 +9,8 @@ import type { MetricsRegistry } from '../observe/registry.ts';
 import { namespaceReports } from '../inspect/report/open-reports.ts';
 import { GuardCheck } from '../reconcile/guard-check.ts';
 import { createReconciler, type Reconciler, type ReconcilerOptions } from '../reconcile/controller.ts';
-import type { KindProbe, ObjectWriter } from '../reconcile/ports.ts';
+import type { KindProbe } from '../reconcile/ports.ts';
+import { KubeObjectWriter } from '../kube/object-writer.ts';
 import type { HookMode } from '../policy/compile/snapshot.ts';
 import type { Install } from '../policy/terms/install.ts';
 import { providerResources } from '../policy/terms/provider-id.ts';
@@ -82,9 +80,12 @@ export function startReconciler(settings: ReconcilerSettings, context: Reconcile
     namespaces: () => roles.reconciler?.numbers()?.namespaces,
     now: () => systemClock.now(),
   });
-  const events = eventsOf(connection, log);
+  const events = eventsOf(client, log);
   const observer = reconcileObserver(log, metrics, activity);
-  const writer = writerOf(connection, watches);
+  // After a conflict, the watch of the object reads it: the watch may have missed what others wrote.
+  const writer = new KubeObjectWriter(client, connection.discovery, (object, version) =>
+    watches.reread(object, version),
+  );
   const parts = { connection, cluster, install, writer, events, observer };
   const reconciler = reconcilerOf(settings, { ...parts, traced: tracing.queue });
   roles.reconciler = reconciler;
@@ -138,45 +139,12 @@ function reconcilerOf(
   });
 }
 
-/** After a conflict it reads the object for its watch, which may have missed what others wrote. */
-function writerOf(
-  { writer, discovery }: Pick<ClusterConnection, 'writer' | 'discovery'>,
-  watches: Pick<WatchStarter, 'reread'>,
-): ObjectWriter {
-  const reread = async ({ apiVersion, kind, namespace, name }: ObjectRef, version: string): Promise<void> => {
-    // Without an answer, the next conflict leads here again.
-    const served = await discovery.find(apiVersion, kind).catch(() => undefined);
-    if (served === undefined) return;
-    await watches.reread({ apiVersion, plural: served.plural, namespace, name }, version);
-  };
-  const write = async <T>(ref: ObjectRef, version: unknown, work: () => Promise<T>): Promise<T> => {
-    try {
-      return await work();
-    } catch (error) {
-      const isConflict = error instanceof KubeError && error.code === 409;
-      if (isConflict && typeof version === 'string') await reread(ref, version);
-      throw error;
-    }
-  };
-  return {
-    apply: (object, options) => {
-      const { apiVersion = '', kind = '', metadata } = object;
-      const { namespace, name = '' } = metadata;
-      const ref = { apiVersion, kind, ...(namespace === undefined ? {} : { namespace }), name };
-      return write(ref, metadata['resourceVersion'], () => writer.apply(object, options));
-    },
-    mergePatch: (ref, patch, options) =>
-      write(ref, ownMember(patch['metadata'], 'resourceVersion'), () =>
-        writer.mergePatch(ref, patch, options),
-      ),
-    remove: (ref, preconditions, signal) =>
-      write(ref, preconditions.resourceVersion, () => writer.remove(ref, preconditions, optionsOf(signal))),
-    read: (ref, signal) => writer.read(ref, optionsOf(signal)),
-  };
-}
-
-function optionsOf(signal: AbortSignal | undefined): { readonly signal?: AbortSignal } {
-  return signal === undefined ? {} : { signal };
+function eventsOf(client: ClusterConnection['client'], log: Log): KubeEventRecorder {
+  return new KubeEventRecorder(client, {
+    clock: systemClock,
+    instance: hostname(),
+    onDrop: (reason) => log.debug('event dropped', { reason }),
+  });
 }
 
 function kindProbeOf({ writer }: ClusterConnection): KindProbe {
@@ -184,15 +152,6 @@ function kindProbeOf({ writer }: ClusterConnection): KindProbe {
     isKindTerminating: async (kind, signal) =>
       (await definitionUid(writer, providerResources[kind], signal)) === undefined,
   };
-}
-
-function eventsOf({ client }: ClusterConnection, log: Log): EventRecorder {
-  return createEventRecorder(client, {
-    clock: systemClock,
-    component: 'reeve',
-    instance: hostname(),
-    onDrop: (reason) => log.debug('event dropped', { reason }),
-  });
 }
 
 // Starts each watch of the reconciler as soon as the API server serves its kind.

@@ -6,7 +6,8 @@ import { Backoff } from '../base/backoff.ts';
 import type { Clock } from '../base/clock.ts';
 import { KubeError } from '../base/kube-error.ts';
 import { isTerminating } from '../base/metadata.ts';
-import type { Discovery, ObjectWriter } from '../kube/object-writer.ts';
+import type { Discovery } from '../kube/object-writer.ts';
+import type { ObjectWriter } from '../base/object-writer.ts';
 import { isBinding, type ObjectType } from '../policy/terms/provider-id.ts';
 import type { ClusterChange, LiveCluster } from '../state/live-cluster.ts';
 import { guessedPlural } from '../base/plural.ts';
@@ -149,7 +150,7 @@ export async function definitionUid(
     kind: 'CustomResourceDefinition',
     name: `${plural}.${group}`,
   };
-  const definition = await writer.read(ref, { signal });
+  const definition = await writer.read(ref, signal);
   return definition === undefined || isTerminating(definition) ? undefined : definition.metadata.uid;
 }
 

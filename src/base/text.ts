@@ -88,3 +88,11 @@ export function escapedInQuotes(text: string): string {
     .replaceAll(steering, (each) => `\\u${each.charCodeAt(0).toString(16).padStart(4, '0')}`)
     .replaceAll(oldRunnerCommand, String.raw`#\u0023`);
 }
+
+/** Clips to a number of bytes of UTF-8, and never cuts a character in two. */
+export function clippedBytes(text: string, maxBytes: number): string {
+  if (Buffer.byteLength(text) <= maxBytes) return text;
+  const ellipsis = '…';
+  const bytes = Buffer.from(text).subarray(0, maxBytes - Buffer.byteLength(ellipsis));
+  return `${new TextDecoder().decode(bytes, { stream: true })}${ellipsis}`;
+}

@@ -1,23 +1,11 @@
 // Declares what this room needs from the rest of the program; `app` satisfies these ports.
-import type { JsonObject } from '../base/json.ts';
 import type { KubeError } from '../base/kube-error.ts';
-import type { KubeObject, ObjectRef } from '../base/metadata.ts';
+import type { ObjectWriter } from '../base/object-writer.ts';
 import type { RecoveryCause, Step } from './authority/authority-steps.ts';
 import type { ServingPair } from './files/serving-pair.ts';
 
-interface CallOptions {
-  readonly signal: AbortSignal;
-}
-
-/** Each method rejects with a KubeError, or with the reason of the signal. */
-export interface ObjectStore {
-  /** Undefined when the object is missing. */
-  read(ref: ObjectRef, options: CallOptions): Promise<KubeObject | undefined>;
-  /** Server-side apply; `metadata.resourceVersion` is a precondition. */
-  apply(object: KubeObject, options: CallOptions & { readonly force: true }): Promise<KubeObject>;
-  /** `metadata.resourceVersion` of the patch is a precondition. */
-  mergePatch(ref: ObjectRef, patch: JsonObject, options: CallOptions): Promise<KubeObject>;
-}
+/** All methods reject with a KubeError, or with the reason of the signal. */
+export type ObjectStore = Pick<ObjectWriter, 'read' | 'apply' | 'mergePatch'>;
 
 /** Calls `onChange` whenever the Secret may have changed. The program is ready without this watch. */
 export type SecretWatch = (namespace: string, name: string, onChange: () => void) => void;

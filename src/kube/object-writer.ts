@@ -1,72 +1,41 @@
 // Reads, writes and deletes single objects. Writes use Reeve's field manager unless another is named.
+import type { ApplyOptions, ObjectWriter, PatchOptions, Preconditions } from '../base/object-writer.ts';
 import { fieldManager } from '../schema/names.ts';
 import { type JsonObject, ownMember } from '../base/json.ts';
 import { KubeError } from '../base/kube-error.ts';
 import type { KubeObject, ObjectRef } from '../base/metadata.ts';
 import { answeredObject, unlessNotFound, malformedAnswer } from './http/answers.ts';
 import type { KubeClient, KubeRequest } from './http/client.ts';
-import { resourcePath, groupVersionPath } from './http/https-client.ts';
+import { resourcePath, groupVersionPath, type ResourceAddress } from './http/https-client.ts';
 import { systemClock, type Clock } from '../base/clock.ts';
 import { SingleFlight } from '../base/single-flight.ts';
 
-interface CallOptions {
-  readonly signal?: AbortSignal;
-}
+/** A write of this version of the object was a conflict: the object has a newer version. */
+type OnConflict = (object: ResourceAddress & { readonly name: string }, version: string) => Promise<void>;
 
-interface WriteOptions extends CallOptions {
-  /** Asks for the result without changing anything. */
-  readonly dryRun?: boolean;
-  readonly subresource?: 'status';
-  /** The field manager, if it is not that of Reeve. */
-  readonly manager?: string;
-}
-
-export interface ApplyOptions extends WriteOptions {
-  /** Takes over fields from other field managers. */
-  readonly force: boolean;
-}
-
-interface Preconditions {
-  readonly uid: string;
-  readonly resourceVersion?: string;
-}
-
-/** All methods reject with a KubeError, or with the reason of the signal. */
-export interface ObjectWriter {
-  /** Returns undefined when the object does not exist, or its kind is not served. */
-  read(ref: ObjectRef, options?: CallOptions): Promise<KubeObject | undefined>;
-  create(object: KubeObject, options?: CallOptions): Promise<KubeObject>;
-  /** Server-side apply: creates the object, or sets the given fields and removes fields of the last apply. */
-  apply(object: KubeObject, options: ApplyOptions): Promise<KubeObject>;
-  mergePatch(ref: ObjectRef, patch: JsonObject, options?: WriteOptions): Promise<KubeObject>;
-  /** Also resolves when that object no longer exists; a changed resourceVersion rejects with code 409. */
-  remove(ref: ObjectRef, preconditions: Preconditions, options?: CallOptions): Promise<void>;
-}
-
-export function createObjectWriter(client: KubeClient, discovery: Pick<Discovery, 'find'>): ObjectWriter {
-  return new DiscoveringWriter(client, discovery);
-}
-
-class DiscoveringWriter implements ObjectWriter {
+export class KubeObjectWriter implements ObjectWriter {
   readonly #client: KubeClient;
   readonly #discovery: Pick<Discovery, 'find'>;
+  readonly #onConflict: OnConflict | undefined;
 
-  constructor(client: KubeClient, discovery: Pick<Discovery, 'find'>) {
+  /** A conflict rejects after `onConflict` has resolved. */
+  constructor(client: KubeClient, discovery: Pick<Discovery, 'find'>, onConflict?: OnConflict) {
     this.#client = client;
     this.#discovery = discovery;
+    this.#onConflict = onConflict;
   }
 
-  async read(ref: ObjectRef, { signal }: CallOptions = {}): Promise<KubeObject | undefined> {
+  async read(ref: ObjectRef, signal?: AbortSignal): Promise<KubeObject | undefined> {
     return await unlessNotFound(async () => {
       const path = await this.#pathOf(ref, signal);
       return await this.#object({ method: 'GET', path }, signal);
     });
   }
 
-  async create(object: KubeObject, { signal }: CallOptions = {}): Promise<KubeObject> {
+  async create(object: KubeObject): Promise<KubeObject> {
     const { apiVersion = '', kind = '', metadata } = object;
-    const path = await this.#pathOf({ apiVersion, kind, namespace: metadata.namespace }, signal);
-    return await this.#object({ method: 'POST', path, query: { fieldManager }, body: object }, signal);
+    const path = await this.#pathOf({ apiVersion, kind, namespace: metadata.namespace });
+    return await this.#object({ method: 'POST', path, query: { fieldManager }, body: object });
   }
 
   async apply(object: KubeObject, options: ApplyOptions): Promise<KubeObject> {
@@ -74,32 +43,58 @@ class DiscoveringWriter implements ObjectWriter {
     const ref = { apiVersion, kind, namespace: metadata.namespace, name: metadata.name ?? '' };
     const path = await this.#pathOf({ ...ref, subresource: options.subresource }, options.signal);
     const { force, manager = fieldManager } = options;
-    const query = { fieldManager: manager, force: String(force), ...dryRunQuery(options) };
+    const query = {
+      fieldManager: manager,
+      force: String(force),
+      ...(options.dryRun === true ? { dryRun: 'All' } : {}),
+    };
     // JSON is YAML. https://kubernetes.io/docs/reference/using-api/server-side-apply/#serialization
     const contentType = 'application/apply-patch+yaml';
-    return await this.#object({ method: 'PATCH', path, query, contentType, body: object }, options.signal);
+    const request = { method: 'PATCH', path, query, contentType, body: object } as const;
+    return await this.#reporting(ref, metadata['resourceVersion'], () =>
+      this.#object(request, options.signal),
+    );
   }
 
-  async mergePatch(ref: ObjectRef, patch: JsonObject, options: WriteOptions = {}): Promise<KubeObject> {
+  async mergePatch(ref: ObjectRef, patch: JsonObject, options: PatchOptions = {}): Promise<KubeObject> {
     const path = await this.#pathOf({ ...ref, subresource: options.subresource }, options.signal);
-    const query = { fieldManager: options.manager ?? fieldManager, ...dryRunQuery(options) };
+    const query = { fieldManager: options.manager ?? fieldManager };
     const contentType = 'application/merge-patch+json';
-    return await this.#object({ method: 'PATCH', path, query, contentType, body: patch }, options.signal);
+    const request = { method: 'PATCH', path, query, contentType, body: patch } as const;
+    return await this.#reporting(ref, ownMember(patch['metadata'], 'resourceVersion'), () =>
+      this.#object(request, options.signal),
+    );
   }
 
-  async remove(ref: ObjectRef, preconditions: Preconditions, options: CallOptions = {}): Promise<void> {
+  async remove(ref: ObjectRef, preconditions: Preconditions, signal?: AbortSignal): Promise<void> {
+    await this.#reporting(ref, preconditions.resourceVersion, async () => {
+      try {
+        await unlessNotFound(() => this.#delete(ref, preconditions, signal));
+      } catch (error) {
+        if (!isConflict(error) || (await this.#exists(ref, preconditions.uid, error, signal))) throw error;
+      }
+    });
+  }
+
+  /** Reports a conflict before the write rejects with it. */
+  async #reporting<T>(ref: UnnamedRef, version: unknown, write: () => Promise<T>): Promise<T> {
     try {
-      await unlessNotFound(() => this.#delete(ref, preconditions, options));
+      return await write();
     } catch (error) {
-      const isConflict = error instanceof KubeError && error.code === 409;
-      if (!isConflict || (await this.#exists(ref, preconditions.uid, options, error))) throw error;
+      if (this.#onConflict === undefined || !isConflict(error) || typeof version !== 'string') throw error;
+      const { apiVersion, kind, namespace, name = '' } = ref;
+      // Without an answer, the next conflict leads here again.
+      const served = await this.#discovery.find(apiVersion, kind).catch(() => undefined);
+      if (served !== undefined)
+        await this.#onConflict({ apiVersion, plural: served.plural, namespace, name }, version);
+      throw error;
     }
   }
 
   async #delete(
     ref: ObjectRef,
     { uid, resourceVersion }: Preconditions,
-    { signal }: CallOptions,
+    signal: AbortSignal | undefined,
   ): Promise<void> {
     const path = await this.#pathOf(ref, signal);
     const preconditions = { uid, ...(resourceVersion === undefined ? {} : { resourceVersion }) };
@@ -113,16 +108,21 @@ class DiscoveringWriter implements ObjectWriter {
   }
 
   /** Tells whether the conflict is about the resourceVersion or the UID. Throws the conflict when the read fails. */
-  async #exists(ref: ObjectRef, uid: string, options: CallOptions, conflict: KubeError): Promise<boolean> {
+  async #exists(
+    ref: ObjectRef,
+    uid: string,
+    conflict: KubeError,
+    signal: AbortSignal | undefined,
+  ): Promise<boolean> {
     try {
-      return (await this.read(ref, options))?.metadata.uid === uid;
+      return (await this.read(ref, signal))?.metadata.uid === uid;
     } catch (error) {
       throw error instanceof KubeError ? conflict : error;
     }
   }
 
   /** Keeps the given namespace even for a cluster-scoped kind: without it, the path would address another object. */
-  async #pathOf(ref: UnnamedRef, signal: AbortSignal | undefined): Promise<string> {
+  async #pathOf(ref: UnnamedRef, signal?: AbortSignal): Promise<string> {
     const { apiVersion, kind, namespace, name, subresource } = ref;
     const served = await this.#discovery.find(apiVersion, kind, signal);
     // The kind may be installed soon.
@@ -130,7 +130,7 @@ class DiscoveringWriter implements ObjectWriter {
     return resourcePath({ apiVersion, plural: served.plural, namespace, name, subresource });
   }
 
-  async #object(request: KubeRequest, signal: AbortSignal | undefined): Promise<KubeObject> {
+  async #object(request: KubeRequest, signal?: AbortSignal): Promise<KubeObject> {
     return answeredObject(await this.#client.request({ ...request, ...only(signal) }));
   }
 }
@@ -144,12 +144,12 @@ interface UnnamedRef {
   readonly subresource?: string | undefined;
 }
 
-function dryRunQuery({ dryRun = false }: WriteOptions): Readonly<Record<string, string>> {
-  return dryRun ? { dryRun: 'All' } : {};
+function only(signal: AbortSignal | undefined): { readonly signal?: AbortSignal } {
+  return signal === undefined ? {} : { signal };
 }
 
-function only(signal: AbortSignal | undefined): CallOptions {
-  return signal === undefined ? {} : { signal };
+function isConflict(error: unknown): error is KubeError {
+  return error instanceof KubeError && error.code === 409;
 }
 
 interface LiveNamespaces {

@@ -8,10 +8,9 @@ import type { Clock } from '../base/clock.ts';
 import { createAudit, type AuditPartsOptions } from './audit/audit-sweeps.ts';
 import { Dispatcher } from './dispatcher.ts';
 import { EventAnnouncer } from './events.ts';
-import { Finalizers } from './finalizers.ts';
+import { Finalizers, ProviderStatuses } from './provider/provider-writes.ts';
 import type { FuseOptions } from './fuse/fuse.ts';
-import { InitialSync } from './initial-sync.ts';
-import { ProviderLedger } from './ledger.ts';
+import { InitialSync, ProviderLedger } from './ledger.ts';
 import { WatchSync, accountsWatch } from './live/watches.ts';
 import { AccountKeeper } from './namespace/account-keeper.ts';
 import { NamespaceConditions } from './namespace/namespace-conditions.ts';
@@ -19,17 +18,11 @@ import { NamespaceWorker } from './namespace/namespace-worker.ts';
 import { DefaultsRepairer } from './namespace/audits.ts';
 import { StepExecutor } from './namespace/step-executor.ts';
 import { assemblePlanning } from './planning.ts';
-import type {
-  YieldingEvents,
-  KindProbe,
-  ObjectWriter,
-  OwnedReader,
-  ReconcileObserver,
-  SelfReviewer,
-} from './ports.ts';
+import type { YieldingEvents } from '../base/recorded-event.ts';
+import type { KindProbe, OwnedReader, ReconcileObserver, SelfReviewer } from './ports.ts';
+import type { ObjectWriter } from '../base/object-writer.ts';
 import { ReportKeeper, type NamespaceReports } from './reports/report-keeper.ts';
 import { ProviderBlockers, type ProviderBlockersOptions, SelfCheck } from './provider/provider-blockers.ts';
-import { ProviderStatuses } from './provider/provider-statuses.ts';
 import { HeldObjects, ProviderWorker } from './provider/provider-worker.ts';
 import { WorkQueue, type QueueOptions } from './queue/queue.ts';
 
@@ -66,7 +59,7 @@ const reportConcurrency = 2;
 export function assembleReconciler(options: AssemblyOptions) {
   const { cluster, clock, observer } = options;
   const queues = createQueues(options);
-  options.events.waitWhile(() => queues.namespaceQueue.isBusy);
+  options.events.yieldTo(queues.namespaceQueue);
   const state = createState(options, queues);
   const reports = createReports(options, queues);
   const { namespaceQueue, providerQueue } = queues;

@@ -2,13 +2,11 @@
 import { nameOf, type KubeObject } from '../base/metadata.ts';
 import { providerId, type ProviderId } from '../policy/terms/provider-id.ts';
 import type { LiveCluster, NamespaceChange, ProviderChange } from '../state/live-cluster.ts';
-import { affectedNamespaces } from './affected-namespaces.ts';
+import { affectedNamespaces, type InitialSync, type ProviderLedger } from './ledger.ts';
 import type { AccountChange, ObservedAccounts } from './live/observed-accounts.ts';
-import type { InitialSync } from './initial-sync.ts';
-import type { ProviderLedger } from './ledger.ts';
 import type { ObjectsListener, ObservedChange, ObservedObjects } from './live/observed-objects.ts';
 import { sourceId, type SourceId, type Sources } from './live/sources.ts';
-import type { DesiredCache } from './namespace/desired-cache.ts';
+import type { DesiredCache } from './fuse/undesired-objects.ts';
 import type { WorkQueue } from './queue/queue.ts';
 import { isDeepStrictEqual } from 'node:util';
 import { readyCondition } from '../schema/names.ts';

@@ -1,18 +1,15 @@
 // Records Kubernetes events: summed up on the provider and on the namespace, and one on each changed object.
 import type { Observed } from '../policy/plan/observed.ts';
 import type { WriteStep } from '../policy/plan/plan-claim.ts';
-import type { PlanStep } from '../policy/plan/plan.ts';
+import { ownerOf, type DoneStep } from '../policy/plan/plan.ts';
+import { countedWord } from '../base/plural.ts';
 import type { MissingKey } from '../policy/plan/repair.ts';
 import { providerRef, type ProviderId } from '../policy/terms/provider-id.ts';
 import type { LiveCluster } from '../state/live-cluster.ts';
 import type { UnsyncedObject } from '../policy/status/namespace-ready.ts';
 import type { Clock } from '../base/clock.ts';
-import { EventSummary, messageText, type Change, type Happening } from './event-summary.ts';
-import type { EventObject, EventRecorder } from './ports.ts';
+import type { EventObject, EventRecorder, RecordedEvent } from '../base/recorded-event.ts';
 import type { WorkQueue } from './queue/queue.ts';
-
-/** A step that writes. The planner does the reading steps itself. */
-export type DoneStep = Exclude<PlanStep, { readonly kind: 'read' | 'read-source' }>;
 
 /** What an event says besides the change itself. */
 export type EventNote = Required<Pick<Happening, 'message'>> & Pick<Happening, 'missingMs'>;
@@ -56,15 +53,8 @@ export class EventAnnouncer {
     const change = { type: 'Normal', reason, action } as const;
     const expiry = 'isExpired' in step && step.isExpired ? ['expired'] : [];
     const why = [...expiry, ...(note === undefined ? [] : [note.message])].join('; ');
-    const happening = {
-      ...change,
-      kind,
-      name,
-      namespace,
-      object,
-      ...note,
-      ...(why === '' ? {} : { message: why }),
-    };
+    const message = why === '' ? {} : { message: why };
+    const happening = { ...change, kind, name, namespace, object, ...note, ...message };
     this.#window(provider).summary.add(happening);
     // A namespace gains or loses an object. A change of an object is an event on the object.
     if (step.kind === 'create' || step.kind === 'delete' || step.kind === 'release')
@@ -191,10 +181,6 @@ export class EventAnnouncer {
   }
 }
 
-export function ownerOf(step: PlanStep): ProviderId {
-  return step.kind === 'delete' || step.kind === 'release' ? step.owner : step.claim.provider;
-}
-
 export function eventSubject(
   { type, namespace, name }: Pick<Observed, 'type' | 'namespace' | 'name'>,
   uid: string | undefined,
@@ -231,4 +217,128 @@ function reasonOf(step: DoneStep): readonly [reason: string, action: string] {
 function updateReasonOf({ live, claim }: WriteStep): readonly [reason: string, action: string] {
   if (live?.owner === undefined) return ['Adopted', 'Adopt'];
   return live.owner === claim.provider ? ['Updated', 'Update'] : ['HandedOver', 'HandOver'];
+}
+
+// Sums up changes and failures of many objects, so that one event reports them.
+
+export type Change = Pick<RecordedEvent, 'type' | 'reason' | 'action'>;
+
+/** Something that happened to one object. */
+export interface Happening extends Change {
+  /** `label` and `annotation` for a key of the Namespace. Without a kind and a name: the namespace as a whole. */
+  readonly kind?: string;
+  readonly name?: string;
+  readonly namespace: string;
+  /** The error of a failure, or why an object was deleted. */
+  readonly message?: string;
+  /** For how long the object was missing at most, because it was deleted and created again. */
+  readonly missingMs?: number;
+  /** The object, if the event can link to it. */
+  readonly object?: EventObject;
+}
+
+/** Happenings with the same reason. Holds no list of objects, because a share can write into 10,000 namespaces. */
+interface Sum {
+  readonly change: Change;
+  readonly namespaces: Set<string>;
+  readonly kinds: Map<string, number>;
+  /** The first by namespace, kind and name, so that the order of the work does not change the note. */
+  first: Happening;
+  missingMs: number | undefined;
+  /** The names of the first objects. Notes on a namespace list them. */
+  readonly named: string[];
+}
+
+interface SummedEvent extends Change {
+  readonly note: string;
+  /** Undefined when the event is about several objects. */
+  readonly object: EventObject | undefined;
+}
+
+/** As in a refusal: at most so many objects are named. */
+const maxNamed = 3;
+
+export class EventSummary {
+  readonly #sums = new Map<string, Sum>();
+
+  add(happening: Happening): void {
+    const { type, reason, action, kind = 'Namespace', name, namespace, message } = happening;
+    // Failures of one reason are one event. A deletion has a message only if the object has expired.
+    const key = JSON.stringify([type, reason, action, type === 'Normal' && message]);
+    const sum = this.#sums.get(key) ?? {
+      change: { type, reason, action },
+      namespaces: new Set<string>(),
+      kinds: new Map<string, number>(),
+      first: happening,
+      missingMs: undefined,
+      named: [],
+    };
+    this.#sums.set(key, sum);
+    sum.namespaces.add(namespace);
+    const { missingMs = sum.missingMs } = happening;
+    sum.missingMs = missingMs === undefined ? undefined : Math.max(missingMs, sum.missingMs ?? 0);
+    sum.kinds.set(kind, (sum.kinds.get(kind) ?? 0) + 1);
+    if (orderOf(happening) < orderOf(sum.first)) sum.first = happening;
+    if (name !== undefined && sum.named.length < maxNamed) sum.named.push(`${kind} ${name}`);
+  }
+
+  /** Returns the events about the provider: `Created 26 Secrets in 26 namespaces`. */
+  ofProvider(): readonly SummedEvent[] {
+    return this.#events((sum) => {
+      const { change, first, namespaces, missingMs } = sum;
+      const isOne = countOf(sum) === 1;
+      const where = countedWord(namespaces.size, 'namespace');
+      // Without a kind and a name, it happened to the namespaces themselves.
+      const many = first.name === undefined ? where : `${countText(sum)} in ${where}`;
+      const objects = isOne ? placeText(first) : many;
+      if (change.type === 'Normal')
+        return `${change.reason} ${objects}${messageText({ ...first, missingMs })}`;
+      return `${objects}${isOne ? '' : `; first ${placeText(first)}`}${messageText(first)}`;
+    });
+  }
+
+  /** Returns the events about a namespace: `Created RoleBinding viewers, ResourceQuota team for NamespacePolicy/apps`. */
+  ofNamespace(provider: string): readonly SummedEvent[] {
+    return this.#events((sum) => {
+      const { change, first, named, missingMs } = sum;
+      const more = countOf(sum) - named.length;
+      const objects = `${named.join(', ')}${more === 0 ? '' : ` and ${more} more`}`;
+      if (change.type === 'Normal')
+        return `${change.reason} ${objects} for ${provider}${messageText({ ...first, missingMs })}`;
+      return `${named.length === 0 ? '' : `${objects} of `}${provider}${messageText(first)}`;
+    });
+  }
+
+  #events(noteOf: (sum: Sum) => string): readonly SummedEvent[] {
+    return [...this.#sums.values()].map((sum) => ({
+      ...sum.change,
+      note: noteOf(sum),
+      object: countOf(sum) === 1 ? sum.first.object : undefined,
+    }));
+  }
+}
+
+function countOf({ kinds }: Sum): number {
+  return [...kinds.values()].reduce((sum, count) => sum + count, 0);
+}
+
+function countText({ kinds }: Sum): string {
+  return [...kinds].map(([kind, count]) => countedWord(count, kind)).join(', ');
+}
+
+function placeText({ kind = '', name, namespace }: Happening): string {
+  return name === undefined ? `namespace ${namespace}` : `${kind} ${name} in namespace ${namespace}`;
+}
+
+export function messageText({ kind, message, missingMs }: MessageParts): string {
+  if (message === undefined) return '';
+  const what = kind === 'RoleBinding' ? 'access was interrupted' : 'it was missing';
+  const gap = missingMs === undefined ? '' : `: ${what} for at most ${Math.ceil(missingMs)} ms`;
+  return `: ${message}${gap}`;
+}
+
+type MessageParts = Pick<Happening, 'kind' | 'message'> & { readonly missingMs?: number | undefined };
+
+function orderOf({ namespace, kind, name }: Happening): string {
+  return `${namespace}/${kind ?? ''}/${name ?? ''}`;
 }

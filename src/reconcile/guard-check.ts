@@ -6,7 +6,9 @@ import { providerLabels } from '../schema/names.ts';
 import type { Clock } from '../base/clock.ts';
 import { ownMember } from '../base/json.ts';
 import type { KubeObject } from '../base/metadata.ts';
-import type { EventRecorder, ObjectWriter, ReconcileObserver } from './ports.ts';
+import type { EventRecorder } from '../base/recorded-event.ts';
+import type { ReconcileObserver } from './ports.ts';
+import type { ObjectWriter } from '../base/object-writer.ts';
 
 export interface Protection {
   readonly binding: string;

@@ -1,10 +1,19 @@
-// Keeps the last report of every namespace on each provider, and which namespaces have to report again.
+// Keeps the last report of every namespace on each provider, which namespaces have to report again, and the initial sync.
 import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '../base/clock.ts';
 import type { LiveCluster } from '../state/live-cluster.ts';
 import type { ProviderId } from '../policy/terms/provider-id.ts';
 import { ProviderTally } from '../policy/status/provider-tally.ts';
 import type { ProviderReport } from '../policy/status/namespace-ready.ts';
+import { isAborted, pause } from '../base/abort.ts';
+import { nameOf, type KubeObject } from '../base/metadata.ts';
+import type { ObservedObjects } from './live/observed-objects.ts';
+import type { ReconcileObserver } from './ports.ts';
+import type { WorkQueue } from './queue/queue.ts';
+import { isDear } from '../policy/decide/cost.ts';
+import { CountingBudget, unlimitedBudget } from '../policy/terms/budget.ts';
+import { matchNamespace, type CompiledMatch } from '../policy/terms/match.ts';
+import type { LoadedProvider } from '../state/stored-provider.ts';
 
 export type ProviderReports = ReadonlyMap<ProviderId, ProviderReport>;
 
@@ -155,4 +164,144 @@ export class ProviderLedger {
     this.#waits.delete(provider);
     this.#notify(provider);
   }
+}
+
+// Tracks the initial sync: every namespace is reconciled once after this process has become the leader.
+
+interface InitialSyncOptions {
+  readonly cluster: LiveCluster;
+  readonly objects: ObservedObjects;
+  readonly ledger: ProviderLedger;
+  readonly providerQueue: Pick<WorkQueue<ProviderId>, 'add'>;
+  readonly observer: Pick<ReconcileObserver, 'initialSyncDone'>;
+  readonly clock: Pick<Clock, 'monotonic' | 'sleep'>;
+}
+
+interface Progress {
+  /** Namespaces that have not been reconciled yet. */
+  readonly pending: Set<string>;
+  readonly namespaces: number;
+  readonly began: number;
+  /** When the last namespace was reconciled. */
+  progressAt: number;
+}
+
+/** When no pending namespace is reconciled for so long, the initial sync ends without them. */
+const maxIdleMs = 15_000;
+
+export class InitialSync {
+  readonly #options: InitialSyncOptions;
+  #progress: Progress | undefined;
+  #isDone = false;
+
+  constructor(options: InitialSyncOptions) {
+    this.#options = options;
+    options.cluster.subscribe((change) => {
+      if (change.kind === 'namespace' && change.after === undefined) this.reconciled(change.name);
+    });
+  }
+
+  /** No status of a provider is written before: its numbers would miss the namespaces that have not reported. */
+  get isDone(): boolean {
+    return this.#isDone;
+  }
+
+  begin(): void {
+    const { cluster, clock } = this.#options;
+    const names = [...cluster.snapshot().namespaces()].map(nameOf);
+    const began = clock.monotonic();
+    this.#progress = { pending: new Set(names), namespaces: names.length, began, progressAt: began };
+    this.#endIfComplete();
+  }
+
+  /** Forgets everything: this process is no longer the leader. */
+  reset(): void {
+    this.#progress = undefined;
+    this.#isDone = false;
+  }
+
+  /** Call it when a namespace has been reconciled, is deleted, or keeps failing. */
+  reconciled(namespace: string): void {
+    const progress = this.#progress;
+    if (progress?.pending.delete(namespace) !== true) return;
+    progress.progressAt = this.#options.clock.monotonic();
+    this.#endIfComplete();
+  }
+
+  /** Ends the initial sync when it is stuck. Resolves when it has ended or the signal aborts. */
+  async endWhenStuck(signal: AbortSignal): Promise<void> {
+    const { clock } = this.#options;
+    while (!isAborted(signal) && this.#progress !== undefined) {
+      const left = this.#progress.progressAt + maxIdleMs - clock.monotonic();
+      if (left <= 0) this.#endIncomplete(this.#progress);
+      else await pause(clock, left, signal);
+    }
+  }
+
+  /** The statuses then say how many namespaces have not reported yet. */
+  #endIncomplete({ pending }: Progress): void {
+    const { cluster, ledger } = this.#options;
+    for (const provider of cluster.providers()) {
+      const names = [...pending].filter((name) => mayAffect(name, provider, this.#options));
+      ledger.expectAny(provider.state.id, names);
+    }
+    pending.clear();
+    this.#endIfComplete();
+  }
+
+  #endIfComplete(): void {
+    if (this.#progress === undefined || this.#progress.pending.size > 0) return;
+    const { namespaces, began } = this.#progress;
+    const { cluster, providerQueue, observer, clock } = this.#options;
+    this.#progress = undefined;
+    this.#isDone = true;
+    for (const { state } of cluster.providers()) providerQueue.add(state.id);
+    observer.initialSyncDone({ namespaces, milliseconds: clock.monotonic() - began });
+  }
+}
+
+// Finds the namespaces that a provider affects.
+
+interface AffectedScope {
+  readonly cluster: LiveCluster;
+  readonly ledger: ProviderLedger;
+  readonly objects: ObservedObjects;
+}
+
+/** Returns the namespaces that reported on the provider, that it matches now or at a high cost, or where it owns objects. */
+export function affectedNamespaces(
+  id: ProviderId,
+  { cluster, ledger, objects }: AffectedScope,
+): ReadonlySet<string> {
+  const names = new Set<string>([...ledger.tallyOf(id).namespaces, ...objects.countsOf(id).keys()]);
+  const match: CompiledMatch | undefined = cluster.provider(id)?.definition?.compiled.match;
+  if (match === undefined) return names;
+  for (const namespaceObject of candidates(match, cluster)) {
+    const name = nameOf(namespaceObject);
+    if (names.has(name) || cluster.isExcluded(name)) continue;
+    const budget = new CountingBudget(unlimitedBudget);
+    // A namespace that does not match reports the cost of the match if it is high.
+    if (matchNamespace(match, namespaceObject, budget).kind !== 'no' || isDear(budget.units)) names.add(name);
+  }
+  // A namespace that does not exist never reports, so nothing may wait for it.
+  return new Set([...names].filter((name) => cluster.namespace(name) !== undefined));
+}
+
+/** Looks names up where the match lists them all: thousands of tenants may have a binding of their own namespace each. */
+function candidates({ names }: CompiledMatch, cluster: LiveCluster): Iterable<KubeObject> {
+  if (names?.every(({ exact }) => exact) !== true) return cluster.snapshot().namespaces();
+  return names.flatMap(({ source }) => cluster.namespace(source) ?? []);
+}
+
+/** Returns whether the provider owns objects in the namespace, or may soon create some. */
+export function mayAffect(
+  namespace: string,
+  { state, definition }: LoadedProvider,
+  { cluster, objects }: Pick<AffectedScope, 'cluster' | 'objects'>,
+): boolean {
+  if (objects.countsOf(state.id).has(namespace)) return true;
+  const namespaceObject = cluster.namespace(namespace);
+  if (definition === undefined || namespaceObject === undefined || cluster.isExcluded(namespace))
+    return false;
+  return matchNamespace(definition.compiled.match, namespaceObject).kind !== 'no';
 }

@@ -4,15 +4,15 @@ import { providesFields } from '../policy/compile/load-provider.ts';
 import type { Install } from '../policy/terms/install.ts';
 import type { LiveCluster } from '../state/live-cluster.ts';
 import { Fuse, type FuseOptions } from './fuse/fuse.ts';
-import { UndesiredObjects } from './fuse/undesired-objects.ts';
-import { DesiredCache } from './namespace/desired-cache.ts';
+import { UndesiredObjects, DesiredCache } from './fuse/undesired-objects.ts';
 import { ObservedAccounts } from './live/observed-accounts.ts';
 import { ObservedObjects } from './live/observed-objects.ts';
 import { Sources } from './live/sources.ts';
 import { wantedWatches } from './live/watches.ts';
 import { Audits } from './namespace/audits.ts';
 import { NamespacePlanner } from './namespace/namespace-planner.ts';
-import type { KindProbe, ObjectWriter } from './ports.ts';
+import type { KindProbe } from './ports.ts';
+import type { ObjectWriter } from '../base/object-writer.ts';
 
 interface PlanningOptions extends Pick<FuseOptions, 'changed' | 'isPlan' | 'times'> {
   readonly install: Install;

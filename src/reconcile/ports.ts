@@ -1,39 +1,6 @@
 // Ports of the reconciler: what it needs from the API server, events, logs and metrics.
-import type { JsonObject } from '../base/json.ts';
-import type { KubeObject, ObjectRef } from '../base/metadata.ts';
+import type { KubeObject } from '../base/metadata.ts';
 import type { ObjectType, ProviderId, ProviderKind } from '../policy/terms/provider-id.ts';
-
-export interface ApplyOptions {
-  /** Takes over fields that another manager has set differently. Without it they are a conflict (409). */
-  readonly force: boolean;
-  /** Stores nothing, and returns what would be stored. */
-  readonly dryRun?: boolean;
-  /** The field manager, if it is not that of Reeve. */
-  readonly manager?: string;
-  readonly subresource?: 'status';
-  readonly signal?: AbortSignal;
-}
-
-export interface PatchOptions {
-  readonly subresource?: 'status';
-  readonly signal?: AbortSignal;
-}
-
-export interface Preconditions {
-  readonly uid: string;
-  readonly resourceVersion?: string;
-}
-
-/** All methods reject with a KubeError. */
-export interface ObjectWriter {
-  /** Server-side apply under our field manager. `metadata.uid` and `metadata.resourceVersion` are preconditions. */
-  apply(object: KubeObject, options: ApplyOptions): Promise<KubeObject>;
-  /** JSON merge patch (https://www.rfc-editor.org/rfc/rfc7396). Preconditions as in `apply`. */
-  mergePatch(ref: ObjectRef, patch: JsonObject, options?: PatchOptions): Promise<KubeObject>;
-  remove(ref: ObjectRef, preconditions: Preconditions, signal?: AbortSignal): Promise<void>;
-  /** Returns undefined when the object does not exist. */
-  read(ref: ObjectRef, signal?: AbortSignal): Promise<KubeObject | undefined>;
-}
 
 /** Lists all Secrets with our label, with their content, page by page. Rejects with a KubeError. */
 export interface OwnSecrets {
@@ -77,31 +44,6 @@ export interface OwnRight {
 /** Asks the API server about our own rights. `unknown`: no answer. Rejects only when the signal aborts. */
 export interface SelfReviewer {
   mayDo(right: OwnRight, signal: AbortSignal): Promise<'yes' | 'no' | 'unknown'>;
-}
-
-export interface EventObject extends ObjectRef {
-  readonly uid?: string;
-}
-
-/** https://kubernetes.io/docs/reference/kubernetes-api/cluster-resources/event-v1/ */
-export interface RecordedEvent {
-  readonly regarding: EventObject;
-  readonly related?: EventObject;
-  readonly type: 'Normal' | 'Warning';
-  /** One word. Events are aggregated by reason and action. */
-  readonly reason: string;
-  readonly action: string;
-  readonly note: string;
-}
-
-/** Never throws and never waits. An event that cannot be written is dropped. */
-export interface EventRecorder {
-  record(event: RecordedEvent): void;
-}
-
-/** The events of the reconciler give way to its writes. */
-export interface YieldingEvents extends EventRecorder {
-  waitWhile(isBusy: () => boolean): void;
 }
 
 /** Names an object of a provider. */

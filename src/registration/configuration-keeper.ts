@@ -69,7 +69,7 @@ export class ConfigurationKeeper {
 
   async #keepBoth(wantedFor: WantedConfigurations, signal: AbortSignal): Promise<void> {
     const { store, bundle, observer } = this.#ports;
-    const role = await store.read(ownerRole, { signal });
+    const role = await store.read(ownerRole, signal);
     const uid = role?.metadata.deletionTimestamp === undefined ? role?.metadata.uid : undefined;
     // A person deleted the role to remove Reeve, and the garbage collector deletes the configurations.
     if (uid === undefined) {
@@ -89,7 +89,7 @@ export class ConfigurationKeeper {
 
   /** Returns the stored configuration as read back. */
   async #keep(made: KubeObject, isBundleOurs: boolean, signal: AbortSignal): Promise<KubeObject | undefined> {
-    const live = await this.#ports.store.read(refOf(made), { signal });
+    const live = await this.#ports.store.read(refOf(made), signal);
     if (live === undefined && !this.#ports.isReachable()) return undefined;
     if (live === undefined || !this.#isLeftAlone(refOf(made).kind, live))
       return await this.#bringAbout(made, live, isBundleOurs, signal);
@@ -119,7 +119,7 @@ export class ConfigurationKeeper {
     this.#applied.set(kind, { wanted, resourceVersion: versionOf(stored) });
     observer.applied(kind);
     if (!isUntouched) this.#alarm(kind, foundBy(applied, live, wanted, isBundleOurs));
-    return await store.read(ref, { signal });
+    return await store.read(ref, signal);
   }
 
   /** Writes the bundle alone into what a newer version wrote: that version may no longer run. */

@@ -1,22 +1,10 @@
 // Declares what this room needs from the rest of the program; `app` satisfies these ports.
-import type { JsonObject } from '../base/json.ts';
 import type { KubeError } from '../base/kube-error.ts';
-import type { KubeObject, ObjectRef } from '../base/metadata.ts';
+import type { ObjectWriter } from '../base/object-writer.ts';
 import type { Difference } from './configuration-drift.ts';
 
-interface CallOptions {
-  readonly signal: AbortSignal;
-}
-
-/** Each method rejects with a KubeError, or with the reason of the signal. */
-export interface ObjectStore {
-  /** Undefined when the object is missing. */
-  read(ref: ObjectRef, options: CallOptions): Promise<KubeObject | undefined>;
-  /** Server-side apply: creates the object. RBAC can limit it to a name, unlike a POST. */
-  apply(object: KubeObject, options: CallOptions & { readonly force: true }): Promise<KubeObject>;
-  /** `metadata.resourceVersion` of the patch is a precondition. */
-  mergePatch(ref: ObjectRef, patch: JsonObject, options: CallOptions): Promise<KubeObject>;
-}
+/** All methods reject with a KubeError, or with the reason of the signal. */
+export type ObjectStore = Pick<ObjectWriter, 'read' | 'apply' | 'mergePatch'>;
 
 /** Supplies the authorities that API servers verify the webhook's certificate with. */
 export interface CaBundle {

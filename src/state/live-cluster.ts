@@ -13,6 +13,7 @@ import {
 } from '../policy/terms/provider-id.ts';
 import { type ClusterSnapshot, PolicySet, ShareSet, type StoredBinding } from '../policy/compile/snapshot.ts';
 import { LiveIntents, type LiveIntentsOptions } from './live-intents.ts';
+import type { IntentContext } from '../policy/intents/intent-context.ts';
 import { ObjectCache } from './object-cache.ts';
 import { type LoadedProvider, loadStored, reloadStored, type Standing } from './stored-provider.ts';
 import { isDeepStrictEqual } from 'node:util';
@@ -179,6 +180,7 @@ class LiveProviders {
   // Built on first use, so that a burst of changes builds each set once.
   #policySet: PolicySet | undefined;
   #shareSet: ShareSet | undefined;
+  #context: IntentContext | undefined;
 
   constructor(
     intents: Omit<LiveIntentsOptions, 'changed'>,
@@ -216,8 +218,8 @@ class LiveProviders {
     this.#shareSet ??= new ShareSet(loaded.flatMap(shareOf));
     const providers = new Map(loaded.map(({ state }) => [state.id, state] as const));
     const isServed = (type: ObjectType): boolean => this.intents.isServed(type);
-    const { context } = this.intents;
-    const intents = { context, bindings: () => loaded.flatMap(bindingOf) };
+    this.#context ??= this.intents.context;
+    const intents = { context: this.#context, bindings: () => loaded.flatMap(bindingOf) };
     return { policies: this.#policySet, shares: this.#shareSet, providers, intents, isServed };
   }
 
@@ -239,6 +241,7 @@ class LiveProviders {
   /** An intent or an adapter has changed, so the same binding gives other objects. */
   #reload(isAffected: (spec: unknown) => boolean): void {
     const { context } = this.intents;
+    this.#context = context;
     const { ClusterSecurityIntentBinding, SecurityIntentBinding } = this.stores;
     for (const store of [ClusterSecurityIntentBinding, SecurityIntentBinding])
       store.reread((loaded) => (isAffected(loaded.spec) ? reloadStored(loaded, context) : undefined));
@@ -251,7 +254,8 @@ class LiveProviders {
     return new ObjectCache<LoadedProvider>({
       apiVersion,
       kind,
-      read: (object, before) => loadStored(kind, object, before, this.intents.context),
+      read: (object, before) =>
+        loadStored(kind, object, before, isBindingKind(kind) ? this.intents.context : undefined),
       changed: (changes) => {
         if (changes.some(({ before, after }) => before?.definition !== after?.definition)) {
           if (kind === 'SecretShare') this.#shareSet = undefined;

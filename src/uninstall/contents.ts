@@ -70,7 +70,7 @@ async function carryOut(
   const { uid } = live;
   try {
     if (fate === 'delete') await writer.remove(ref, { uid });
-    else if (fate === 'give-back') await giveBack(portTo(writer), live);
+    else if (fate === 'give-back') await giveBack(writer, live);
     // The UID is a precondition: another object of the same name may be a stranger's.
     else await writer.mergePatch(ref, { metadata: { uid, ...orphanMetadata(provider, live) } });
     say(`${done[fate]} ${nameOfRef(ref)}`);
@@ -85,14 +85,6 @@ const done = {
   release: 'kept, and no longer marked:',
   'give-back': 'kept without what Reeve set:',
 } as const;
-
-function portTo(writer: ContentsRemoval['writer']): Parameters<typeof giveBack>[0] {
-  return {
-    read: (ref) => writer.read(ref),
-    mergePatch: (ref, patch) => writer.mergePatch(ref, patch),
-    apply: (object, options) => writer.apply(object, options),
-  };
-}
 
 /** Call it when none of their objects is left. */
 export async function removeProviders({ facts, writer, say, ...rest }: ContentsRemoval): Promise<Problems> {

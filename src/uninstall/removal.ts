@@ -3,7 +3,7 @@ import { systemClock, type Clock } from '../base/clock.ts';
 import { KubeError } from '../base/kube-error.ts';
 import type { KubeObject, ObjectRef } from '../base/metadata.ts';
 import type { KubeClient } from '../kube/http/client.ts';
-import type { ObjectWriter } from '../kube/object-writer.ts';
+import type { ObjectWriter } from '../base/object-writer.ts';
 import { listAll } from '../kube/watch/list-pages.ts';
 import type { WatchTarget } from '../kube/watch/watch-target.ts';
 

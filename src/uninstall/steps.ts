@@ -16,7 +16,7 @@ import type { KubeClient } from '../kube/http/client.ts';
 import { resourcePath } from '../kube/http/https-client.ts';
 import { openReportLabel, openReportType } from '../inspect/report/open-reports.ts';
 import { ownMember } from '../base/json.ts';
-import type { ObjectWriter } from '../kube/object-writer.ts';
+import type { ObjectWriter } from '../base/object-writer.ts';
 import { reconcilerAccount } from '../app/install-roles.ts';
 import { serviceAccountType } from '../policy/terms/provider-id.ts';
 import type { Facts } from './facts.ts';

@@ -8,13 +8,11 @@ import { managedByLabel, managedByReeve, providerLabels } from '../../src/schema
 import { kindOfProvider, nameOfProvider } from '../../src/policy/terms/provider-id.ts';
 import type {
   ApplyOptions,
-  AuditReader,
   ObjectWriter,
-  OwnedReader,
-  OwnSecrets,
   PatchOptions,
   Preconditions,
-} from '../../src/reconcile/ports.ts';
+} from '../../src/base/object-writer.ts';
+import type { AuditReader, OwnedReader, OwnSecrets } from '../../src/reconcile/ports.ts';
 import { mergePatched } from '../../src/sandbox/patch/merge-patch.ts';
 import { appliedAccount, changedAccount, isAccount } from './memory-accounts.ts';
 import { appliedTo } from './memory-merge.ts';

@@ -11,7 +11,8 @@ import type {
   ProviderState,
 } from '../../src/policy/terms/provider-id.ts';
 import { createReconciler, type Reconciler, type ReconcilerOptions } from '../../src/reconcile/controller.ts';
-import type { OwnRight, RecordedEvent, ReconcileObserver } from '../../src/reconcile/ports.ts';
+import type { OwnRight, ReconcileObserver } from '../../src/reconcile/ports.ts';
+import type { RecordedEvent } from '../../src/base/recorded-event.ts';
 import { LiveCluster } from '../../src/state/live-cluster.ts';
 import type { IntentAdapter } from '../../src/policy/intents/adapter.ts';
 import { installOf, type Install } from '../../src/policy/terms/install.ts';
@@ -100,7 +101,7 @@ export class Harness {
       },
       selfReviewer: { mayDo: (right) => this.#mayDo(right) },
       whereToAdd,
-      events: { record: (event) => this.told.events.push(event), waitWhile: () => undefined },
+      events: { record: (event) => this.told.events.push(event), yieldTo: () => undefined },
       observer: this.#observer(),
       clock: this.clock,
       ...this.#options,

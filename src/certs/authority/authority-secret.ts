@@ -27,7 +27,7 @@ export class AuthoritySecret {
   }
 
   async read(signal: AbortSignal): Promise<FoundSecret> {
-    const object = await this.#store.read(this.#ref, { signal });
+    const object = await this.#store.read(this.#ref, signal);
     if (object === undefined) return { found: { kind: 'missing' }, object };
     const value = ownMember(object['data'], dataKey);
     const state = typeof value === 'string' ? parseState(textOf(value)) : undefined;

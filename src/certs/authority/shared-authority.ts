@@ -72,7 +72,7 @@ class SharedAuthority implements CaBundle {
       clock: systemClock,
       secret: new AuthoritySecret(store, settings.namespace),
       issuer: authorityIssuer(settings),
-      isServed: async (signal) => (await store.read(served, { signal })) !== undefined,
+      isServed: async (signal) => (await store.read(served, signal)) !== undefined,
       observer: {
         stepped: (kind, cause) => observer.stepped(kind, cause),
         learned: (state) => this.#learn(state),

@@ -9,7 +9,7 @@ import { unmanagedText } from '../../inspect/explain/looked-at.ts';
 import { applied, loadState, namespaceType } from '../../inspect/input/loaded-state.ts';
 import type { AdoptionOutput } from '../../inspect/output-schemas/confirmation.ts';
 import { namespaceLines } from '../../inspect/plan/plan-text.ts';
-import type { ObjectWriter } from '../../kube/object-writer.ts';
+import type { ObjectWriter } from '../../base/object-writer.ts';
 import { commandOf, type Call, type CommandIo } from '../command.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { filesSetting } from '../flags/common-settings.ts';

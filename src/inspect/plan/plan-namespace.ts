@@ -3,7 +3,7 @@ import { keyPath, nameOf, withMetadata, type KubeObject } from '../../base/metad
 import { isManaged, type Desired } from '../../policy/desired/desired.ts';
 import { isDefaultAccount, type ObjectResult } from '../../policy/plan/observed.ts';
 import type { MissingDefaults } from '../../policy/plan/repair.ts';
-import type { DoneStep } from '../../reconcile/events.ts';
+import type { DoneStep } from '../../policy/plan/plan.ts';
 import { unknownAccounts, AccountsPlanner } from '../../reconcile/namespace/account-keeper.ts';
 import type { NamespacePlan } from '../../reconcile/namespace/namespace-planner.ts';
 import { notCreatedYet } from '../../reconcile/namespace/step-executor.ts';

@@ -12,7 +12,7 @@ import { type Observed, isDefaultAccount } from '../../policy/plan/observed.ts';
 import type { AccountStep } from '../../policy/plan/plan-account.ts';
 import type { WriteStep } from '../../policy/plan/plan-claim.ts';
 import { serviceAccountType, type ObjectType } from '../../policy/terms/provider-id.ts';
-import type { DoneStep } from '../../reconcile/events.ts';
+import type { DoneStep } from '../../policy/plan/plan.ts';
 import type { ClusterState } from '../input/cluster-state.ts';
 import type { PlanChange, PlanDifference } from '../output-schemas/plan-output.ts';
 import { isDeepStrictEqual } from 'node:util';

@@ -1,20 +1,16 @@
 // Writes Events about what happened to an object. Callers never wait for an Event, and a lost Event does no harm.
-import { fieldManager } from '../../schema/names.ts';
+import { fieldManager, group } from '../../schema/names.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { KubeError } from '../../base/kube-error.ts';
 import { pause } from '../../base/abort.ts';
 import { kubeErrorOf } from '../http/answers.ts';
 import type { KubeClient } from '../http/client.ts';
 import { Backoff } from '../../base/backoff.ts';
-import {
-  eventBody,
-  eventName,
-  namespaceOf,
-  seriesOf,
-  type EventSource,
-  type RecordedEvent,
-  type EventSubject,
-} from './event-object.ts';
+import type { BusyQueue, EventObject, RecordedEvent, YieldingEvents } from '../../base/recorded-event.ts';
+import { subdomainPattern } from '../../schema/kubernetes-names.ts';
+import type { JsonObject } from '../../base/json.ts';
+import { clippedBytes } from '../../base/text.ts';
+import { microTime } from '../../base/time.ts';
 
 // Holds the events that wait to be written. The queue is bounded, and Warnings have precedence in a full queue.
 
@@ -46,13 +42,6 @@ interface Place {
   readonly entry: QueuedEvent;
   /** When the entry was queued. */
   readonly since: number;
-}
-
-interface Room {
-  /** Why there is no room. */
-  readonly problem?: DropReason;
-  /** The entry whose place the event takes. */
-  readonly evicts?: QueuedEvent;
 }
 
 /**
@@ -96,13 +85,12 @@ class EventQueue {
     this.#count(place.entry, -1);
   }
 
-  /** Call it only for an event that is not in the queue. */
-  roomFor({ type, regarding }: RecordedEvent): Room {
+  /** Returns why there is no room, or the entry whose place the new event takes. */
+  obstacleTo({ type, regarding }: RecordedEvent): DropReason | QueuedEvent | undefined {
     if (type === 'Normal' && (this.#normal.get(subjectKeyOf(regarding)) ?? 0) >= maxNormalPerObject)
-      return { problem: 'limited' };
-    if (this.#places.size < maxQueued) return {};
-    const oldest = type === 'Warning' ? this.#oldestNormal() : undefined;
-    return oldest === undefined ? { problem: 'overflow' } : { evicts: oldest };
+      return 'limited';
+    if (this.#places.size < maxQueued) return undefined;
+    return (type === 'Warning' ? this.#oldestNormal() : undefined) ?? 'overflow';
   }
 
   #count({ subject, event }: QueuedEvent, change: 1 | -1): void {
@@ -120,35 +108,24 @@ class EventQueue {
 }
 
 /** Two events with the same key are the same event. */
-function eventKeyOf({ regarding, related, type, reason, action, note, namespace }: RecordedEvent): string {
+function eventKeyOf({ regarding, related, type, reason, action, note }: RecordedEvent): string {
   const about = [identityOf(regarding), related && identityOf(related)];
-  return JSON.stringify([...about, type, reason, action, note, namespace]);
+  return JSON.stringify([...about, type, reason, action, note]);
 }
 
-function subjectKeyOf(subject: EventSubject): string {
+function subjectKeyOf(subject: EventObject): string {
   return JSON.stringify(identityOf(subject));
 }
 
-function identityOf({ apiVersion, kind, namespace, name, uid }: EventSubject): readonly unknown[] {
+function identityOf({ apiVersion, kind, namespace, name, uid }: EventObject): readonly unknown[] {
   return [apiVersion, kind, namespace, name, uid];
 }
 
-interface EventRecorderOptions extends EventSource {
+interface EventRecorderOptions {
+  /** This process: the name of its pod. */
+  readonly instance: string;
   readonly clock: Clock;
   onDrop?(reason: DropReason): void;
-}
-
-export interface EventRecorder {
-  /** Returns at once and never throws. */
-  record(event: RecordedEvent): void;
-  /** Writes everything in the queue, each Event once. Resolves soon even when the API server does not answer. */
-  flush(): Promise<void>;
-  /** Events wait for a while as long as `isBusy` returns true: more important requests are being sent. */
-  waitWhile(isBusy: () => boolean): void;
-}
-
-export function createEventRecorder(client: KubeClient, options: EventRecorderOptions): EventRecorder {
-  return new Recorder(client, options);
 }
 
 /** A repeat of an event that is no longer remembered becomes a new Event. */
@@ -163,7 +140,7 @@ const busyPollMs = 50;
 
 const query = { fieldManager };
 
-class Recorder implements EventRecorder {
+export class KubeEventRecorder implements YieldingEvents {
   readonly #client: KubeClient;
   readonly #options: EventRecorderOptions;
   /** The least recently repeated entry is first. */
@@ -174,7 +151,7 @@ class Recorder implements EventRecorder {
   #flushing = new AbortController();
   #working: Promise<void> | undefined;
   #named = 0;
-  #isBusy = (): boolean => false;
+  #busyQueue: BusyQueue | undefined;
 
   constructor(client: KubeClient, options: EventRecorderOptions) {
     this.#client = client;
@@ -185,22 +162,23 @@ class Recorder implements EventRecorder {
   record(event: RecordedEvent): void {
     const key = eventKeyOf(event);
     const queued = this.#queue.get(key)?.entry;
-    const room = queued === undefined ? this.#queue.roomFor(event) : {};
-    if (room.problem !== undefined) return this.#options.onDrop?.(room.problem);
-    if (room.evicts !== undefined) this.#drop(room.evicts, 'overflow');
+    const obstacle = queued === undefined ? this.#queue.obstacleTo(event) : undefined;
+    if (typeof obstacle === 'string') return this.#options.onDrop?.(obstacle);
+    if (obstacle !== undefined) this.#drop(obstacle, 'overflow');
     const entry = queued ?? this.#remembered.get(key) ?? this.#newEntry(key, event);
     entry.count += 1;
     entry.last = this.#options.clock.now();
     this.#remember(entry);
     // The next write of a queued entry includes this repeat.
-    if (queued === undefined) this.#enqueue(entry);
+    if (queued === undefined) this.#queue.add(entry, this.#options.clock.monotonic());
     this.#working ??= this.#work();
   }
 
-  waitWhile(isBusy: () => boolean): void {
-    this.#isBusy = isBusy;
+  yieldTo(queue: BusyQueue): void {
+    this.#busyQueue = queue;
   }
 
+  /** Writes everything in the queue, each Event once. Resolves soon even when the API server does not answer. */
   async flush(): Promise<void> {
     this.#flushing.abort();
     await this.#working;
@@ -228,10 +206,6 @@ class Recorder implements EventRecorder {
     if (this.#remembered.size > maxRemembered && oldest !== undefined) this.#remembered.delete(oldest);
   }
 
-  #enqueue(entry: QueuedEvent): void {
-    this.#queue.add(entry, this.#options.clock.monotonic());
-  }
-
   async #work(): Promise<void> {
     const { clock } = this.#options;
     for (let next = this.#queue.first; next !== undefined; next = this.#queue.first) {
@@ -244,7 +218,9 @@ class Recorder implements EventRecorder {
   }
 
   #busyWaitMs(since: number): number {
-    return this.#isBusy() && this.#options.clock.monotonic() - since < maxBusyMs ? busyPollMs : 0;
+    return this.#busyQueue?.isBusy === true && this.#options.clock.monotonic() - since < maxBusyMs
+      ? busyPollMs
+      : 0;
   }
 
   async #write(entry: QueuedEvent, since: number): Promise<void> {
@@ -257,7 +233,7 @@ class Recorder implements EventRecorder {
       this.#backoff.reset();
       this.#queue.delete(entry.key);
       // The event was repeated during the request.
-      if (entry.count > count) this.#enqueue(entry);
+      if (entry.count > count) this.#queue.add(entry, this.#options.clock.monotonic());
     } catch (cause) {
       const error = kubeErrorOf(cause);
       if (error.retryable) this.#postpone(entry, error, sentAt - since);
@@ -268,9 +244,9 @@ class Recorder implements EventRecorder {
     }
   }
 
-  async #create({ event, name, ...occurrences }: QueuedEvent): Promise<void> {
-    const path = eventsPath(event);
-    const body = eventBody(event, name, this.#options, occurrences);
+  async #create(entry: QueuedEvent): Promise<void> {
+    const path = eventsPath(entry.event);
+    const body = eventBody(entry, this.#options.instance);
     try {
       await this.#client.request({ method: 'POST', path, query, body, timeoutMs: requestTimeoutMs });
     } catch (error) {
@@ -318,4 +294,55 @@ class Recorder implements EventRecorder {
 
 function eventsPath(event: RecordedEvent): string {
   return `/apis/events.k8s.io/v1/namespaces/${encodeURIComponent(namespaceOf(event))}/events`;
+}
+
+// Builds an Event in the form that the API server accepts.
+// https://kubernetes.io/docs/reference/kubernetes-api/cluster-resources/event-v1/
+
+/**
+ * Limits of the API server.
+ * https://github.com/kubernetes/kubernetes/blob/master/pkg/apis/core/validation/events.go
+ */
+const maxWordBytes = 128;
+const maxNoteBytes = 1024;
+const maxNameLength = 253;
+
+const reportingController = `${group}/reeve`;
+
+/** The API server takes Events about cluster-scoped objects in this namespace. */
+function namespaceOf({ regarding: { namespace = 'default' } }: RecordedEvent): string {
+  return namespace;
+}
+
+/** Starts with the name of the object, so that people find the Event, and ends with the unique part. */
+function eventName({ regarding }: RecordedEvent, unique: string): string {
+  // A Role may have a name that is not allowed for an Event.
+  // https://kubernetes.io/docs/concepts/overview/working-with-objects/names/
+  const base = wholeSubdomain.test(regarding.name) ? regarding.name : regarding.kind.toLowerCase();
+  const room = maxNameLength - unique.length - 1;
+  return `${base.slice(0, room).replace(/[-.]+$/, '')}.${unique}`;
+}
+
+const wholeSubdomain = new RegExp(`^${subdomainPattern}$`);
+
+function eventBody({ event, name, ...occurrences }: QueuedEvent, instance: string): JsonObject {
+  return {
+    apiVersion: 'events.k8s.io/v1',
+    kind: 'Event',
+    metadata: { name, namespace: namespaceOf(event) },
+    eventTime: microTime(occurrences.first),
+    ...(occurrences.count < 2 ? {} : { series: seriesOf(occurrences) }),
+    reportingController,
+    reportingInstance: clippedBytes(instance, maxWordBytes),
+    regarding: event.regarding,
+    ...(event.related === undefined ? {} : { related: event.related }),
+    type: event.type,
+    reason: clippedBytes(event.reason, maxWordBytes),
+    action: clippedBytes(event.action, maxWordBytes),
+    note: clippedBytes(event.note, maxNoteBytes),
+  };
+}
+
+function seriesOf({ count, last }: Pick<QueuedEvent, 'count' | 'last'>): JsonObject {
+  return { count, lastObservedTime: microTime(last) };
 }

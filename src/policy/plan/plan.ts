@@ -36,6 +36,13 @@ export type PlanStep =
       readonly isExpired: boolean;
     };
 
+/** A step that writes. The planner does the reading steps itself. */
+export type DoneStep = Exclude<PlanStep, { readonly kind: 'read' | 'read-source' }>;
+
+export function ownerOf(step: PlanStep): ProviderId {
+  return step.kind === 'delete' || step.kind === 'release' ? step.owner : step.claim.provider;
+}
+
 interface Plan {
   readonly steps: readonly PlanStep[];
   /** Results of the objects that need no step. */

@@ -121,9 +121,10 @@ function resolutionOf({ state, intents }: ProviderFacts): Condition {
 /** Resolved intents are kept meanwhile. A binding is ready when all its intents are resolved. */
 function settled(facts: ProviderFacts): Verdict {
   const kept = settledObjects(facts);
+  if (!isBinding(facts.state.id) || kept.status === 'False') return kept;
   const { status, reason, message } = resolutionOf(facts);
-  const isReady = kept.status === 'True' && (!isBinding(facts.state.id) || status === 'True');
-  return isReady || kept.status === 'False' ? kept : notReady(reason, `${message}; ${kept.message}`);
+  const isReady = kept.status === 'True' && status === 'True';
+  return isReady ? kept : notReady(reason, `${message}; ${kept.message}`);
 }
 
 function settledObjects(facts: ProviderFacts): Verdict {

@@ -1,8 +1,7 @@
-// Finds the undesired objects of each provider: live objects that the provider owns but no longer wants.
-import type { DesiredCache } from '../namespace/desired-cache.ts';
+// Caches the desired objects of each Namespace, and finds the undesired objects: a provider owns them but no longer wants them.
 import { activeProvider } from '../../policy/authors/hand-overs.ts';
 import type { ProviderDefinition } from '../../policy/compile/load-provider.ts';
-import { desiredByProvider, isManaged } from '../../policy/desired/desired.ts';
+import { desiredByProvider, isManaged, desired, type Desired } from '../../policy/desired/desired.ts';
 import type { Observed } from '../../policy/plan/observed.ts';
 import { isUnwanted } from '../../policy/plan/plan.ts';
 import { unlimitedBudget } from '../../policy/terms/budget.ts';
@@ -10,6 +9,7 @@ import { namespaceOfProvider, type ProviderId } from '../../policy/terms/provide
 import type { Clock } from '../../base/clock.ts';
 import type { LiveCluster, ProviderChange } from '../../state/live-cluster.ts';
 import type { ObservedObjects } from '../live/observed-objects.ts';
+import { type KubeObject, nameOf } from '../../base/metadata.ts';
 
 interface UndesiredObjectsOptions {
   readonly cluster: Pick<LiveCluster, 'snapshot' | 'subscribe'>;
@@ -110,9 +110,9 @@ export class UndesiredObjects {
     const snapshot = cluster.snapshot();
     const namespaceObject = ours.length === 0 ? undefined : snapshot.namespace(namespace);
     if (namespaceObject === undefined || !isManaged(namespaceObject, snapshot)) return new Map();
-    const desired = desiredCache.of(namespaceObject);
+    const wanted = desiredCache.of(namespaceObject);
     const found: ByUid = new Map();
-    for (const live of ours) if (isUnwanted(live, { desired, snapshot })) found.set(live.uid, live);
+    for (const live of ours) if (isUnwanted(live, { desired: wanted, snapshot })) found.set(live.uid, live);
     return found;
   }
 
@@ -137,5 +137,57 @@ export class UndesiredObjects {
     const created: ByUid = new Map();
     this.#byProvider.set(provider, created);
     return created;
+  }
+}
+
+// Caches the desired objects of each Namespace.
+
+interface Entry {
+  readonly version: number;
+  readonly ownVersion: number;
+  readonly desired: Desired;
+}
+
+interface DesiredCacheOptions {
+  readonly cluster: Pick<LiveCluster, 'snapshot' | 'subscribe'>;
+  readonly clock: Pick<Clock, 'now'>;
+}
+
+/** An entry is valid for one state of the Namespace and of all providers, until its next expiry. */
+export class DesiredCache {
+  readonly #options: DesiredCacheOptions;
+  /** A changed Namespace is a new object, so its old entry is never found again. */
+  readonly #entries = new WeakMap<KubeObject, Entry>();
+  /** Counts the changes of providers that can match any namespace. */
+  #version = 0;
+  /** By namespace: counts the changes of its own bindings, which cannot matter to other namespaces. */
+  readonly #ownVersions = new Map<string, number>();
+
+  constructor(options: DesiredCacheOptions) {
+    this.#options = options;
+    options.cluster.subscribe((change) => {
+      if (change.kind === 'namespace') {
+        if (change.after === undefined) this.#ownVersions.delete(change.name);
+      } else if (change.affectsNamespaces) this.#providerChanged(change.id);
+    });
+  }
+
+  of(namespaceObject: KubeObject): Desired {
+    const { cluster, clock } = this.#options;
+    const now = clock.now();
+    const entry = this.#entries.get(namespaceObject);
+    const version = this.#version;
+    const ownVersion = this.#ownVersions.get(nameOf(namespaceObject)) ?? 0;
+    const isCurrent = entry?.version === version && entry.ownVersion === ownVersion;
+    if (isCurrent && now.getTime() < (entry.desired.nextExpiry ?? Infinity)) return entry.desired;
+    const fresh = desired(namespaceObject, cluster.snapshot(), now);
+    this.#entries.set(namespaceObject, { version, ownVersion, desired: fresh });
+    return fresh;
+  }
+
+  #providerChanged(id: ProviderId): void {
+    const namespace = namespaceOfProvider(id);
+    if (namespace === undefined) this.#version += 1;
+    else this.#ownVersions.set(namespace, (this.#ownVersions.get(namespace) ?? 0) + 1);
   }
 }

@@ -6,7 +6,7 @@ import type { WatchSink } from '../../base/watch-sink.ts';
 import type { CompiledShare } from '../../policy/compile/compile-policy.ts';
 import { copyOf, unavailable, type CopyState } from '../../policy/plan/copy.ts';
 import type { LiveCluster } from '../../state/live-cluster.ts';
-import type { ObjectWriter } from '../ports.ts';
+import type { ObjectWriter } from '../../base/object-writer.ts';
 import { isNewerResourceVersion } from '../../base/resource-version.ts';
 
 export type SourceId = `${string}/${string}`;

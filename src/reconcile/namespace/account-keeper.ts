@@ -17,8 +17,9 @@ import {
 } from '../../policy/terms/provider-id.ts';
 import type { Clock } from '../../base/clock.ts';
 import { eventSubject, type EventAnnouncer } from '../events.ts';
-import type { Finalizers } from '../finalizers.ts';
-import type { ObjectWriter, ReconcileObserver } from '../ports.ts';
+import type { Finalizers } from '../provider/provider-writes.ts';
+import type { ObjectWriter } from '../../base/object-writer.ts';
+import type { ReconcileObserver } from '../ports.ts';
 import { RewriteLimit, creationMs, retrying, type StepResult } from './step-executor.ts';
 import { classifyWriteError, type WriteError } from './write-error.ts';
 import type { FieldsFate } from '../../policy/plan/next-account.ts';

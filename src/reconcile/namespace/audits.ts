@@ -15,7 +15,8 @@ import type { CompiledPolicy } from '../../policy/compile/compile-policy.ts';
 import { listed } from '../../base/text.ts';
 import { failedResult, type ObjectResult } from '../../policy/plan/observed.ts';
 import type { EventAnnouncer } from '../events.ts';
-import type { ObjectWriter, ReconcileObserver } from '../ports.ts';
+import type { ObjectWriter } from '../../base/object-writer.ts';
+import type { ReconcileObserver } from '../ports.ts';
 import { RewriteLimit } from './step-executor.ts';
 import { classifyWriteError, type WriteError } from './write-error.ts';
 

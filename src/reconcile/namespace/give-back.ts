@@ -12,7 +12,7 @@ import {
 import type { ObjectType } from '../../policy/terms/provider-id.ts';
 import { managedBefore, type Observed } from '../../policy/plan/observed.ts';
 import { asApplied, remaindersOf } from '../../policy/plan/remainder.ts';
-import type { ObjectWriter } from '../ports.ts';
+import type { ObjectWriter } from '../../base/object-writer.ts';
 
 interface GivenBack {
   readonly object: KubeObject;

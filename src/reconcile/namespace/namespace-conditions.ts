@@ -2,14 +2,20 @@
 import { KubeError } from '../../base/kube-error.ts';
 import type { KubeObject } from '../../base/metadata.ts';
 import { readyCondition } from '../../schema/names.ts';
-import { conditionOf, isSameCondition, stamped, type Condition } from '../../policy/status/condition.ts';
-import type { StampedCondition } from '../../policy/status/condition.ts';
+import {
+  conditionOf,
+  isSameCondition,
+  stamped,
+  type Condition,
+  type StampedCondition,
+} from '../../policy/status/condition.ts';
 import type { Clock } from '../../base/clock.ts';
 import { pause } from '../../base/abort.ts';
 import { isNewerResourceVersion } from '../../base/resource-version.ts';
 import type { LiveCluster, NamespaceChange } from '../../state/live-cluster.ts';
 import { changesOnlyReadiness, wasRestored } from '../dispatcher.ts';
-import type { ObjectWriter, ReconcileObserver } from '../ports.ts';
+import type { ObjectWriter } from '../../base/object-writer.ts';
+import type { ReconcileObserver } from '../ports.ts';
 import { done, type Attempt, type Handled, type WorkQueue } from '../queue/queue.ts';
 import { classifyWriteError } from './write-error.ts';
 

@@ -11,15 +11,14 @@ import {
   type Follower,
   type ObjectResult,
 } from '../../policy/plan/observed.ts';
-import { planNamespace, type PlanStep } from '../../policy/plan/plan.ts';
+import { planNamespace, type PlanStep, type DoneStep } from '../../policy/plan/plan.ts';
 import type { LiveCluster } from '../../state/live-cluster.ts';
-import type { DesiredCache } from './desired-cache.ts';
-import type { DoneStep } from '../events.ts';
+import type { DesiredCache } from '../fuse/undesired-objects.ts';
 import type { Fuse } from '../fuse/fuse.ts';
 import { refOf } from './object-writes.ts';
 import type { ObservedObjects } from '../live/observed-objects.ts';
 import type { Clock } from '../../base/clock.ts';
-import type { ObjectWriter } from '../ports.ts';
+import type { ObjectWriter } from '../../base/object-writer.ts';
 import type { Sources } from '../live/sources.ts';
 import { scopeOf } from '../live/watches.ts';
 import { classifyWriteError, type WriteError } from './write-error.ts';

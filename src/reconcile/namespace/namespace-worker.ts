@@ -10,13 +10,13 @@ import {
 } from '../../policy/status/namespace-ready.ts';
 import type { AccountKeeper } from './account-keeper.ts';
 import type { Audits, DefaultsRepairer, Repair } from './audits.ts';
-import { eventSubject, ownerOf, type DoneStep, type EventAnnouncer } from '../events.ts';
+import { eventSubject, type EventAnnouncer } from '../events.ts';
+import { ownerOf, type DoneStep } from '../../policy/plan/plan.ts';
 import type { Fuse } from '../fuse/fuse.ts';
-import type { InitialSync } from '../initial-sync.ts';
+import type { InitialSync, ProviderLedger, ProviderReports } from '../ledger.ts';
 import type { NamespaceConditions } from './namespace-conditions.ts';
 import type { NamespacePlan, NamespacePlanner } from './namespace-planner.ts';
 import type { ObservedObjects } from '../live/observed-objects.ts';
-import type { ProviderLedger, ProviderReports } from '../ledger.ts';
 import type { LiveCluster } from '../../state/live-cluster.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { ReconcileObserver } from '../ports.ts';

@@ -22,7 +22,7 @@ import { keptMetadata, type KeptMetadata } from '../../policy/plan/remainder.ts'
 import type { ProviderId } from '../../policy/terms/provider-id.ts';
 import type { Clock } from '../../base/clock.ts';
 import { giveBack } from './give-back.ts';
-import type { ObjectWriter } from '../ports.ts';
+import type { ObjectWriter } from '../../base/object-writer.ts';
 import { createHash } from 'node:crypto';
 
 // Lets only so much work run at once. Further work waits for its turn.

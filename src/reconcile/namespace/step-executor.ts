@@ -11,13 +11,15 @@ import {
 import type { WriteStep } from '../../policy/plan/plan-claim.ts';
 import type { ProviderId } from '../../policy/terms/provider-id.ts';
 import { adoptionNote, givenBackNote, replacedNote } from '../../policy/plan/remainder.ts';
-import { eventSubject, ownerOf, type EventAnnouncer, type DoneStep, type EventNote } from '../events.ts';
-import type { Finalizers } from '../finalizers.ts';
+import { eventSubject, type EventAnnouncer, type EventNote } from '../events.ts';
+import { ownerOf, type DoneStep } from '../../policy/plan/plan.ts';
+import type { Finalizers } from '../provider/provider-writes.ts';
 import type { Fuse } from '../fuse/fuse.ts';
 import { ObjectWrites } from './object-writes.ts';
 import type { ObservedObjects } from '../live/observed-objects.ts';
 import type { Clock } from '../../base/clock.ts';
-import type { ObjectWriter, Place, ReconcileObserver, WriteVerb } from '../ports.ts';
+import type { ObjectWriter } from '../../base/object-writer.ts';
+import type { Place, ReconcileObserver, WriteVerb } from '../ports.ts';
 import { classifyStepError, type WriteError } from './write-error.ts';
 import { createHash } from 'node:crypto';
 

@@ -1,7 +1,7 @@
 // Classifies the error of a write: whether to retry it, and what to report about the object.
 import { ownMember } from '../../base/json.ts';
 import type { KubeObject } from '../../base/metadata.ts';
-import type { DoneStep } from '../events.ts';
+import type { DoneStep } from '../../policy/plan/plan.ts';
 import { KubeError, type Refusal } from '../../base/kube-error.ts';
 
 export type WriteError =

@@ -156,6 +156,8 @@ interface Answer {
 
 interface Checked {
   readonly definition: ProviderDefinition;
+  /** The rights that the definition needs. */
+  readonly needed: readonly OwnRights[];
   readonly missing: readonly OwnRights[];
 }
 
@@ -183,19 +185,23 @@ export class SelfCheck {
     wasRefused: boolean,
     signal: AbortSignal,
   ): Promise<readonly OwnRights[]> {
-    const { install, providerQueue, dispatcher } = this.#options;
+    const { providerQueue, dispatcher } = this.#options;
     const last = this.#checked.get(provider);
     const isDoubtful = wasRefused || (last?.missing.length ?? 0) > 0;
+    const needed = this.#neededFor(definition, isDoubtful ? undefined : last);
     const oldestMs =
       last?.definition !== definition ? maxAgeChangedMs : isDoubtful ? recheckMs - maxAgeChangedMs : maxAgeMs;
-    const rules = await Promise.all(
-      ownRights(definition, install).map((rule) => this.#lacking(rule, oldestMs, signal)),
-    );
+    const rules = await Promise.all(needed.map((rule) => this.#lacking(rule, oldestMs, signal)));
     const missing = rules.filter(({ verbs }) => verbs.length > 0);
-    this.#checked.set(provider, { definition, missing });
+    this.#checked.set(provider, { definition, needed, missing });
     if (missing.length > 0 || wasRefused) providerQueue.addAfter(provider, recheckMs);
     if (last !== undefined && countOf(missing) < countOf(last.missing)) dispatcher.enqueueProvider(provider);
     return missing;
+  }
+
+  /** While an answer is doubtful, so is the resource name of a kind: it is a guess until the API server has answered. */
+  #neededFor(definition: ProviderDefinition, certain: Checked | undefined): readonly OwnRights[] {
+    return certain?.definition === definition ? certain.needed : ownRights(definition, this.#options.install);
   }
 
   forget(provider: ProviderId): void {

@@ -19,14 +19,12 @@ import { problemsText, type LoadedProvider } from '../../state/stored-provider.t
 import type { ObjectAudit } from '../audit/object-audit.ts';
 import type { Dispatcher } from '../dispatcher.ts';
 import type { EventAnnouncer } from '../events.ts';
-import type { Finalizers } from '../finalizers.ts';
+import { type Finalizers, type ProviderStatuses, StatusNumbers } from './provider-writes.ts';
 import type { Fuse } from '../fuse/fuse.ts';
-import type { InitialSync } from '../initial-sync.ts';
+import type { InitialSync, ProviderLedger } from '../ledger.ts';
 import type { ObservedAccounts } from '../live/observed-accounts.ts';
 import type { ObservedObjects } from '../live/observed-objects.ts';
 import type { ProviderBlockers } from './provider-blockers.ts';
-import type { ProviderLedger } from '../ledger.ts';
-import { type ProviderStatuses, StatusNumbers } from './provider-statuses.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { ReconcileObserver } from '../ports.ts';
 import { done, type Attempt, type Handled, type WorkQueue } from '../queue/queue.ts';

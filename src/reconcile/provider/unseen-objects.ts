@@ -11,7 +11,8 @@ import { kindOfProvider, type ProviderId } from '../../policy/terms/provider-id.
 import type { LiveCluster } from '../../state/live-cluster.ts';
 import type { ObservedObjects } from '../live/observed-objects.ts';
 import { providedKinds } from '../live/watches.ts';
-import type { AuditReader, ObjectWriter, OwnedReader } from '../ports.ts';
+import type { AuditReader, OwnedReader } from '../ports.ts';
+import type { ObjectWriter } from '../../base/object-writer.ts';
 import type { ClusterSnapshot } from '../../policy/compile/snapshot.ts';
 import type { ObservedAccounts } from '../live/observed-accounts.ts';
 

@@ -8,13 +8,13 @@ import type { ObjectType, ProviderId } from '../../policy/terms/provider-id.ts';
 import type { LiveCluster } from '../../state/live-cluster.ts';
 import type { Sweep } from '../audit/audit-sweeps.ts';
 import { auditedResources, type ObjectAudit } from '../audit/object-audit.ts';
-import type { InitialSync } from '../initial-sync.ts';
-import type { ProviderLedger } from '../ledger.ts';
+import type { InitialSync, ProviderLedger } from '../ledger.ts';
 import type { WantedWatch } from '../live/watches.ts';
 import type { NamespacePlan } from '../namespace/namespace-planner.ts';
 import { classifyWriteError } from '../namespace/write-error.ts';
 import type { Planning } from '../planning.ts';
-import type { AuditReader, ObjectWriter, ReconcileObserver } from '../ports.ts';
+import type { AuditReader, ReconcileObserver } from '../ports.ts';
+import type { ObjectWriter } from '../../base/object-writer.ts';
 import { done, type Attempt, type Handled, type WorkQueue } from '../queue/queue.ts';
 import { unservedVersion, type WatchSink } from '../../base/watch-sink.ts';
 

@@ -2,14 +2,16 @@
 import { expect, test } from 'vitest';
 import { KubeError } from '../../../src/base/kube-error.ts';
 import type { KubeObject, ObjectRef } from '../../../src/base/metadata.ts';
+import { type Discovery, createNamespaceFinder, KubeObjectWriter } from '../../../src/kube/object-writer.ts';
 import {
-  type Discovery,
-  createNamespaceFinder,
-  createObjectWriter,
-  type ObjectWriter,
-} from '../../../src/kube/object-writer.ts';
-import { clientOf, rejectionOf, sendJson, startStub, statusOf } from './stub-api-server.ts';
-import type { Answering, StubServer } from './stub-api-server.ts';
+  clientOf,
+  rejectionOf,
+  sendJson,
+  startStub,
+  statusOf,
+  type Answering,
+  type StubServer,
+} from './stub-api-server.ts';
 
 const discovery: Pick<Discovery, 'find'> = {
   find: (apiVersion, kind) =>
@@ -31,14 +33,14 @@ const mergeType = 'application/merge-patch+json';
 
 async function start(
   answer: Answering,
-): Promise<{ readonly stub: StubServer; readonly writer: ObjectWriter }> {
+): Promise<{ readonly stub: StubServer; readonly writer: KubeObjectWriter }> {
   const stub = await startStub(answer);
-  return { stub, writer: createObjectWriter(clientOf(stub), discovery) };
+  return { stub, writer: new KubeObjectWriter(clientOf(stub), discovery) };
 }
 
 const mine = { fieldManager: 'reeve' };
 
-test.each<[string, (writer: ObjectWriter) => Promise<unknown>, object]>([
+test.each<[string, (writer: KubeObjectWriter) => Promise<unknown>, object]>([
   ['read', (w) => w.read(ref), { method: 'GET', path, query: {}, body: undefined }],
   [
     'create',
@@ -78,9 +80,9 @@ test.each<[string, (writer: ObjectWriter) => Promise<unknown>, object]>([
     },
   ],
   [
-    'a dry-run merge patch to the status',
-    (w) => w.mergePatch(ref, {}, { dryRun: true, subresource: 'status' }),
-    { path: `${path}/status`, query: { ...mine, dryRun: 'All' } },
+    'a merge patch to the status',
+    (w) => w.mergePatch(ref, {}, { subresource: 'status' }),
+    { path: `${path}/status`, query: mine },
   ],
 ])('%s sends the expected request', async (_, work, expected) => {
   const { stub, writer } = await start((response) => sendJson(response, live));
@@ -133,6 +135,32 @@ test.each<[string, Answering, object | undefined]>([
   else expect(error).toMatchObject(expected);
 });
 
+test('a conflict with a resourceVersion is reported before the write rejects', async () => {
+  const reported: unknown[] = [];
+  const stub = await startStub((response, request) => {
+    if (request.method === 'GET') sendJson(response, live);
+    else sendJson(response, statusOf(409, 'Conflict'), 409);
+  });
+  const writer = new KubeObjectWriter(clientOf(stub), discovery, async (object, version) => {
+    await Promise.resolve(reported.push([object, version]));
+  });
+  const metadata = { ...secret.metadata, resourceVersion: '4' };
+  for (const write of [
+    writer.apply({ ...secret, metadata }, { force: true }),
+    writer.mergePatch(ref, { metadata: { resourceVersion: '4' } }),
+    writer.remove(ref, { uid: 'u1', resourceVersion: '4' }),
+    // Without a version, no watch can have missed one.
+    writer.apply(secret, { force: true }),
+  ])
+    expect(await rejectionOf(write)).toMatchObject({ code: 409 });
+  const about = { apiVersion: 'v1', plural: 'secrets', namespace: 'x', name: 'y' };
+  expect(reported).toEqual([
+    [about, '4'],
+    [about, '4'],
+    [about, '4'],
+  ]);
+});
+
 test('a kind that is not served has no objects, and a write rejects', async () => {
   const { stub, writer } = await start((response) => sendJson(response, live));
   const unknown = { ...ref, kind: 'Foo' };
@@ -164,12 +192,11 @@ test('an answer that is not an object rejects', async () => {
   expect(error).toMatchObject({ reason: 'MalformedAnswer' });
 });
 
-test.each<[string, (writer: ObjectWriter, signal: AbortSignal) => Promise<unknown>]>([
-  ['read', (w, signal) => w.read(ref, { signal })],
-  ['create', (w, signal) => w.create(secret, { signal })],
+test.each<[string, (writer: KubeObjectWriter, signal: AbortSignal) => Promise<unknown>]>([
+  ['read', (w, signal) => w.read(ref, signal)],
   ['apply', (w, signal) => w.apply(secret, { force: true, signal })],
   ['merge patch', (w, signal) => w.mergePatch(ref, {}, { signal })],
-  ['remove', (w, signal) => w.remove(ref, { uid: 'u1' }, { signal })],
+  ['remove', (w, signal) => w.remove(ref, { uid: 'u1' }, signal)],
 ])('%s rejects with the reason of the signal', async (_, work) => {
   const controller = new AbortController();
   const { writer } = await start(() => controller.abort('lost the lease'));

@@ -7,7 +7,7 @@ import { ProviderLedger } from '../../../src/reconcile/ledger.ts';
 import { ObservedAccounts } from '../../../src/reconcile/live/observed-accounts.ts';
 import { ObservedObjects } from '../../../src/reconcile/live/observed-objects.ts';
 import { Sources } from '../../../src/reconcile/live/sources.ts';
-import { DesiredCache } from '../../../src/reconcile/namespace/desired-cache.ts';
+import { DesiredCache } from '../../../src/reconcile/fuse/undesired-objects.ts';
 import { observeObject } from '../../../src/policy/plan/observed.ts';
 import { LiveCluster } from '../../../src/state/live-cluster.ts';
 import { VirtualClock } from '../../support/virtual-clock.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { EventSummary, type Happening } from '../../../src/reconcile/event-summary.ts';
+import { EventSummary, type Happening } from '../../../src/reconcile/events.ts';
 
 const created = { type: 'Normal', reason: 'Created', action: 'Create' } as const;
 const deleted = { type: 'Normal', reason: 'Deleted', action: 'Delete' } as const;

@@ -1,3 +1,4 @@
+import type { BusyQueue } from '../../../src/base/recorded-event.ts';
 import { describe, expect, test } from 'vitest';
 import { bindingPolicy, settledWith, team, teams } from '../../support/provided.ts';
 import { refTo, type Harness } from '../../support/reconcile-harness.ts';
@@ -157,18 +158,18 @@ describe('the events of a share', () => {
 });
 
 test('events wait while namespaces wait for a place', async () => {
-  let isBusy: (() => boolean) | undefined;
+  let namespaces: BusyQueue | undefined;
   const seen: (boolean | undefined)[] = [];
   const h = harness({
     concurrency: 1,
-    events: { record: () => undefined, waitWhile: (given) => (isBusy = given) },
+    events: { record: () => undefined, yieldTo: (given) => (namespaces = given) },
     traced: (queue, handle) => async (key, attempt) => {
-      if (queue === 'namespace') seen.push(isBusy?.());
+      if (queue === 'namespace') seen.push(namespaces?.isBusy);
       return await handle(key, attempt);
     },
   });
   for (const name of ['a', 'b', 'c']) h.namespace(name);
   h.start();
   await h.settle();
-  expect([seen.slice(0, 3), isBusy?.()]).toEqual([[true, true, false], false]);
+  expect([seen.slice(0, 3), namespaces?.isBusy]).toEqual([[true, true, false], false]);
 });

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { KubeError } from '../../../src/base/kube-error.ts';
 import type { KubeObject } from '../../../src/base/metadata.ts';
 import { GuardCheck, isEnforced } from '../../../src/reconcile/guard-check.ts';
-import type { RecordedEvent } from '../../../src/reconcile/ports.ts';
+import type { RecordedEvent } from '../../../src/base/recorded-event.ts';
 import { manifestObjects } from '../../support/manifest-files.ts';
 import { VirtualClock } from '../../support/virtual-clock.ts';
 

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { noDeletions } from '../../../src/policy/terms/deletion-record.ts';
 import type { KubeObject } from '../../../src/base/metadata.ts';
-import type { ApplyOptions, ObjectWriter } from '../../../src/kube/object-writer.ts';
+import type { ApplyOptions, ObjectWriter } from '../../../src/base/object-writer.ts';
 import { managerOf, markOf, observeAccount } from '../../../src/policy/plan/account.ts';
 import { serviceAccountKind } from '../../../src/sandbox/kinds/plain-kinds.ts';
 import { applied } from '../../../src/sandbox/patch/managed-fields.ts';

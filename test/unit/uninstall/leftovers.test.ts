@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import type { ObjectRef } from '../../../src/base/metadata.ts';
 import type { KubeClient } from '../../../src/kube/http/client.ts';
-import type { ObjectWriter } from '../../../src/kube/object-writer.ts';
+import type { ObjectWriter } from '../../../src/base/object-writer.ts';
 import { findLeftovers } from '../../../src/uninstall/steps.ts';
 
 const rbac = { apiVersion: 'rbac.authorization.k8s.io/v1' };

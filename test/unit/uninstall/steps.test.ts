@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import { KubeError } from '../../../src/base/kube-error.ts';
 import type { ObjectRef } from '../../../src/base/metadata.ts';
-import type { ObjectWriter } from '../../../src/kube/object-writer.ts';
+import type { ObjectWriter } from '../../../src/base/object-writer.ts';
 import { removeHooks } from '../../../src/uninstall/steps.ts';
 
 const ref: ObjectRef = {

@@ -1,11 +1,9 @@
 // Runs an event recorder on a fake API server and a virtual clock, with sample events.
 import { onTestFinished } from 'vitest';
 import type { JsonObject } from '../../../../src/base/json.ts';
-import type { RecordedEvent } from '../../../../src/kube/events/event-object.ts';
-import { createEventRecorder } from '../../../../src/kube/events/event-recorder.ts';
-import type { EventRecorder } from '../../../../src/kube/events/event-recorder.ts';
-import { FakeApiServer, json } from '../../../support/fake-api-server.ts';
-import type { Script } from '../../../support/fake-api-server.ts';
+import type { RecordedEvent } from '../../../../src/base/recorded-event.ts';
+import { KubeEventRecorder } from '../../../../src/kube/events/event-recorder.ts';
+import { FakeApiServer, json, type Script } from '../../../support/fake-api-server.ts';
 import { VirtualClock } from '../../../support/virtual-clock.ts';
 
 export const share = { apiVersion: 'reeve.dev/v1alpha1', kind: 'SecretShare', name: 'regcred', uid: 'u1' };
@@ -27,7 +25,7 @@ export function aboutSecret(index: number): RecordedEvent {
 interface Running {
   readonly time: VirtualClock;
   readonly server: FakeApiServer;
-  readonly recorder: EventRecorder;
+  readonly recorder: KubeEventRecorder;
   readonly drops: string[];
 }
 
@@ -35,13 +33,16 @@ export function begin(script: Script = () => json({}), isBusy: () => boolean = (
   const time = new VirtualClock({ start: new Date('2030-01-01T00:00:00Z'), chance: 0.5 });
   const server = new FakeApiServer(time, script);
   const drops: string[] = [];
-  const recorder = createEventRecorder(server, {
-    component: 'reeve',
+  const recorder = new KubeEventRecorder(server, {
     instance: 'reeve-0',
     clock: time,
     onDrop: (reason) => drops.push(reason),
   });
-  recorder.waitWhile(isBusy);
+  recorder.yieldTo({
+    get isBusy() {
+      return isBusy();
+    },
+  });
   onTestFinished(() => recorder.flush());
   return { time, server, recorder, drops };
 }

@@ -1,7 +1,7 @@
 // An Event is created once and patched for each repeat, and callers never wait.
 import { describe, expect, test } from 'vitest';
 import type { KubeRequest } from '../../../../src/kube/http/client.ts';
-import type { RecordedEvent } from '../../../../src/kube/events/event-object.ts';
+import type { RecordedEvent } from '../../../../src/base/recorded-event.ts';
 import { json, networkError, refusal } from '../../../support/fake-api-server.ts';
 import { aboutSecret, aboutShare, begin, bodies, restored, secret, share } from './event-recorder-harness.ts';
 
@@ -42,12 +42,6 @@ describe('the form of an Event', () => {
   test.for([
     ['a cluster-scoped object', aboutShare, 'default', share],
     ['a namespaced object', restored, 'team-a', secret],
-    [
-      'a cluster-scoped object, recorded in another namespace',
-      { ...aboutShare, namespace: 'team-a' },
-      'team-a',
-      { ...share, namespace: 'team-a' },
-    ],
   ] satisfies [string, RecordedEvent, string, object][])(
     'an Event about %s is in the namespace that the API server requires',
     async ([, event, namespace, regarding]) => {
@@ -168,7 +162,6 @@ describe('a repeated event', () => {
     ['action', { action: 'Delete' }],
     ['type', { type: 'Warning' }],
     ['note', { note: 'Another.' }],
-    ['namespace', { namespace: 'default' }],
   ] satisfies [string, Partial<RecordedEvent>][])(
     'two events that differ in the %s are not the same event',
     async ([, difference]) => {

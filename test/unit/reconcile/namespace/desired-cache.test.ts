@@ -2,7 +2,7 @@
 import { anyInstall } from '../../../../src/policy/terms/install.ts';
 import { expect, test } from 'vitest';
 import type { KubeObject } from '../../../../src/base/metadata.ts';
-import { DesiredCache } from '../../../../src/reconcile/namespace/desired-cache.ts';
+import { DesiredCache } from '../../../../src/reconcile/fuse/undesired-objects.ts';
 import { LiveCluster } from '../../../../src/state/live-cluster.ts';
 import { knownNamespace } from '../../../support/engine.ts';
 import { start } from '../../../support/reconcile-harness.ts';

@@ -6,7 +6,7 @@ import {
   type WriteOperation,
 } from '../../../../src/reconcile/namespace/write-error.ts';
 import type { KubeObject } from '../../../../src/base/metadata.ts';
-import type { DoneStep } from '../../../../src/reconcile/events.ts';
+import type { DoneStep } from '../../../../src/policy/plan/plan.ts';
 import { failure } from '../../../support/memory-objects.ts';
 
 describe('an answer of the API server is classified', () => {
