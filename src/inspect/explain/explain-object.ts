@@ -3,7 +3,7 @@ import { cliApiVersion } from '../../schema/names.ts';
 import type { KubeObject } from '../../base/metadata.ts';
 import { clipped } from '../../base/text.ts';
 import { rfc3339 } from '../../base/time.ts';
-import type { Claim } from '../../policy/desired/desired.ts';
+import { providerOf, type Claim } from '../../policy/desired/desired.ts';
 import { roleBindingType, kindOfProvider, type ProviderId } from '../../policy/terms/provider-id.ts';
 import { grantText } from '../input/access.ts';
 import { unlimitedBudget } from '../../policy/terms/budget.ts';
@@ -19,7 +19,6 @@ import {
   explainMatch,
   isAbout,
   noNamespace,
-  providerOf,
   termText,
   whyUnmanaged,
 } from './looked-at.ts';

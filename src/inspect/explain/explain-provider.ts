@@ -7,7 +7,7 @@ import { notKeptText } from '../../policy/authors/intent-effects.ts';
 import { dearTextIn } from '../../policy/decide/cost.ts';
 import { managedBy, reachableBy } from '../../policy/authors/provider-write.ts';
 import { factsOf, type ProviderDefinition } from '../../policy/compile/load-provider.ts';
-import { desiredByProvider } from '../../policy/desired/desired.ts';
+import { desiredByProvider, providerOf } from '../../policy/desired/desired.ts';
 import { unlimitedBudget } from '../../policy/terms/budget.ts';
 import { matchNamespace } from '../../policy/terms/match.ts';
 import {
@@ -21,7 +21,7 @@ import { namespaceQuota } from '../../rules/namespace-quota.ts';
 import { problemsText } from '../../state/stored-provider.ts';
 import { namespaceType } from '../input/loaded-state.ts';
 import type { ExplainedObject, ExplainedRule, ExplainOutput } from '../output-schemas/explanation.ts';
-import { type LookedAt, providerOf } from './looked-at.ts';
+import type { LookedAt } from './looked-at.ts';
 import { explainedPolicy } from './namespace-rules.ts';
 import { rightsOf, usersOf } from './rights.ts';
 import { standingsIn } from './standings.ts';

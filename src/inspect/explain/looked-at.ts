@@ -15,13 +15,7 @@ import { type KubeObject, isTerminating, nameOf } from '../../base/metadata.ts';
 import { nearestWord } from '../../base/nearest.ts';
 import { quoted } from '../../base/text.ts';
 import { matchOf } from '../../policy/authors/no-effect.ts';
-import type { ProviderDefinition } from '../../policy/compile/load-provider.ts';
-import {
-  desiredByProvider,
-  policyProvider,
-  shareProvider,
-  type Provider,
-} from '../../policy/desired/desired.ts';
+import { desiredByProvider, providerOf } from '../../policy/desired/desired.ts';
 import { unlimitedBudget } from '../../policy/terms/budget.ts';
 import { failingTerm } from '../../policy/terms/match-trace.ts';
 import { matchErrorText, matchNamespace } from '../../policy/terms/match.ts';
@@ -89,12 +83,6 @@ export function explainMatch(
   const frozen = desiredByProvider(providerOf(definition), namespaceObject, now, unlimitedBudget).frozen;
   const why = state.isDeleting ? 'it is being deleted' : frozen.get(state.id)?.message;
   return { matches: 'yes', ...(why === undefined ? {} : { message: why }) };
-}
-
-export function providerOf(definition: ProviderDefinition): Provider {
-  return definition.kind === 'SecretShare'
-    ? shareProvider(definition.compiled)
-    : policyProvider(definition.compiled);
 }
 
 export function termText({ path, found, accepted, near }: ExplainedTerm): string {

@@ -4,10 +4,12 @@ import { type QuotaSpec, exceededBy, type OverQuota } from '../../rules/namespac
 import { type KubeObject, labelsOf, nameOf, valueOf } from '../../base/metadata.ts';
 import { CountingBudget, type Steps } from '../terms/budget.ts';
 import { isManaged } from '../desired/desired.ts';
+import type { ProviderId } from '../terms/provider-id.ts';
 import { matchNamespace, mayMatch, type MatchResult } from '../terms/match.ts';
 import type { ClusterSnapshot } from '../compile/snapshot.ts';
 import {
-  fateOf,
+  hasSame,
+  ObjectGroups,
   policyIn,
   quotaIn,
   reachableBy,
@@ -23,46 +25,12 @@ import { auditNamespace, hasAuditableRules, type AuditedResource } from '../deci
 import { clipped } from '../../base/text.ts';
 import { missingDefaults } from '../plan/repair.ts';
 import { costIn, dearer, type NamespaceCost } from '../decide/cost.ts';
-import { contentChanges, type ContentChange, UnrenderedContents } from './content-changes.ts';
-import { HandOvers, LostObjects, OtherProviders } from './hand-overs.ts';
+import { contentChanges, type ContentChange } from './content-changes.ts';
+import { ProviderDifference, UnrenderedContents, type HandOver } from './write-difference.ts';
 import { matchOf } from './no-effect.ts';
 import { RefusedContents } from './refused-contents.ts';
 
-export interface Impact {
-  /** Names of the namespaces that only the newer version matches. */
-  readonly gained: readonly string[];
-  /** Names of the namespaces that only the older version matches. */
-  readonly lost: readonly string[];
-  /** The number of namespaces that the newer version matches, and of all that it could match. */
-  readonly matched: number;
-  readonly managed: number;
-  /** By namespace, the number of objects that no provider wants after the write. */
-  readonly dropped: ReadonlyMap<string, number>;
-  readonly unmatched: readonly UnmatchedNamespace[];
-  /** Names of the namespaces that cost too much, so that numbers leave them out. */
-  readonly tooDear: readonly string[];
-  /** Names of the namespaces that the webhook had no time for, so that numbers leave them out. */
-  readonly late: readonly string[];
-  /** The namespace in which the newer version costs most. */
-  readonly dearest: NamespaceCost | undefined;
-  /** True if the budget ended before the last namespace. */
-  readonly isCutShort: boolean;
-  /** For a policy that turns to Deny: by namespace, the number of violations that it has already. */
-  readonly violating: ReadonlyMap<string, number>;
-  /** For such a policy: the number of violations of the other objects that it judges, as its status says. */
-  readonly violatingObjects: ReadonlyMap<AuditedResource, number>;
-  /** The objects that differ where both versions match, with the names of these namespaces. */
-  readonly changed: ReadonlyMap<ContentChange, readonly string[]>;
-  /** For `existing: Repair`: the labels and annotations that existing namespaces get, with the names of these namespaces. */
-  readonly repaired: ReadonlyMap<string, readonly string[]>;
-  /** Contents that namespaces do not get: in all namespaces if this write changes the contents, else in those gained. */
-  readonly unrendered: Pick<UnrenderedContents, 'all'>;
-  readonly handOvers: Pick<HandOvers, 'all'>;
-  /** Values of the label of a quota that too many namespaces have already. */
-  readonly quotas: Pick<QuotaUse, 'over'>;
-  /** What policies and shares provide and this policy refuses. */
-  readonly refused: Pick<RefusedContents, 'all' | 'unread' | 'isComplete'>;
-}
+export type Impact = Omit<Comparison, 'add' | 'leaveOut'>;
 
 /** A namespace for which a match condition of the newer version has an error. */
 export interface UnmatchedNamespace {
@@ -96,27 +64,42 @@ export function* impactOf(
 const no: MatchResult = { kind: 'no' };
 
 /** Adds up the impact, one namespace after another. */
-class Comparison implements Impact {
+class Comparison {
+  /** Names of the namespaces that only the newer version matches. */
   readonly gained: string[] = [];
+  /** Names of the namespaces that only the older version matches. */
   readonly lost: string[] = [];
+  /** The number of namespaces that the newer version matches, and of all that it could match. */
   matched = 0;
   managed = 0;
+  /** By namespace, the number of objects that no provider wants after the write. */
   readonly dropped = new Map<string, number>();
   readonly unmatched: UnmatchedNamespace[] = [];
+  /** Names of the namespaces that cost too much, so that numbers leave them out. */
   readonly tooDear: string[] = [];
+  /** Names of the namespaces that the webhook had no time for, so that numbers leave them out. */
   readonly late: string[] = [];
+  /** The namespace in which the newer version costs most. */
   dearest: NamespaceCost | undefined;
+  /** True if the budget ended before the last namespace. */
   isCutShort = false;
+  /** For a policy that turns to Deny: by namespace, the number of violations that it has already. */
   readonly violating = new Map<string, number>();
+  /** For such a policy: the number of violations of the other objects that it judges, as its status says. */
   readonly violatingObjects: ReadonlyMap<AuditedResource, number>;
+  /** The objects that differ where both versions match, with the names of these namespaces. */
   readonly changed = new Map<ContentChange, string[]>();
+  /** For `existing: Repair`: the labels and annotations that existing namespaces get, with the names of these namespaces. */
   readonly repaired = new Map<string, string[]>();
-  readonly unrendered: UnrenderedContents;
-  readonly handOvers: HandOvers;
+  /** Contents that namespaces do not get: in all namespaces if this write changes the contents, else in those gained. */
+  readonly unrendered = new UnrenderedContents();
+  readonly handOvers = new ObjectGroups<{ effect: HandOver['effect']; other: ProviderId; kind: string }>();
+  /** Values of the label of a quota that too many namespaces have already. */
   readonly quotas: QuotaUse;
+  /** What policies and shares provide and this policy refuses. */
   readonly refused: RefusedContents;
   readonly #write: ProviderWrite;
-  readonly #lost: LostObjects | undefined;
+  readonly #difference: ProviderDifference;
   readonly #circumstances: ProviderCircumstances;
   readonly #hasSameMatch: boolean;
   /** The policy, if this write turns it to Deny. */
@@ -126,28 +109,21 @@ class Comparison implements Impact {
   readonly #changes: readonly ContentChange[];
 
   constructor(write: ProviderWrite, snapshot: ClusterSnapshot, circumstances: ProviderCircumstances) {
-    const { before, after } = write;
     this.#write = write;
-    this.#hasSameMatch =
-      before !== undefined && after !== undefined && isDeepStrictEqual(matchOf(before), matchOf(after));
     this.#circumstances = circumstances;
-    const denying = turnsToDeny(write) ? policyIn(after) : undefined;
+    this.#hasSameMatch = hasSame(write, (version) => version && matchOf(version));
+    const denying = turnsToDeny(write) ? policyIn(write.after) : undefined;
     this.#denying = denying;
     this.violatingObjects = new Map(
       [...write.reported.violations].filter(
         ([resource]) => denying !== undefined && hasAuditableRules(denying, resource),
       ),
     );
-    this.#repairing = repairs(write) ? policyIn(after) : undefined;
+    this.#repairing = repairs(write) ? policyIn(write.after) : undefined;
     this.#changes = contentChanges(write, circumstances.install);
     this.quotas = new QuotaUse(write);
-    this.unrendered = new UnrenderedContents(write, circumstances.budget);
-    const versions = [before, after].filter((version) => version !== undefined);
-    const others = new OtherProviders(versions, snapshot, circumstances);
-    const isCounting = before !== undefined && fateOf(write) !== 'kept' && !write.reported.hasNoCopies;
-    this.#lost = isCounting ? new LostObjects(before, after, others, circumstances) : undefined;
     this.refused = new RefusedContents(write, snapshot, circumstances);
-    this.handOvers = new HandOvers(write, others, circumstances);
+    this.#difference = new ProviderDifference(write, snapshot, circumstances);
   }
 
   /** For a namespace after the end of the whole budget. */
@@ -190,7 +166,6 @@ class Comparison implements Impact {
   #addMatched(namespaceObject: KubeObject, older: MatchResult, newer: MatchResult): void {
     const name = nameOf(namespaceObject);
     this.quotas.add(namespaceObject, [older, newer]);
-    this.handOvers.add(namespaceObject, older.kind, newer.kind);
     if (newer.kind === 'error') {
       const { condition, message } = newer;
       this.unmatched.push({ name, condition, message, isOld: older.kind === 'error' });
@@ -200,17 +175,17 @@ class Comparison implements Impact {
       this.#measure(namespaceObject);
       this.#audit(namespaceObject);
       this.#repair(namespaceObject);
-      this.unrendered.add(namespaceObject, older.kind !== 'yes');
       this.refused.add(namespaceObject, older.kind !== 'yes');
       if (older.kind === 'yes') this.#compare(namespaceObject);
+      else this.gained.push(name);
     }
-    if (older.kind !== 'yes') {
-      if (newer.kind === 'yes') this.gained.push(name);
-      return;
-    }
-    if (newer.kind === 'no') this.lost.push(name);
-    const count = this.#lost?.countIn(namespaceObject, newer.kind) ?? 0;
-    if (count > 0) this.dropped.set(name, count);
+    if (older.kind === 'yes' && newer.kind === 'no') this.lost.push(name);
+    // After the cost was measured, because no content is rendered twice.
+    const { lost, handedOver, unrendered } = this.#difference.in(namespaceObject, older.kind, newer.kind);
+    if (lost > 0) this.dropped.set(name, lost);
+    for (const content of unrendered) this.unrendered.add(content, name);
+    for (const { effect, other, claim } of handedOver)
+      this.handOvers.add({ effect, other: other.provider, kind: claim.type.kind }, claim.name, name);
   }
 
   #audit(namespaceObject: KubeObject): void {

@@ -1,9 +1,9 @@
 // Words the warnings to the author of a provider: which namespaces it reaches and what it deletes.
-import { isDeepStrictEqual } from 'node:util';
 import { cleanupFinalizer, confirmDeletionsAnnotation } from '../../schema/names.ts';
 import { isBinding, type ProviderId } from '../terms/provider-id.ts';
 import {
   fateOf,
+  hasSame,
   leavesObjects,
   objectsPerNamespace,
   quotaIn,
@@ -15,8 +15,7 @@ import { denies } from './guards.ts';
 import { totalOf, type Impact, type UnmatchedNamespace } from './impact.ts';
 import { kindsNotAllowed, nameNotAllowed } from '../compile/load-provider.ts';
 import { type Install } from '../terms/install.ts';
-import type { ContentChange, UnrenderedContent } from './content-changes.ts';
-import type { HandOver } from './hand-overs.ts';
+import type { ContentChange } from './content-changes.ts';
 import { intentNotices } from './intent-effects.ts';
 import { overQuotaText } from '../../rules/namespace-quota.ts';
 import { counted, listed, plural } from '../../base/text.ts';
@@ -111,7 +110,10 @@ function removals(write: ProviderWrite, { dropped }: Impact): readonly string[] 
   return about(names, () => `${write.id} ${verb} ${objects} ${where}`);
 }
 
-function handOverNotice(id: ProviderId, { effect, other, kind, names, namespaces: where }: HandOver): string {
+function handOverNotice(
+  id: ProviderId,
+  { effect, other, kind, names, namespaces: where }: Impact['handOvers']['all'][number],
+): string {
   const objects = `${kind} ${listed([...names])} in ${counted(where.size, 'namespace')}`;
   const texts = {
     taken: `takes ${objects} over from ${other}`,
@@ -163,11 +165,10 @@ function quotaNotice({ id, after }: ProviderWrite, { quotas: { over } }: Impact)
   return quota === undefined ? [] : about(over, () => `${id} ${overQuotaText(quota, over)}`);
 }
 
-function hasSameObjectRules({ before, after }: ProviderWrite): boolean {
-  const [older, newer] = [before, after].map((version) =>
+function hasSameObjectRules(write: ProviderWrite): boolean {
+  return hasSame(write, (version) =>
     version?.kind === 'NamespacePolicy' ? [version.object.spec.rbac, version.object.spec.secrets] : [],
   );
-  return isDeepStrictEqual(older, newer);
 }
 
 /**
@@ -193,9 +194,12 @@ function refusals(id: ProviderId, { all, unread, isComplete }: Impact['refused']
   ];
 }
 
-function unrenderedNotice(id: ProviderId, { kind, object, message, names }: UnrenderedContent): string {
+function unrenderedNotice(
+  id: ProviderId,
+  { kind, object, message, names }: Impact['unrendered']['all'][number],
+): string {
   const verb = kind === 'skipped' ? 'skips' : 'fails to provide';
-  return `${id} ${verb} ${object} in ${namespaces(names)}; ${message}`;
+  return `${id} ${verb} ${object.kind} ${object.name} in ${namespaces(names)}; ${message}`;
 }
 
 function repairNotice(id: ProviderId, key: string, names: readonly string[]): string {

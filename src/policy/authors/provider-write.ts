@@ -150,8 +150,33 @@ export function managedBy(id: ProviderId, snapshot: ClusterSnapshot): readonly K
 
 /** What a provider provides, as far as two versions of it can differ. */
 export function providedBy(definition: ProviderDefinition | undefined): unknown {
-  if (definition?.kind !== 'NamespacePolicy') return undefined;
-  return [definition.object.spec.contents, definition.intents?.onlyIn ?? []];
+  if (definition?.kind === 'SecretShare') return [definition.compiled.source, definition.compiled.copy];
+  return definition && [definition.object.spec.contents, definition.intents?.onlyIn ?? []];
+}
+
+/** True if both versions are the same in one part. */
+export function hasSame(
+  { before, after }: ProviderWrite,
+  part: (version: ProviderDefinition | undefined) => unknown,
+): boolean {
+  return isDeepStrictEqual(part(before), part(after));
+}
+
+/** Adds up objects by what one sentence says of them, with all their names and namespaces. */
+export class ObjectGroups<T extends object> {
+  readonly #groups = new Map<string, T & { names: Set<string>; namespaces: Set<string> }>();
+
+  get all() {
+    return [...this.#groups.values()];
+  }
+
+  add(about: T, name: string, namespace: string): void {
+    const key = JSON.stringify(about);
+    const group = this.#groups.get(key) ?? { ...about, names: new Set(), namespaces: new Set() };
+    this.#groups.set(key, group);
+    group.names.add(name);
+    group.namespaces.add(namespace);
+  }
 }
 
 /** Returns how many objects a provider can have in one namespace. */

@@ -1,5 +1,4 @@
 // Finds what a written policy refuses of the contents of all providers, and what other policies refuse of written contents.
-import { isDeepStrictEqual } from 'node:util';
 import { type KubeObject, nameOf } from '../../base/metadata.ts';
 import type { CompiledContent } from '../compile/compile-contents.ts';
 import type { CompiledPolicy, CompiledShare } from '../compile/compile-policy.ts';
@@ -10,14 +9,19 @@ import { auditObject } from '../decide/audit.ts';
 import type { Circumstances } from '../terms/budget.ts';
 import type { ReviewedResource } from '../../rules/rule.ts';
 import { matchNamespace } from '../terms/match.ts';
-import { policyIn, roleBindingsIn, roleBindingsOf, type ProviderWrite } from './provider-write.ts';
+import {
+  hasSame,
+  ObjectGroups,
+  policyIn,
+  roleBindingsIn,
+  roleBindingsOf,
+  type ProviderWrite,
+} from './provider-write.ts';
 
-interface RefusedContent {
+interface Refusal {
   readonly kind: 'RoleBinding' | 'Secret';
   readonly by: ProviderId;
   readonly provider: ProviderId;
-  readonly names: Set<string>;
-  readonly namespaces: Set<string>;
 }
 
 /** Copies that the webhook cannot judge, because it reads no Secrets. */
@@ -33,7 +37,7 @@ export class RefusedContents {
   readonly unread: UnreadCopies = { shares: new Set(), namespaces: new Set() };
   /** False if there was no time to look at all namespaces. */
   isComplete = true;
-  readonly #all = new Map<string, RefusedContent>();
+  readonly #found = new ObjectGroups<Refusal>();
   /** Undefined for a policy without Deny. */
   readonly #policy: CompiledPolicy | undefined;
   readonly #hasSameRules: boolean;
@@ -53,10 +57,10 @@ export class RefusedContents {
     const { after } = write;
     const policy = policyIn(after);
     this.#policy = policy?.actions.includes('Deny') === true ? policy : undefined;
-    this.#hasSameRules = isSame(write, rulesIn);
-    this.#hasSameBindings = isSame(write, bindingsIn);
+    this.#hasSameRules = hasSame(write, rulesIn);
+    this.#hasSameBindings = hasSame(write, bindingsIn);
     this.#write = write;
-    this.#providesSame = isSame(write, providedIn);
+    this.#providesSame = hasSame(write, providedIn);
     this.#bindings = roleBindingsIn(after);
     this.#share = after?.kind === 'SecretShare' && !after.compiled.isSuspended ? after.compiled : undefined;
     this.#secretRules = (policy?.rules.secrets ?? []).filter(({ traits }) => traits.isFulfilled !== true);
@@ -64,8 +68,8 @@ export class RefusedContents {
     this.#circumstances = circumstances;
   }
 
-  get all(): readonly RefusedContent[] {
-    return [...this.#all.values()];
+  get all() {
+    return this.#found.all;
   }
 
   /** The newer version must match the namespace. Where `isGained` is false, the older version matches it too. */
@@ -99,7 +103,11 @@ export class RefusedContents {
     if (share === undefined) return;
     for (const policy of this.#judgesOf('secrets', namespaceObject))
       if (this.#refusesType(policy, share, namespaceObject))
-        this.#add(policy, 'Secret', share.copy.name, id, namespaceObject);
+        this.#found.add(
+          { kind: 'Secret', by: policy.id, provider: id },
+          share.copy.name,
+          nameOf(namespaceObject),
+        );
   }
 
   /** Returns the other policies with Deny that judge the resource in the namespace. */
@@ -144,7 +152,7 @@ export class RefusedContents {
     const [, before = []] = same === undefined ? [] : this.#violations(policy, same, namespaceObject);
     // What the older version violates as well is known already, or blocks no change.
     if (found.some((each) => !before.includes(each)))
-      this.#add(policy, 'RoleBinding', name, provider, namespaceObject);
+      this.#found.add({ kind: 'RoleBinding', by: policy.id, provider }, name, nameOf(namespaceObject));
   }
 
   /** Returns the name of the RoleBinding, and each violation as a text. */
@@ -173,7 +181,7 @@ export class RefusedContents {
       const { name, type } = share.copy;
       const provider = share.id;
       if (this.#refusesType(policy, share, namespaceObject))
-        this.#add(policy, 'Secret', name, provider, namespaceObject);
+        this.#found.add({ kind: 'Secret', by: policy.id, provider }, name, nameOf(namespaceObject));
       else if (type === '' || this.#secretRules.some((rule) => !readsOnlyType(rule))) {
         this.unread.shares.add(provider);
         this.unread.namespaces.add(nameOf(namespaceObject));
@@ -198,34 +206,10 @@ export class RefusedContents {
       this.isComplete && matchNamespace(match, namespaceObject, this.#circumstances.budget).kind === 'yes'
     );
   }
-
-  // oxlint-disable-next-line max-params -- three callers, which have them all at hand
-  #add(
-    policy: CompiledPolicy,
-    kind: RefusedContent['kind'],
-    name: string,
-    provider: ProviderId,
-    namespaceObject: KubeObject,
-  ): void {
-    const by = policy.id;
-    const id = `${kind} ${by} ${provider}`;
-    const [names, namespaces] = [new Set<string>(), new Set<string>()];
-    const refused = this.#all.get(id) ?? { kind, by, provider, names, namespaces };
-    this.#all.set(id, refused);
-    refused.names.add(name);
-    refused.namespaces.add(nameOf(namespaceObject));
-  }
 }
 
 function readsOnlyType({ traits }: CompiledRule): boolean {
   return traits.readsOnlyType === true;
-}
-
-function isSame(
-  { before, after }: ProviderWrite,
-  part: (version: ProviderWrite['after']) => unknown,
-): boolean {
-  return isDeepStrictEqual(part(before), part(after));
 }
 
 function bindingsIn(definition: ProviderWrite['after']): unknown {

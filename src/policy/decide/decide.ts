@@ -145,7 +145,11 @@ function decideWrite(
     ...nothingToDecide,
     violations,
     rights,
-    notices: hasEffect ? contentsNotices(before, after, snapshot, circumstances) : [],
+    // A user who creates or deletes a namespace expects this of its contents. A user who changes a label may not.
+    notices:
+      hasEffect && before !== undefined && after !== undefined
+        ? contentsNotices(before, after, snapshot, circumstances)
+        : [],
     policies: matches.filter(isMatched).map(({ policy }) => policy.name),
     // A spent budget stays spent, so one check covers all steps so far.
     overBudget: budget.isSpent(),

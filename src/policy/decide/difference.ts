@@ -37,13 +37,11 @@ function changeOf(before: Claim, after: Claim): Change {
 
 /** Removals come first, because warnings beyond the limit are cut. */
 export function contentsNotices(
-  before: KubeObject | undefined,
-  after: KubeObject | undefined,
+  before: KubeObject,
+  after: KubeObject,
   snapshot: ClusterSnapshot,
   { now, budget }: Circumstances,
 ): readonly string[] {
-  // A user who creates or deletes a namespace expects this of its contents. A user who changes a label may not.
-  if (before === undefined || after === undefined) return [];
   const old = desired(before, snapshot, now, budget);
   const wanted = desired(after, snapshot, now, budget);
   const changes = difference(old.claims, wanted.claims);

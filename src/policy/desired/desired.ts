@@ -13,6 +13,7 @@ import {
 import type { ClusterSnapshot } from '../compile/snapshot.ts';
 import type { Rendered, FieldsOnly, WholeObject } from '../compile/compile-contents.ts';
 import type { CompiledPolicy, CompiledShare } from '../compile/compile-policy.ts';
+import type { ProviderDefinition } from '../compile/load-provider.ts';
 
 /** The reason why the objects of a provider stay as they are in the namespace. */
 export interface Freeze {
@@ -227,6 +228,15 @@ export function policyProvider(policy: CompiledPolicy): Provider {
           : { kind: 'present', value: { ...place, content: form } };
       }),
   };
+}
+
+export function providerOf({ kind, compiled }: ProviderDefinition): Provider {
+  return kind === 'SecretShare' ? shareProvider(compiled) : policyProvider(compiled);
+}
+
+/** Returns the provider as if it were not suspended, because it will be resumed, and suspending must not avoid the fuse. */
+export function activeProvider(definition: ProviderDefinition): Provider {
+  return { ...providerOf(definition), isSuspended: false };
 }
 
 const absent = { kind: 'absent' } as const;

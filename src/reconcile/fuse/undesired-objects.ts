@@ -1,7 +1,12 @@
 // Caches the desired objects of each Namespace, and finds the undesired objects: a provider owns them but no longer wants them.
-import { activeProvider } from '../../policy/authors/hand-overs.ts';
 import type { ProviderDefinition } from '../../policy/compile/load-provider.ts';
-import { desiredByProvider, isManaged, desired, type Desired } from '../../policy/desired/desired.ts';
+import {
+  activeProvider,
+  desiredByProvider,
+  isManaged,
+  desired,
+  type Desired,
+} from '../../policy/desired/desired.ts';
 import type { Observed } from '../../policy/plan/observed.ts';
 import { isUnwanted } from '../../policy/plan/plan.ts';
 import { unlimitedBudget } from '../../policy/terms/budget.ts';

@@ -137,3 +137,19 @@ test('a policy takes over objects of any name that both policies render, where t
   expect(taking(templated, 'view')).toEqual([]);
   expect(taking('ops-${namespaceObject.metadata.name}')).toEqual([]);
 });
+
+test('a policy that loses all contents hands its objects over, also where its match has an error', () => {
+  const contents = (data: string) => ({
+    contents: {
+      resources: [{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'c' }, data: { key: data } }],
+    },
+  });
+  const failing = {
+    matchConditions: [{ name: 'team', expression: "namespaceObject.metadata.labels['team'] == 'a'" }],
+  };
+  const snapshot = aSnapshot([aPolicy('b', contents('theirs'))], [knownNamespace('c1')]);
+  const policy = (spec: object) => providerObject('NamespacePolicy', 'a', spec);
+  expect(handOvers(policy(contents('ours')), policy({ match: failing }), snapshot)).toEqual([
+    'NamespacePolicy/a hands ConfigMap c in 1 namespace over to NamespacePolicy/b: c1',
+  ]);
+});

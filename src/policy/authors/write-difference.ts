@@ -1,0 +1,295 @@
+// Finds what a write of a provider does to the objects of one namespace: which are lost, handed over or not provided.
+import { isDeepStrictEqual } from 'node:util';
+import type { KubeObject } from '../../base/metadata.ts';
+import {
+  compareProviders,
+  type ProviderId,
+  roleBindingType,
+  secretObjectType,
+  groupKind,
+  namespaceOfProvider,
+  type ObjectKey,
+} from '../terms/provider-id.ts';
+import type { ProviderDefinition } from '../compile/load-provider.ts';
+import { isProvided, mayMakeSecret, type Install } from '../terms/install.ts';
+import {
+  activeProvider,
+  desired,
+  desiredByProvider,
+  type Claim,
+  type Desired,
+  type Provider,
+} from '../desired/desired.ts';
+import { difference, type Change, type Claims } from '../decide/difference.ts';
+import type { MatchResult } from '../terms/match.ts';
+import {
+  fateOf,
+  policyIn,
+  hasSame,
+  type ProviderCircumstances,
+  type ProviderWrite,
+  providedBy,
+  reachableBy,
+} from './provider-write.ts';
+import type { CompiledContent } from '../compile/compile-contents.ts';
+import { type ClusterSnapshot, PolicySet, ShareSet } from '../compile/snapshot.ts';
+
+/** What a write does to the objects of one namespace. */
+interface WriteDifference {
+  /** The number of objects that no provider wants after the write. */
+  readonly lost: number;
+  readonly handedOver: readonly HandOver[];
+  /** Contents of the newer version that the namespace does not get. */
+  readonly unrendered: readonly UnrenderedContent[];
+}
+
+/** An object that moves between the written provider and another one, where both want it in different forms. */
+export interface HandOver {
+  /** What happens to the object for the written provider. */
+  readonly effect: 'taken' | 'handed' | 'not got';
+  readonly claim: Claim;
+  readonly other: Claim;
+}
+
+/** A content whose template skips or fails in the namespace. */
+export interface UnrenderedContent {
+  /** The place in the contents of the provider. */
+  readonly index: number;
+  readonly kind: 'skipped' | 'error';
+  readonly object: { readonly kind: string; readonly name: string };
+  readonly message: string;
+}
+
+const none: WriteDifference = { lost: 0, handedOver: [], unrendered: [] };
+
+type Wanted = Pick<Desired, 'claims' | 'frozen'>;
+const nothing: Wanted = { claims: new Map(), frozen: new Map() };
+
+export class ProviderDifference {
+  readonly #write: ProviderWrite;
+  readonly #before: Provider | undefined;
+  /** Undefined as well for a version without contents. */
+  readonly #after: Provider | undefined;
+  readonly #isKept: boolean;
+  /** True if both versions provide the same in a namespace that both match. */
+  readonly #isSame: boolean;
+  readonly #countsLost: boolean;
+  readonly #countsHandOvers: boolean;
+  readonly #hasTemplates: boolean;
+  readonly #others: ClusterSnapshot | undefined;
+  readonly #circumstances: ProviderCircumstances;
+
+  constructor(write: ProviderWrite, snapshot: ClusterSnapshot, circumstances: ProviderCircumstances) {
+    const { before, after, reported } = write;
+    this.#write = write;
+    this.#before = before === undefined ? undefined : activeProvider(before);
+    const contents = policyIn(after)?.contents;
+    this.#after = after === undefined || contents?.length === 0 ? undefined : activeProvider(after);
+    this.#isKept = fateOf(write) === 'kept';
+    this.#isSame = hasSame(write, providedBy);
+    this.#others = providersLike(write, snapshot);
+    this.#countsLost = before !== undefined && !reported.hasNoCopies;
+    // A suspended provider gives and takes nothing.
+    this.#countsHandOvers = this.#others !== undefined && before?.object.spec.suspend !== true;
+    this.#hasTemplates = contents?.some(({ isTemplated }) => isTemplated) === true;
+    this.#circumstances = circumstances;
+  }
+
+  /** `older` and `newer` say whether the versions match the namespace, which must be managed. */
+  in(namespaceObject: KubeObject, older: MatchResult['kind'], newer: MatchResult['kind']): WriteDifference {
+    if (this.#isKept || (older === newer && this.#isSame)) return none;
+    const unrendered = newer === 'yes' ? this.#unrendered(namespaceObject) : [];
+    const isAsked = this.#countsHandOvers || (this.#countsLost && older === 'yes');
+    // After an error of its match, the objects of a provider stay as they are.
+    const hasError = older === 'error' || (newer === 'error' && this.#after !== undefined);
+    if (!isAsked || hasError) return { ...none, unrendered };
+    return { ...this.#claimed(namespaceObject, older === 'yes', newer === 'yes'), unrendered };
+  }
+
+  #claimed(
+    namespaceObject: KubeObject,
+    matchedBefore: boolean,
+    matchesAfter: boolean,
+  ): Pick<WriteDifference, 'lost' | 'handedOver'> {
+    const { install, now: time, budget } = this.#circumstances;
+    const wanted = (provider: Provider | undefined, isMatched: boolean) =>
+      provider === undefined || !isMatched
+        ? nothing
+        : desiredByProvider(provider, namespaceObject, time, budget);
+    const now = wanted(this.#after, matchesAfter);
+    // An error in one template keeps all objects of the provider as they are.
+    if (now.frozen.size > 0) return none;
+    const old = wanted(this.#before, matchedBefore);
+    const keys = new Set([...old.claims.keys(), ...now.claims.keys()]);
+    if (keys.size === 0) return none;
+    const others =
+      this.#others === undefined ? nothing : desired(namespaceObject, this.#others, time, budget);
+    const changes = [
+      ...difference(withOthers(keys, old.claims, others), withOthers(keys, now.claims, others)),
+    ];
+    const lost = changes.filter(([, change]) => change.kind === 'lost' && mayExist(change.before, install));
+    const handedOver = changes
+      .flatMap(([key, change]) =>
+        handOverOf(change, this.#write.id, old.claims.get(key)?.[0], now.claims.get(key)?.[0]),
+      )
+      .filter(
+        ({ claim, other }) =>
+          mayExist(claim, install) && !others.frozen.has(other.provider) && !hasSameForm(claim, other),
+      );
+    return {
+      lost: this.#countsLost ? lost.length : 0,
+      handedOver: this.#countsHandOvers && old.frozen.size === 0 ? handedOver : [],
+    };
+  }
+
+  #unrendered(namespaceObject: KubeObject): readonly UnrenderedContent[] {
+    const { budget } = this.#circumstances;
+    if (this.#after === undefined || !this.#hasTemplates) return [];
+    const found = this.#after
+      .render(namespaceObject, budget)
+      .flatMap((rendered, index) =>
+        rendered.kind === 'skipped' || rendered.kind === 'error' ? [{ ...rendered, index }] : [],
+      );
+    // Without time every template is an error.
+    return budget.isSpent() ? [] : found;
+  }
+}
+
+/** Returns the claims of one provider, together with those of others. A provider that is frozen takes no object, so it comes last. */
+function withOthers(keys: ReadonlySet<ObjectKey>, own: Claims, { claims, frozen }: Wanted): Claims {
+  return new Map(
+    [...keys].flatMap((key) => {
+      const all = [...(own.get(key) ?? []), ...(claims.get(key) ?? [])].sort(
+        (a, b) =>
+          Number(frozen.has(a.provider)) - Number(frozen.has(b.provider)) ||
+          compareProviders(a.provider, b.provider),
+      );
+      return all.length === 0 ? [] : [[key, all] as const];
+    }),
+  );
+}
+
+/** What this provider has before and after the write is a change in place, which another notice words. */
+function handOverOf(
+  change: Change,
+  id: ProviderId,
+  old: Claim | undefined,
+  now: Claim | undefined,
+): readonly HandOver[] {
+  if (change.kind === 'handedOver') {
+    const { before, after } = change;
+    return after.provider === id
+      ? [{ effect: 'taken', claim: after, other: before }]
+      : [{ effect: 'handed', claim: before, other: after }];
+  }
+  if (change.kind !== 'kept' || change.after.provider === id || now === undefined) return [];
+  const isKnown = old !== undefined && hasSameForm(old, now);
+  return isKnown ? [] : [{ effect: 'not got', claim: now, other: change.after }];
+}
+
+function hasSameForm(a: Claim, b: Claim): boolean {
+  return isDeepStrictEqual(formOf(a), formOf(b));
+}
+
+/** Returns the object that the claim wants, without its provider. */
+function formOf({ content, expiresAt }: Claim): unknown {
+  if (content.kind === 'object') return [content.body, expiresAt];
+  const { source, copy } = content.share;
+  return [source, copy];
+}
+
+/** False for an object that the installation does not let Reeve create, so that it never existed. */
+function mayExist({ type, name }: Claim, install: Install): boolean {
+  if (groupKind(type) === groupKind(secretObjectType)) return mayMakeSecret(name, install);
+  return groupKind(type) === groupKind(roleBindingType) || isProvided(type, install);
+}
+
+// Adds up the contents of a policy that existing namespaces do not get, because a template skips or fails there.
+
+/** A reason can name a value of the namespace, so that each namespace has another one. */
+const maxReasons = 3;
+const otherReasons = 'for other reasons';
+
+export class UnrenderedContents {
+  /** By content, then by reason. */
+  readonly #found = new Map<string, Map<string, UnrenderedContent & { readonly names: string[] }>>();
+
+  /** Each content and reason, with the names of the namespaces. The name of the object is that of the first namespace. */
+  get all() {
+    return [...this.#found.values()].flatMap((reasons) => [...reasons.values()]);
+  }
+
+  add(content: UnrenderedContent, namespace: string): void {
+    const key = `${content.index} ${content.kind}`;
+    const reasons =
+      this.#found.get(key) ?? new Map<string, UnrenderedContent & { readonly names: string[] }>();
+    this.#found.set(key, reasons);
+    const isShown = reasons.has(content.message) || reasons.size < maxReasons;
+    const message = isShown ? content.message : otherReasons;
+    const known = reasons.get(message) ?? { ...content, message, names: [] };
+    reasons.set(message, known);
+    known.names.push(namespace);
+  }
+}
+
+// Finds the other policies and shares that could want the same objects as a provider.
+
+/** Returns a snapshot with only these policies and shares. Undefined if there are none. */
+function providersLike(
+  { before, after }: ProviderWrite,
+  snapshot: ClusterSnapshot,
+): ClusterSnapshot | undefined {
+  const versions = [before, after].filter((version) => version !== undefined);
+  const policies = policiesLike(versions, snapshot);
+  const shares = sharesLike(versions, snapshot);
+  if (policies.length + shares.length === 0) return undefined;
+  return {
+    ...snapshot,
+    policies: new PolicySet(policies, { excludedNamespaces: [] }),
+    shares: new ShareSet(shares),
+  };
+}
+
+function policiesLike(versions: readonly ProviderDefinition[], snapshot: ClusterSnapshot) {
+  const { policies } = snapshot;
+  const own = versions.flatMap((version) => (version.kind === 'NamespacePolicy' ? [version.compiled] : []));
+  const ids = new Set(own.map(({ id }) => id));
+  const wanted = own.flatMap(({ contents }) => contents);
+  // Thousands of tenants can have bindings, so each is compared only with what its own namespace gets.
+  const isTenants = own.every(({ id }) => namespaceOfProvider(id) !== undefined);
+  const others = isTenants
+    ? policies.candidates(
+        'namespaces',
+        own.slice(0, 1).flatMap(({ id }) => reachableBy(id, snapshot)),
+      )
+    : policies.policies;
+  return others.filter(
+    ({ id, contents }) =>
+      !ids.has(id) && contents.some((content) => wanted.some((each) => mayBeSame(content, each))),
+  );
+}
+
+/** Only shares provide Secrets, so only a share can want the copy of a share. */
+function sharesLike(versions: readonly ProviderDefinition[], { shares }: ClusterSnapshot) {
+  const own = versions.flatMap((version) => (version.kind === 'SecretShare' ? [version.compiled] : []));
+  return shares.shares.filter((share) =>
+    own.some(({ id, copy }) => share.id !== id && share.copy.name === copy.name),
+  );
+}
+
+/** Rendering the contents of all policies for all namespaces would take too long, so other names are left out early. */
+function mayBeSame(a: CompiledContent, b: CompiledContent): boolean {
+  if (groupKind(a.type) !== groupKind(b.type)) return false;
+  const [one, other] = [fixedPart(a.name), fixedPart(b.name)];
+  if (one === a.name && other === b.name) return one === other;
+  return one === a.name
+    ? one.startsWith(other)
+    : other === b.name
+      ? other.startsWith(one)
+      : one.startsWith(other) || other.startsWith(one);
+}
+
+/** The text before the first expression or escape. */
+function fixedPart(name: string): string {
+  return name.replace(/\$.*$/s, '');
+}
