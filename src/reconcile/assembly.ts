@@ -12,7 +12,6 @@ import { Finalizers, ProviderStatuses } from './provider/provider-writes.ts';
 import type { FuseOptions } from './fuse/fuse.ts';
 import { InitialSync, ProviderLedger } from './ledger.ts';
 import { WatchSync, accountsWatch } from './live/watches.ts';
-import { AccountKeeper } from './namespace/account-keeper.ts';
 import { NamespaceConditions } from './namespace/namespace-conditions.ts';
 import { NamespaceWorker } from './namespace/namespace-worker.ts';
 import { DefaultsRepairer } from './namespace/audits.ts';
@@ -171,7 +170,6 @@ function createNamespaceWorker(options: AssemblyOptions, parts: Parts): Namespac
   return new NamespaceWorker({
     ...given,
     executor: new StepExecutor(given),
-    accountKeeper: new AccountKeeper(given),
     repairer: new DefaultsRepairer(given),
   });
 }

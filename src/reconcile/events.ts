@@ -1,7 +1,7 @@
 // Records Kubernetes events: summed up on the provider and on the namespace, and one on each changed object.
 import type { Observed } from '../policy/plan/observed.ts';
 import type { WriteStep } from '../policy/plan/plan-claim.ts';
-import { ownerOf, type DoneStep } from '../policy/plan/plan.ts';
+import { ownerOf, type ObjectStep } from '../policy/plan/plan.ts';
 import { countedWord } from '../base/plural.ts';
 import type { MissingKey } from '../policy/plan/repair.ts';
 import { providerRef, type ProviderId } from '../policy/terms/provider-id.ts';
@@ -46,7 +46,7 @@ export class EventAnnouncer {
   }
 
   /** `object` is the current object, or its last state when it was deleted. `note` says more. */
-  wrote(step: DoneStep, object: EventObject, note?: EventNote): void {
+  wrote(step: ObjectStep, object: EventObject, note?: EventNote): void {
     const provider = ownerOf(step);
     const { kind, name, namespace = '' } = object;
     const [reason, action] = reasonOf(step);
@@ -196,7 +196,7 @@ function withUid(object: EventObject, uid: string | undefined): EventObject {
   return uid === undefined || uid === '' ? object : { ...object, uid };
 }
 
-function reasonOf(step: DoneStep): readonly [reason: string, action: string] {
+function reasonOf(step: ObjectStep): readonly [reason: string, action: string] {
   switch (step.kind) {
     case 'create':
       return ['Created', 'Create'];

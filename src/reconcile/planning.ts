@@ -46,6 +46,7 @@ export function assemblePlanning(options: PlanningOptions) {
     cluster,
     desiredCache,
     objects,
+    accounts,
     sources,
     fuse,
     writer,

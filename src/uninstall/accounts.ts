@@ -1,8 +1,8 @@
 // Takes back the fields that policies added to ServiceAccounts of other owners, or leaves them in place.
 import { observeAccount, type ObservedAccount } from '../policy/plan/account.ts';
-import type { FieldsFate } from '../policy/plan/next-account.ts';
-import { planAccount, type AccountStep } from '../policy/plan/plan-account.ts';
+import { planAccount, type FieldsFate } from '../policy/plan/plan-account.ts';
 import { serviceAccountType, type ProviderState } from '../policy/terms/provider-id.ts';
+import { applyFields } from '../reconcile/namespace/object-writes.ts';
 import type { ContentsRemoval } from './contents.ts';
 import type { Facts } from './facts.ts';
 import {
@@ -61,7 +61,10 @@ async function clear(
   });
   const name = nameOfAccount(live);
   try {
-    if (step !== undefined) await carryOut(step, writer);
+    if (step !== undefined)
+      await applyFields(step, async (object, manager) =>
+        observeAccount(await writer.apply(object, { force: true, manager })),
+      );
     say(`${fates.has('removed') ? 'took fields back from' : 'kept the fields of'} ${name}`);
     return undefined;
   } catch (error) {
@@ -78,13 +81,4 @@ function fateOf(state: ProviderState | undefined, keepContents: boolean): Fields
   if (keepContents || state === undefined) return 'released';
   const stays = state.deletionPolicy === 'Orphan' || state.isSuspended || !state.isValid;
   return stays ? 'released' : 'removed';
-}
-
-async function carryOut({ live, applies }: AccountStep, writer: ContentsRemoval['writer']): Promise<void> {
-  const { namespace, name, uid } = live;
-  let { resourceVersion } = live;
-  for (const { manager, fields } of applies) {
-    const object = { ...serviceAccountType, metadata: { namespace, name, uid, resourceVersion }, ...fields };
-    ({ resourceVersion } = observeAccount(await writer.apply(object, { force: true, manager })));
-  }
 }

@@ -1,16 +1,13 @@
 // Plans one namespace: what Reeve would write there, what it would not do, and why.
 import { keyPath, nameOf, withMetadata, type KubeObject } from '../../base/metadata.ts';
 import { isManaged, type Desired } from '../../policy/desired/desired.ts';
-import { isDefaultAccount, type ObjectResult } from '../../policy/plan/observed.ts';
+import type { ObjectResult } from '../../policy/plan/observed.ts';
 import type { MissingDefaults } from '../../policy/plan/repair.ts';
-import type { DoneStep } from '../../policy/plan/plan.ts';
-import { unknownAccounts, AccountsPlanner } from '../../reconcile/namespace/account-keeper.ts';
 import type { NamespacePlan } from '../../reconcile/namespace/namespace-planner.ts';
-import { notCreatedYet } from '../../reconcile/namespace/step-executor.ts';
 import { namespaceType } from '../input/loaded-state.ts';
 import type { PlanChange } from '../output-schemas/plan-output.ts';
 import type { PlannedState } from './planned-state.ts';
-import { accountRow, plannedObject, stepRow } from './step-rows.ts';
+import { plannedObject, stepRow } from './step-rows.ts';
 import { heldText } from '../../policy/plan/fuse.ts';
 import { confirmDeletionsAnnotation } from '../../schema/names.ts';
 import { kindOfKey, nameOfKey, roleBindingType, type ObjectKey } from '../../policy/terms/provider-id.ts';
@@ -62,40 +59,11 @@ export async function namespaceRows(
   const plan = await planned.planning.planner.plan(name, neverAborted);
   if (plan === undefined) return undefined;
   const rows = [
-    ...plan.steps.map((step) => rowOf(step, plan, planned)),
+    ...plan.steps.map((step) => stepRow(step, planned.state)),
     ...plan.outcomes.map((outcome) => resultRow(outcome, plan, planned)),
     ...contentRows(plan, planned.state.install),
-    ...(await accountRows(planned, plan)),
   ];
   return rows.filter((row) => row !== undefined);
-}
-
-function rowOf(step: DoneStep, plan: NamespacePlan, planned: PlannedState): PlanChange | undefined {
-  const isEarly = step.kind === 'create' && isDefaultAccount(step.claim.type, step.claim.name);
-  return isEarly ? resultRow(notCreatedYet(step), plan, planned) : stepRow(step, planned.state);
-}
-
-async function accountRows(
-  planned: PlannedState,
-  plan: NamespacePlan,
-): Promise<readonly (PlanChange | undefined)[]> {
-  const { planning, cluster } = planned;
-  const { desired, namespaceObject } = plan;
-  const namespace = nameOf(namespaceObject);
-  const planner = new AccountsPlanner({ ...planning, cluster });
-  const keys = [...planner.keysIn(namespace, desired)];
-  if (keys.length > 0 && !planning.accounts.isSynced)
-    return unknownAccounts(desired).flatMap(({ outcome }) =>
-      outcome === undefined ? [] : resultRow(outcome, plan, planned),
-    );
-  if (keys.length > 0) await planner.prepare(neverAborted);
-  return keys.flatMap((key) => {
-    const { step, results } = planner.plan(namespace, key, desired);
-    return [
-      ...results.map((result) => resultRow(result, plan, planned)),
-      ...(step === undefined ? [] : [accountRow(step)]),
-    ];
-  });
 }
 
 // Words what the reconciler would not do as rows: conflicts, missing sources, held deletions, skipped contents.

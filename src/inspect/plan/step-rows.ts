@@ -8,7 +8,7 @@ import {
 } from '../../base/metadata.ts';
 import { isJsonObject, ownMember, type JsonObject } from '../../base/json.ts';
 import { isWhollyOurs } from '../../policy/plan/desired-object.ts';
-import { type Observed, isDefaultAccount } from '../../policy/plan/observed.ts';
+import type { Observed } from '../../policy/plan/observed.ts';
 import type { AccountStep } from '../../policy/plan/plan-account.ts';
 import type { WriteStep } from '../../policy/plan/plan-claim.ts';
 import { serviceAccountType, type ObjectType } from '../../policy/terms/provider-id.ts';
@@ -22,15 +22,13 @@ import { clipped } from '../../base/text.ts';
 
 type Removal = Extract<DoneStep, { readonly kind: 'delete' | 'release' }>;
 
-/** Returns undefined if the step would write nothing, or cannot be taken yet. */
+/** Returns undefined if the step would write nothing. */
 export function stepRow(step: DoneStep, state: ClusterState): PlanChange | undefined {
   if (step.kind === 'delete' || step.kind === 'release') return removalRow(step);
+  if (step.kind === 'fields') return accountRow(step);
   const { claim, live, object } = step;
   const about = { object: plannedObject(claim, object.metadata.namespace), provider: claim.provider };
-  if (live === undefined)
-    return isDefaultAccount(claim.type, claim.name)
-      ? undefined
-      : { action: 'create', ...about, certain: true };
+  if (live === undefined) return { action: 'create', ...about, certain: true };
   const stored = storedForm(live, state);
   const set = stored === undefined ? undefined : fieldsOfReeve(stored);
   if (step.kind === 'check' && set !== undefined && holdsAll(set, contentOf(object))) return undefined;
@@ -53,7 +51,7 @@ function removalRow({ kind, owner, live, isExpired, ...step }: Removal): PlanCha
   return { action: 'release', ...about, ...expiry, message };
 }
 
-export function accountRow({ live, applies, claims, leaving }: AccountStep): PlanChange {
+function accountRow({ live, applies, claims, leaving }: AccountStep): PlanChange {
   const owners = [...claims.map(({ provider }) => provider), ...leaving];
   const metadata = { name: live.name, namespace: live.namespace };
   const wanted = applies.flatMap(({ fields }) => (Object.keys(fields).length === 0 ? [] : [fields])).at(-1);

@@ -265,6 +265,8 @@ export interface ObjectResult {
   /** One word in CamelCase, as in a condition. */
   readonly reason: string;
   readonly message: string;
+  /** A failure that Kubernetes or a watch most likely ends within seconds. */
+  readonly isEarly?: true;
 }
 
 type About = Pick<ObjectResult, 'provider' | 'key'>;
@@ -291,6 +293,12 @@ export function conflictResult(
 
 export function failedResult({ provider, key }: About, reason: string, message: string): ObjectResult {
   return { provider, key, state: 'failed', reason, message };
+}
+
+/** Reeve creating it first would be a race with Kubernetes, which creates it in every namespace. */
+export function defaultNotCreated(about: About, use: 'changes it' | 'adds fields to it'): ObjectResult {
+  const message = `Kubernetes has not created it yet, and Reeve only ${use}: check that kube-controller-manager runs its controller serviceaccount`;
+  return { ...failedResult(about, 'NotCreatedYet', message), isEarly: true };
 }
 
 export function undesiredResult({ provider, key }: About, reason: string, message: string): ObjectResult {

@@ -1,20 +1,38 @@
-// Plans the fields of one ServiceAccount that Reeve does not own: what providers add, and what Reeve takes back.
+// Plans the fields of ServiceAccounts that Reeve does not own: what providers add, and what Reeve takes back.
 import { isDeepStrictEqual } from 'node:util';
 import type { JsonObject } from '../../base/json.ts';
 import { keptFieldManager } from '../../schema/names.ts';
-import type { FieldsClaim } from '../desired/desired.ts';
-import { compareProviders, type ProviderId } from '../terms/provider-id.ts';
+import type { FieldsClaim, Freeze } from '../desired/desired.ts';
+import { compareProviders, kindOfProvider, type ProviderId } from '../terms/provider-id.ts';
 import { automountItem, fieldsOf, managerOf, markOf, maxMarks, type ObservedAccount } from './account.ts';
-import { knownOwners, NextAccount, type AccountInput } from './next-account.ts';
 import {
   conflictResult,
   failedResult,
+  defaultNotCreated,
+  isDefaultAccount,
   syncedResult,
   terminatingText,
   type ObjectResult,
 } from './observed.ts';
+import type { PlanInput } from './plan-input.ts';
+
+/** What happens to fields that a provider no longer wants. `released`: they stay, and are no longer Reeve's. */
+export type FieldsFate = 'kept' | 'released' | 'removed';
+
+interface AccountInput {
+  readonly live: ObservedAccount | undefined;
+  /** What providers want of this account. */
+  readonly claims: readonly FieldsClaim[];
+  /** The provider that wants the account as a whole. */
+  readonly whole: ProviderId | undefined;
+  /** All known policies and bindings. */
+  readonly providers: () => readonly ProviderId[];
+  readonly freezeOf: (provider: ProviderId) => Freeze | undefined;
+  readonly fateOf: (provider: ProviderId) => FieldsFate;
+}
 
 export interface AccountStep {
+  readonly kind: 'fields';
   readonly live: ObservedAccount;
   /** One after another. An apply without fields takes back what its manager owns alone. */
   readonly applies: readonly { readonly manager: string; readonly fields: JsonObject }[];
@@ -28,6 +46,37 @@ export interface AccountPlan {
   /** Results of the claims that need no step. */
   readonly results: readonly ObjectResult[];
   readonly step: AccountStep | undefined;
+}
+
+/** Plans the accounts that providers add fields to, and those that still have such fields. */
+export function planAccounts(
+  { accounts, desired, snapshot }: PlanInput,
+  fateOf: AccountInput['fateOf'],
+): readonly AccountPlan[] {
+  if (accounts === undefined)
+    return [{ results: [...desired.fields.values()].flat().map(unknownAccount), step: undefined }];
+  const keys = new Set([...desired.fields.keys(), ...accounts.marked.map(({ key }) => key)]);
+  return [...keys].map((key) =>
+    planAccount({
+      live: accounts.liveOf(key),
+      claims: desired.fields.get(key) ?? [],
+      whole: desired.claims.get(key)?.[0]?.provider,
+      providers: () => [...snapshot.providers.keys()].filter(addsFields),
+      freezeOf: (provider) => desired.frozen.get(provider),
+      fateOf,
+    }),
+  );
+}
+
+/** A SecretShare provides Secrets alone. */
+export function addsFields(provider: ProviderId): boolean {
+  return kindOfProvider(provider) !== 'SecretShare';
+}
+
+/** The watch has just begun, or Reeve's account has no right to it. */
+function unknownAccount(claim: FieldsClaim): ObjectResult {
+  const message = 'Reeve cannot watch ServiceAccounts yet: it may have no right to list and watch them';
+  return { ...failedResult(claim, 'KindUnavailable', message), isEarly: true };
 }
 
 export function planAccount(input: AccountInput): AccountPlan {
@@ -48,14 +97,13 @@ export function planAccount(input: AccountInput): AccountPlan {
   const conflicts = wishes.active.flatMap((claim) => next.lost(claim) ?? []);
   const results = [...wishes.results, ...conflicts, ...frozenResults(input, next)];
   if (applies.length === 0) return { results: [...results, ...fulfilled.map(syncedResult)], step: undefined };
-  return { results, step: { live, applies, claims: fulfilled, leaving: [...next.leaving] } };
+  return { results, step: { kind: 'fields', live, applies, claims: fulfilled, leaving: [...next.leaving] } };
 }
 
 function notCreatedYet(claim: FieldsClaim): ObjectResult {
+  if (isDefaultAccount(claim.type, claim.name)) return defaultNotCreated(claim, 'adds fields to it');
   const message =
-    claim.name === 'default'
-      ? 'Kubernetes has not created it yet, and Reeve only adds fields to it: check that kube-controller-manager runs its controller serviceaccount'
-      : 'no ServiceAccount of this name exists yet, and Reeve only adds fields to it: create it, or provide it in contents.resources';
+    'no ServiceAccount of this name exists yet, and Reeve only adds fields to it: create it, or provide it in contents.resources';
   return failedResult(claim, 'NotCreatedYet', message);
 }
 
@@ -177,4 +225,110 @@ export function hasFieldsOf(provider: ProviderId, live: ObservedAccount): boolea
 
 function heldItems(provider: ProviderId, { marks, pullSecrets }: ObservedAccount): readonly string[] {
   return [...pullSecrets, automountItem].filter((item) => marks.has(markOf(provider, item)));
+}
+
+/** What the account has after the plan, and the marks of what Reeve has added then. */
+class NextAccount {
+  readonly pullSecrets: string[] = [];
+  automount: boolean | undefined;
+  readonly listMarks = new Set<string>();
+  readonly automountMarks = new Set<string>();
+  readonly leaving = new Set<ProviderId>();
+  readonly #live: ObservedAccount;
+  readonly #active: readonly FieldsClaim[];
+  readonly #fateOf: AccountInput['fateOf'];
+  readonly #known: readonly ProviderId[];
+
+  constructor(live: ObservedAccount, active: readonly FieldsClaim[], input: AccountInput) {
+    this.#live = live;
+    this.#active = active;
+    this.#fateOf = input.fateOf;
+    this.#known = knownOwners(live, input);
+    this.automount = live.automount;
+    this.#planList();
+    this.#planAutomount();
+  }
+
+  get marks(): ReadonlySet<string> {
+    return this.listMarks.union(this.automountMarks);
+  }
+
+  /** Returns the conflict of a claim whose value for automountServiceAccountToken is not the one that wins. */
+  lost(claim: FieldsClaim): ObjectResult | undefined {
+    const { automount } = claim.content.fields;
+    if (automount === undefined || automount === this.automount) return undefined;
+    const winner = this.#active.find(({ content }) => content.fields.automount === this.automount);
+    const who = winner?.provider ?? 'a suspended policy';
+    const message = `${who} sets automountServiceAccountToken to false, which wins over true; its imagePullSecrets are added`;
+    return conflictResult(claim, 'ProvidedByAnother', message);
+  }
+
+  #planList(): void {
+    const { pullSecrets, isListApplied } = this.#live;
+    for (const item of pullSecrets) {
+      const owners = isListApplied ? [] : this.#ownersOf(item);
+      const staying = owners.length === 0 ? [] : [...this.#wantedBy(item), ...this.#kept(owners)];
+      for (const provider of staying) this.listMarks.add(markOf(provider, item));
+      // An item without an owner belongs to another user, also if a policy wants the same.
+      if (owners.length === 0 || staying.length > 0 || this.#isReleased(owners)) this.pullSecrets.push(item);
+      this.#leave(owners, staying);
+    }
+    for (const { provider, content } of this.#active)
+      for (const item of content.fields.pullSecrets) {
+        if (pullSecrets.includes(item)) continue;
+        if (!this.pullSecrets.includes(item)) this.pullSecrets.push(item);
+        this.listMarks.add(markOf(provider, item));
+      }
+  }
+
+  /** A token that is not mounted is the safer end of a contradiction. */
+  #planAutomount(): void {
+    const owners = this.#ownersOf(automountItem);
+    const kept = this.#kept(owners);
+    const values = this.#active.map(({ content }) => content.fields.automount);
+    if (kept.length > 0) values.push(this.#live.automount);
+    const winner = [false, true].find((value) => values.includes(value));
+    const isTheirs = owners.length === 0 && winner === this.#live.automount;
+    const wanting = this.#active.filter(({ content }) => content.fields.automount === winner);
+    const staying =
+      winner === undefined || isTheirs
+        ? []
+        : [...wanting.map(({ provider }) => provider), ...(winner === this.#live.automount ? kept : [])];
+    for (const provider of staying) this.automountMarks.add(markOf(provider, automountItem));
+    if (winner !== undefined) this.automount = winner;
+    else if (owners.length > 0 && !this.#isReleased(owners)) this.automount = undefined;
+    this.#leave(owners, staying);
+  }
+
+  #ownersOf(item: string): readonly ProviderId[] {
+    const { marks } = this.#live;
+    return marks.size === 0 ? [] : this.#known.filter((provider) => marks.has(markOf(provider, item)));
+  }
+
+  #wantedBy(item: string): readonly ProviderId[] {
+    return this.#active.flatMap(({ provider, content }) =>
+      content.fields.pullSecrets.includes(item) ? [provider] : [],
+    );
+  }
+
+  #kept(owners: readonly ProviderId[]): readonly ProviderId[] {
+    return owners.filter((provider) => this.#fateOf(provider) === 'kept');
+  }
+
+  #isReleased(owners: readonly ProviderId[]): boolean {
+    return owners.some((provider) => this.#fateOf(provider) === 'released');
+  }
+
+  #leave(owners: readonly ProviderId[], staying: readonly ProviderId[]): void {
+    for (const provider of owners) if (!staying.includes(provider)) this.leaving.add(provider);
+  }
+}
+
+/** Mostly those that want fields now explain all marks, so that the others need not be tried. */
+function knownOwners({ marks, pullSecrets }: ObservedAccount, input: AccountInput): readonly ProviderId[] {
+  if (marks.size === 0) return [];
+  const wanting = input.claims.map(({ provider }) => provider);
+  const items = [...pullSecrets, automountItem];
+  const explained = new Set(wanting.flatMap((provider) => items.map((item) => markOf(provider, item))));
+  return marks.isSubsetOf(explained) ? wanting : [...new Set([...wanting, ...input.providers()])];
 }

@@ -16,7 +16,15 @@ import {
   orphanedFromKey,
 } from '../../schema/names.ts';
 import type { CopyPayload, CopyState } from './copy.ts';
-import { type Observed, failedResult, syncedResult, terminatingText, type ObjectResult } from './observed.ts';
+import {
+  type Observed,
+  defaultNotCreated,
+  failedResult,
+  isDefaultAccount,
+  syncedResult,
+  terminatingText,
+  type ObjectResult,
+} from './observed.ts';
 import { isWhollyOurs, desiredObject, refusalOf, unnamed } from './desired-object.ts';
 import type { ClaimScope, PlanInput } from './plan-input.ts';
 import type { CompiledShare } from '../compile/compile-policy.ts';
@@ -104,7 +112,9 @@ function planWrite(
   if (kind === 'none' || (isFrozen && writeOf(unnamed(object)) === 'none')) return syncedResult(claim);
   const surplus =
     payload === undefined ? foreignSurplus(claim, object, live) : surplusOf(object, payload, live);
-  return allowedWrite({ kind, claim, object, live, surplus: withOrphanMark(surplus, live) }, input);
+  const step = allowedWrite({ kind, claim, object, live, surplus: withOrphanMark(surplus, live) }, input);
+  const isEarly = 'kind' in step && live === undefined && isDefaultAccount(claim.type, claim.name);
+  return isEarly ? defaultNotCreated(claim, 'changes it') : step;
 }
 
 /** True if another client created the object. An object that its provider takes back was Reeve's already. */

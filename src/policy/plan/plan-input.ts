@@ -2,6 +2,7 @@
 import type { KubeObject } from '../../base/metadata.ts';
 import type { ProviderId, ObjectKey } from '../terms/provider-id.ts';
 import type { ClusterSnapshot } from '../compile/snapshot.ts';
+import type { ObservedAccount } from './account.ts';
 import type { CopyState } from './copy.ts';
 import type { Desired, Claim } from '../desired/desired.ts';
 import type { FuseVerdict } from './fuse.ts';
@@ -14,6 +15,13 @@ import type { CompiledShare } from '../compile/compile-policy.ts';
  */
 export type ClaimScope = 'allowed' | 'not-allowed' | 'unknown';
 
+/** The ServiceAccounts of one namespace. */
+interface LiveAccounts {
+  /** Accounts with fields that Reeve has added. */
+  readonly marked: readonly ObservedAccount[];
+  readonly liveOf: (key: ObjectKey) => ObservedAccount | undefined;
+}
+
 export interface PlanInput {
   readonly namespaceObject: KubeObject;
   readonly snapshot: ClusterSnapshot;
@@ -22,8 +30,10 @@ export interface PlanInput {
   readonly ours: readonly Observed[];
   /** Returns the live object with the key, whether Reeve manages it or not. */
   readonly liveOf: (key: ObjectKey) => Observed | undefined;
+  /** Undefined while the watch of ServiceAccounts has not synced. */
+  readonly accounts: LiveAccounts | undefined;
   readonly copyStateOf: (share: CompiledShare) => CopyState;
-  readonly fuseOf: (provider: ProviderId, live: Observed) => FuseVerdict;
+  readonly fuseOf: (provider: ProviderId, live?: Observed) => FuseVerdict;
   readonly scopeOf: (claim: Claim) => ClaimScope;
   readonly now: Date;
 }

@@ -1,11 +1,17 @@
 // Plans one namespace: the steps that bring its objects in sync, and results for objects that need no step.
 import { managedByLabel, managedByReeve, ownerAnnotation } from '../../schema/names.ts';
-import { kindOfProvider, type ProviderId, namespaceOfProvider } from '../terms/provider-id.ts';
+import {
+  kindOfProvider,
+  type ProviderId,
+  namespaceOfProvider,
+  serviceAccountType,
+} from '../terms/provider-id.ts';
 import { heldHereText } from './fuse.ts';
 import {
   grantsAccess,
   type Observed,
   conflictResult,
+  failedResult,
   terminatingText,
   undesiredResult,
   type Follower,
@@ -13,6 +19,7 @@ import {
 } from './observed.ts';
 import type { CompiledShare } from '../compile/compile-policy.ts';
 import { differingFields } from './desired-object.ts';
+import { planAccounts, type AccountStep, type FieldsFate } from './plan-account.ts';
 import { planClaim, type ClaimStep } from './plan-claim.ts';
 import type { PlanInput } from './plan-input.ts';
 import type { Claim } from '../desired/desired.ts';
@@ -20,6 +27,7 @@ import { quoted } from '../../base/text.ts';
 
 export type PlanStep =
   | ClaimStep
+  | AccountStep
   | {
       readonly kind: 'delete';
       readonly owner: ProviderId;
@@ -36,12 +44,11 @@ export type PlanStep =
       readonly isExpired: boolean;
     };
 
-/** A step that writes. The planner does the reading steps itself. */
+/** A step that writes. */
 export type DoneStep = Exclude<PlanStep, { readonly kind: 'read' | 'read-source' }>;
 
-export function ownerOf(step: PlanStep): ProviderId {
-  return step.kind === 'delete' || step.kind === 'release' ? step.owner : step.claim.provider;
-}
+/** A step that writes an object as a whole. */
+export type ObjectStep = Exclude<DoneStep, AccountStep>;
 
 interface Plan {
   readonly steps: readonly PlanStep[];
@@ -77,10 +84,22 @@ export function planNamespace(input: PlanInput): Plan {
     const result = planUnclaimed(live, input);
     if (result !== undefined) take(result);
   }
+  for (const { step, results: others } of planAccounts(input, (provider) => fateOf(provider, input))) {
+    results.push(...others);
+    if (step !== undefined) steps.push(step);
+  }
   const unowned = input.ours.filter(
     ({ lacksOwner, isTerminating, key }) => lacksOwner && !isTerminating && !input.desired.claims.has(key),
   );
   return { steps, results, followers, unowned };
+}
+
+/** Taking fields back deletes nothing, so the fuse holds nothing back. What it releases stays, as objects do. */
+function fateOf(provider: ProviderId, input: PlanInput): FieldsFate {
+  if (isFrozen(provider, input)) return 'kept';
+  const { kind } = input.fuseOf(provider);
+  if (kind === 'unknown') return 'kept';
+  return kind === 'release' ? 'released' : 'removed';
 }
 
 function planWinner(claim: Claim, live: Observed | undefined, input: PlanInput): PlanStep | ObjectResult {
@@ -268,4 +287,62 @@ export function isFrozen(
   const state = snapshot.providers.get(owner);
   // The fuse decides about the objects of a provider that is being deleted.
   return state !== undefined && !state.isDeleting && (!state.isValid || state.isSuspended);
+}
+
+// Says of a step for whom and where it writes, and what its failure means.
+
+/** The providers for which a step writes. */
+export function ownersOf(step: PlanStep): readonly ProviderId[] {
+  if (step.kind !== 'fields') return [ownerOf(step)];
+  return [...step.claims.map(({ provider }) => provider), ...step.leaving];
+}
+
+export function ownerOf(step: Exclude<PlanStep, AccountStep>): ProviderId {
+  return step.kind === 'delete' || step.kind === 'release' ? step.owner : step.claim.provider;
+}
+
+/** Returns where a step writes, for one of its providers. */
+export function placeOf(step: DoneStep, owner: ProviderId) {
+  switch (step.kind) {
+    case 'fields':
+      return { ...placeIn(step.live), kind: serviceAccountType.kind, owner };
+    case 'delete':
+    case 'release':
+      return { ...placeIn(step.live), kind: step.live.type.kind, owner };
+    case 'create':
+    case 'update':
+    case 'check':
+    case 'replace': {
+      const { object, claim } = step;
+      return { namespace: object.metadata.namespace ?? '', kind: claim.type.kind, name: claim.name, owner };
+    }
+    default:
+      return step satisfies never;
+  }
+}
+
+function placeIn({ namespace, name }: Pick<Observed, 'namespace' | 'name'>) {
+  return { namespace, name };
+}
+
+/** Returns the results of a step that failed. */
+export function outcomesOf(step: DoneStep, reason: string, message: string): readonly ObjectResult[] {
+  switch (step.kind) {
+    case 'fields': {
+      const { claims, leaving, live } = step;
+      const kept = (provider: ProviderId): ObjectResult =>
+        undesiredResult({ provider, key: live.key }, reason, `its fields stay: ${message}`);
+      return [...claims.map((claim) => failedResult(claim, reason, message)), ...leaving.map(kept)];
+    }
+    case 'delete':
+    case 'release':
+      return [undesiredResult({ provider: step.owner, key: step.live.key }, reason, message)];
+    case 'create':
+    case 'update':
+    case 'check':
+    case 'replace':
+      return [failedResult(step.claim, reason, message)];
+    default:
+      return step satisfies never;
+  }
 }

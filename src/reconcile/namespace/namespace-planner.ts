@@ -11,11 +11,13 @@ import {
   type Follower,
   type ObjectResult,
 } from '../../policy/plan/observed.ts';
-import { planNamespace, type PlanStep, type DoneStep } from '../../policy/plan/plan.ts';
+import { addsFields } from '../../policy/plan/plan-account.ts';
+import { planNamespace, type DoneStep, type PlanStep } from '../../policy/plan/plan.ts';
 import type { LiveCluster } from '../../state/live-cluster.ts';
 import type { DesiredCache } from '../fuse/undesired-objects.ts';
 import type { Fuse } from '../fuse/fuse.ts';
 import { refOf } from './object-writes.ts';
+import type { ObservedAccounts } from '../live/observed-accounts.ts';
 import type { ObservedObjects } from '../live/observed-objects.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { ObjectWriter } from '../../base/object-writer.ts';
@@ -28,6 +30,7 @@ interface PlannerOptions {
   readonly cluster: Pick<LiveCluster, 'snapshot'>;
   readonly desiredCache: DesiredCache;
   readonly objects: ObservedObjects;
+  readonly accounts: ObservedAccounts;
   readonly sources: Sources;
   readonly fuse: Fuse;
   readonly writer: Pick<ObjectWriter, 'read'>;
@@ -89,15 +92,22 @@ export class NamespacePlanner {
   async #prepare(name: string, unjudged: Map<ProviderId, WriteError>, signal: AbortSignal): Promise<void> {
     const { objects, fuse } = this.#options;
     const unasked = (): readonly ProviderId[] =>
-      objects
-        .ours(name)
-        .flatMap(({ owner }) => owner ?? [])
-        .filter((provider) => !unjudged.has(provider) && !fuse.isPrepared([provider]));
+      [...objects.ours(name).flatMap(({ owner }) => owner ?? []), ...this.#losingFields(name)].filter(
+        (provider) => !unjudged.has(provider) && !fuse.isPrepared([provider]),
+      );
     for (let providers = unasked(); providers.length > 0; providers = unasked()) {
       const writeError = await this.#ask(providers, signal);
       if (writeError === undefined) continue;
       for (const provider of unasked()) if (providers.includes(provider)) unjudged.set(provider, writeError);
     }
+  }
+
+  /** Returns the providers being deleted of which a ServiceAccount in the namespace may have fields. */
+  #losingFields(name: string): readonly ProviderId[] {
+    const { accounts, cluster } = this.#options;
+    if (accounts.markedIn(name).length === 0) return [];
+    const states = [...cluster.snapshot().providers.values()];
+    return states.flatMap(({ id, isDeleting }) => (isDeleting && addsFields(id) ? [id] : []));
   }
 
   async #ask(providers: readonly ProviderId[], signal: AbortSignal): Promise<WriteError | undefined> {
@@ -114,7 +124,7 @@ export class NamespacePlanner {
     name: string,
     unjudged: ReadonlyMap<ProviderId, WriteError>,
   ): (NamespacePlan & { readonly reads: readonly ReadStep[] }) | undefined {
-    const { cluster, desiredCache, objects, sources, fuse, clock } = this.#options;
+    const { cluster, desiredCache, objects, accounts, sources, fuse, clock } = this.#options;
     const snapshot = cluster.snapshot();
     const namespaceObject = snapshot.namespace(name);
     if (namespaceObject === undefined || !isManaged(namespaceObject, snapshot)) return undefined;
@@ -125,6 +135,9 @@ export class NamespacePlanner {
       desired,
       ours: objects.ours(name),
       liveOf: (key) => objects.get(name, key),
+      accounts: accounts.isSynced
+        ? { marked: accounts.markedIn(name), liveOf: (key) => accounts.get(name, key) }
+        : undefined,
       copyStateOf: (share) => sources.copyStateOf(share),
       fuseOf: (provider, live) =>
         unjudged.has(provider) ? { kind: 'unknown' } : fuse.verdictOf(provider, live),

@@ -8,10 +8,9 @@ import {
   namespaceReadiness,
   terminatingReadiness,
 } from '../../policy/status/namespace-ready.ts';
-import type { AccountKeeper } from './account-keeper.ts';
 import type { Audits, DefaultsRepairer, Repair } from './audits.ts';
+import { ownersOf, type DoneStep } from '../../policy/plan/plan.ts';
 import { eventSubject, type EventAnnouncer } from '../events.ts';
-import { ownerOf, type DoneStep } from '../../policy/plan/plan.ts';
 import type { Fuse } from '../fuse/fuse.ts';
 import type { InitialSync, ProviderLedger, ProviderReports } from '../ledger.ts';
 import type { NamespaceConditions } from './namespace-conditions.ts';
@@ -28,7 +27,6 @@ interface NamespaceWorkerOptions {
   readonly cluster: Pick<LiveCluster, 'snapshot'>;
   readonly planner: NamespacePlanner;
   readonly executor: StepExecutor;
-  readonly accountKeeper: AccountKeeper;
   readonly repairer: DefaultsRepairer;
   readonly audits: Audits;
   readonly ledger: ProviderLedger;
@@ -44,6 +42,8 @@ interface NamespaceWorkerOptions {
 
 /** A transient error is reported only after so many failures in a row. */
 const maxSilentFailures = 4;
+/** Kubernetes has four times so long to create a ServiceAccount before the status reports it as missing. */
+const earlyMs = 1000;
 /** How many providers have a step at once in one namespace. */
 const maxAtOnce = 8;
 
@@ -92,12 +92,12 @@ export class NamespaceWorker {
       this.#leave(name);
       return result;
     }
-    for (const error of plan.errors) result.addError(error);
+    result.addPlan(plan);
     const isComplete = await this.#carryOut(plan, result, signal);
     if (signal.aborted || result.isOver) return result;
     if (!isComplete || !planner.isCurrent(plan)) namespaceQueue.addAfter(name, 0);
     if (!isComplete || (result.isTransient && failures < maxSilentFailures)) return result;
-    const outcomes = [...repaired.outcomes, ...plan.outcomes, ...result.outcomes];
+    const outcomes = [...repaired.outcomes, ...result.outcomes];
     this.#report(name, plan, withFollowers(outcomes, plan.followers), round);
     this.#queueForLater(name, plan, result);
     initialSync.reconciled(name);
@@ -125,7 +125,7 @@ export class NamespaceWorker {
 
   /** Returns false when steps were left out because the plan is outdated. */
   async #carryOut(plan: NamespacePlan, result: RoundResult, signal: AbortSignal): Promise<boolean> {
-    const { planner, accountKeeper } = this.#options;
+    const { planner } = this.#options;
     let isComplete = true;
     for (const steps of batchesOf(plan.steps)) {
       // The state can change while steps run.
@@ -136,8 +136,6 @@ export class NamespaceWorker {
         else result.add(each);
       }
     }
-    if (isComplete && !result.isUnanswered)
-      for (const each of await accountKeeper.keep(plan, signal)) result.add(each);
     return isComplete;
   }
 
@@ -211,12 +209,12 @@ function batchesOf(steps: readonly DoneStep[]): readonly (readonly DoneStep[])[]
   const batches: DoneStep[][] = [];
   let owners = new Set<ProviderId>();
   for (const step of steps) {
-    const owner = ownerOf(step);
-    if (batches.length === 0 || owners.size === maxAtOnce || owners.has(owner)) {
+    const own = ownersOf(step);
+    if (batches.length === 0 || owners.size >= maxAtOnce || own.some((owner) => owners.has(owner))) {
       batches.push([]);
       owners = new Set();
     }
-    owners.add(owner);
+    for (const owner of own) owners.add(owner);
     batches.at(-1)?.push(step);
   }
   return batches;
@@ -241,14 +239,22 @@ class RoundResult {
   /** The namespace is being deleted, or the signal aborted. */
   isOver = false;
 
-  add({ wrote, outcome, retryMs, againMs, isTransient, isUnanswered, isOver }: StepResult): void {
+  add({ wrote, outcomes = [], retryMs, againMs, isTransient, isUnanswered, isOver }: StepResult): void {
     if (wrote) this.writes += 1;
-    if (outcome !== undefined) this.outcomes.push(outcome);
+    this.outcomes.push(...outcomes);
     if (retryMs !== undefined) this.#retry(retryMs);
     this.addPause(againMs);
     if (isTransient === true) this.isTransient = true;
     if (isUnanswered === true) this.isUnanswered = true;
     if (isOver === true) this.isOver = true;
+  }
+
+  addPlan({ outcomes, errors }: NamespacePlan): void {
+    for (const error of errors) this.addError(error);
+    this.outcomes.push(...outcomes);
+    if (!outcomes.some(({ isEarly }) => isEarly === true)) return;
+    this.isTransient = true;
+    this.#retry(earlyMs);
   }
 
   addPause(againMs: number | undefined): void {

@@ -16,10 +16,12 @@ import {
   type Observed,
   orphanMetadata,
 } from '../../policy/plan/observed.ts';
+import type { ObservedAccount } from '../../policy/plan/account.ts';
+import type { AccountStep } from '../../policy/plan/plan-account.ts';
 import type { Surplus, WriteStep } from '../../policy/plan/plan-claim.ts';
 import { isDeepStrictEqual } from 'node:util';
 import { keptMetadata, type KeptMetadata } from '../../policy/plan/remainder.ts';
-import type { ProviderId } from '../../policy/terms/provider-id.ts';
+import { serviceAccountType, type ProviderId } from '../../policy/terms/provider-id.ts';
 import type { Clock } from '../../base/clock.ts';
 import { giveBack } from './give-back.ts';
 import type { ObjectWriter } from '../../base/object-writer.ts';
@@ -142,6 +144,17 @@ export class ObjectWrites {
     return observed(live, await this.#writer.mergePatch(refOf(live), patch, { signal }));
   }
 
+  /** The preconditions limit each apply to the account that was planned for, and keep an apply from creating it. */
+  async setFields(
+    step: AccountStep,
+    wrote: (object: KubeObject) => ObservedAccount,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const apply = async (object: KubeObject, manager: string): Promise<ObservedAccount> =>
+      wrote(await this.#writer.apply(object, { force: true, manager, signal }));
+    await applyFields(step, apply);
+  }
+
   /** Returns undefined when a dry run shows that no write is needed. */
   async check({ object }: WriteStep, live: Observed, signal: AbortSignal): Promise<Observed | undefined> {
     if (live.content.kind !== 'object' || this.#dryRuns.isKnown(object, live.content.object))
@@ -240,6 +253,20 @@ export class ObjectWrites {
     const answer = observed({ type: { apiVersion, kind } }, result);
     if (answer.content.kind === 'object') this.#dryRuns.remember(object, answer.content.object);
     return answer;
+  }
+}
+
+/** Carries out the applies one after the other. `apply` sends one and returns the account as it is then. */
+export async function applyFields(
+  { live, applies }: AccountStep,
+  apply: (object: KubeObject, manager: string) => Promise<ObservedAccount>,
+): Promise<void> {
+  const { namespace, name, uid } = live;
+  let now = live;
+  for (const { manager, fields } of applies) {
+    if (Object.keys(fields).length === 0 && !now.managers.includes(manager)) continue;
+    const metadata = { namespace, name, uid, resourceVersion: now.resourceVersion };
+    now = await apply({ ...serviceAccountType, metadata, ...fields }, manager);
   }
 }
 

@@ -2,31 +2,38 @@
 import {
   type Observed,
   endlessNote,
-  isDefaultAccount,
   failedResult,
   syncedResult,
-  undesiredResult,
   type ObjectResult,
 } from '../../policy/plan/observed.ts';
+import { hasFieldsOf, type AccountStep } from '../../policy/plan/plan-account.ts';
+import {
+  outcomesOf,
+  ownerOf,
+  ownersOf,
+  placeOf,
+  type DoneStep,
+  type ObjectStep,
+} from '../../policy/plan/plan.ts';
 import type { WriteStep } from '../../policy/plan/plan-claim.ts';
-import type { ProviderId } from '../../policy/terms/provider-id.ts';
+import { serviceAccountType, type ProviderId } from '../../policy/terms/provider-id.ts';
 import { adoptionNote, givenBackNote, replacedNote } from '../../policy/plan/remainder.ts';
 import { eventSubject, type EventAnnouncer, type EventNote } from '../events.ts';
-import { ownerOf, type DoneStep } from '../../policy/plan/plan.ts';
 import type { Finalizers } from '../provider/provider-writes.ts';
 import type { Fuse } from '../fuse/fuse.ts';
 import { ObjectWrites } from './object-writes.ts';
+import type { ObservedAccounts } from '../live/observed-accounts.ts';
 import type { ObservedObjects } from '../live/observed-objects.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { ObjectWriter } from '../../base/object-writer.ts';
-import type { Place, ReconcileObserver, WriteVerb } from '../ports.ts';
+import type { ReconcileObserver, WriteVerb } from '../ports.ts';
 import { classifyStepError, type WriteError } from './write-error.ts';
 import { createHash } from 'node:crypto';
 
 export interface StepResult {
   readonly wrote: boolean;
   /** Missing for objects that were deleted or will be retried soon. */
-  readonly outcome?: ObjectResult;
+  readonly outcomes?: readonly ObjectResult[];
   /** Retry after at least this delay. */
   readonly retryMs?: number;
   /** The next try can succeed. */
@@ -43,6 +50,7 @@ interface ExecutorOptions {
   readonly writer: ObjectWriter;
   readonly clock: Pick<Clock, 'monotonic' | 'sleep'>;
   readonly objects: ObservedObjects;
+  readonly accounts: Pick<ObservedAccounts, 'wrote' | 'deleted'>;
   readonly finalizers: Finalizers;
   readonly fuse: Fuse;
   readonly announcer: EventAnnouncer;
@@ -50,6 +58,7 @@ interface ExecutorOptions {
 }
 
 const nothingDone: StepResult = { wrote: false };
+const outdated: StepResult = { wrote: false, retryMs: 0, isTransient: true };
 
 export class StepExecutor {
   readonly #options: ExecutorOptions;
@@ -76,10 +85,10 @@ export class StepExecutor {
 
   /** Returns the result of a step that is skipped, because the API server did not answer another step. */
   untried(step: DoneStep): StepResult {
-    return { wrote: false, outcome: outcomeOf(step, 'ApiError', 'the API server does not answer') };
+    return { wrote: false, outcomes: outcomesOf(step, 'ApiError', 'the API server does not answer') };
   }
 
-  async #remove(step: DoneStep & { kind: 'delete' | 'release' }, signal: AbortSignal): Promise<StepResult> {
+  async #remove(step: ObjectStep & { kind: 'delete' | 'release' }, signal: AbortSignal): Promise<StepResult> {
     const { objects, fuse } = this.#options;
     const { live, owner } = step;
     if (step.kind === 'release' && step.isOrphaned) {
@@ -111,30 +120,53 @@ export class StepExecutor {
     return givenBackNote(given);
   }
 
-  async #write(step: WriteStep, signal: AbortSignal): Promise<StepResult> {
-    const { finalizers } = this.#options;
-    const id = `${step.object.metadata.namespace ?? ''}/${step.claim.key}`;
-    const fingerprint = fingerprintOf(step);
+  async #write(step: WriteStep | AccountStep, signal: AbortSignal): Promise<StepResult> {
+    const id = idOf(step);
+    const fingerprint = fingerprintOf(step.kind === 'fields' ? step.applies : step.object);
     const againMs = this.#rewriteLimit.pauseFor(id, fingerprint);
     if (againMs > 0) return this.#rewriteLimited(step, againMs);
-    if (step.live === undefined && isDefaultAccount(step.claim.type, step.claim.name))
-      return { wrote: false, outcome: notCreatedYet(step), retryMs: creationMs, isTransient: true };
-    if (isOwnedAlready(step)) return await this.#keep(step, id, fingerprint, signal);
-    let result = nothingDone;
-    await finalizers.holding(step.claim.provider, signal, async () => {
-      result = await this.#keep(step, id, fingerprint, signal);
+    let result = outdated;
+    await this.#holding(joining(step), signal, async () => {
+      result = step.kind === 'fields' ? await this.#setFields(step, signal) : await this.#keep(step, signal);
     });
+    if (result.wrote) this.#rewriteLimit.wrote(id, fingerprint);
     return result;
   }
 
-  async #keep(step: WriteStep, id: string, fingerprint: string, signal: AbortSignal): Promise<StepResult> {
+  /** Adds the finalizer to each provider before it has an object or fields here, so that they are removed later. */
+  async #holding(
+    [first, ...rest]: readonly ProviderId[],
+    signal: AbortSignal,
+    work: () => Promise<void>,
+  ): Promise<void> {
+    if (first === undefined) await work();
+    else await this.#options.finalizers.holding(first, signal, () => this.#holding(rest, signal, work));
+  }
+
+  async #keep(step: WriteStep, signal: AbortSignal): Promise<StepResult> {
     const { objects } = this.#options;
+    const outcomes = [syncedResult(step.claim)];
     const [written, note] = await this.#carryOut(step, signal);
-    if (written === undefined) return { wrote: false, outcome: syncedResult(step.claim) };
+    if (written === undefined) return { wrote: false, outcomes };
     objects.wrote(written);
-    this.#rewriteLimit.wrote(id, fingerprint);
     const verb = step.kind === 'check' ? 'update' : step.kind;
-    return { ...this.#done(step, verb, written.uid, note), outcome: syncedResult(step.claim) };
+    return { ...this.#done(step, verb, written.uid, note), outcomes };
+  }
+
+  async #setFields(step: AccountStep, signal: AbortSignal): Promise<StepResult> {
+    const { accounts, announcer, observer } = this.#options;
+    const { live, claims, leaving } = step;
+    await this.#writes.setFields(step, (object) => accounts.wrote(object), signal);
+    const object = eventSubject({ type: serviceAccountType, ...live }, live.uid);
+    for (const { provider } of claims) {
+      observer.wrote('update', placeOf(step, provider));
+      announcer.wroteFields(provider, object, 'Updated');
+    }
+    for (const provider of leaving) {
+      observer.wrote('release', placeOf(step, provider));
+      announcer.wroteFields(provider, object, 'Released');
+    }
+    return { wrote: true, outcomes: claims.map(syncedResult) };
   }
 
   /** Returns the object, if it was written, and what the event says of it. */
@@ -159,46 +191,53 @@ export class StepExecutor {
     }
   }
 
-  #done(step: DoneStep, verb: WriteVerb, uid: string, note?: EventNote): StepResult {
+  #done(step: ObjectStep, verb: WriteVerb, uid: string, note?: EventNote): StepResult {
     const { announcer, observer } = this.#options;
-    const place = placeOf(step);
+    const place = placeOf(step, ownerOf(step));
     observer.wrote(verb, place);
     const { type } = 'claim' in step ? step.claim : step.live;
     announcer.wrote(step, eventSubject({ type, namespace: place.namespace, name: place.name }, uid), note);
     return { wrote: true };
   }
 
-  #rewriteLimited(step: WriteStep, againMs: number): StepResult {
-    this.#options.observer.rewriteLimited(placeOf(step));
-    const message = 'another client keeps changing this object back, so Reeve leaves it alone for a while';
-    return { wrote: false, outcome: failedResult(step.claim, 'Contended', message), againMs };
+  #rewriteLimited(step: WriteStep | AccountStep, againMs: number): StepResult {
+    const what = step.kind === 'fields' ? ['these fields', 'them'] : ['this object', 'it'];
+    const message = `another client keeps changing ${what[0]} back, so Reeve leaves ${what[1]} alone for a while`;
+    const claims = step.kind === 'fields' ? step.claims : [step.claim];
+    for (const { provider } of claims) this.#options.observer.rewriteLimited(placeOf(step, provider));
+    return {
+      wrote: false,
+      outcomes: claims.map((each) => failedResult(each, 'Contended', message)),
+      againMs,
+    };
+  }
+
+  #forget(step: DoneStep): void {
+    if (step.kind === 'fields') this.#options.accounts.deleted(step.live, 'own');
+    else if (step.live !== undefined) this.#options.objects.deleted(step.live);
+  }
+
+  #reportFailure(step: DoneStep, reason: string): void {
+    for (const owner of ownersOf(step)) this.#options.observer.failed(placeOf(step, owner), reason);
   }
 
   #failed(step: DoneStep, error: WriteError): StepResult {
-    const { observer, objects } = this.#options;
     switch (error.kind) {
       case 'not-found':
-        if ('live' in step && step.live !== undefined) objects.deleted(step.live);
-        return step.kind === 'delete' || step.kind === 'release'
-          ? nothingDone
-          : { wrote: false, retryMs: 0, isTransient: true };
+        this.#forget(step);
+        return step.kind === 'delete' || step.kind === 'release' ? nothingDone : outdated;
       case 'namespace-terminating':
         return { wrote: false, isOver: true };
       case 'transient': {
-        observer.failed(placeOf(step), error.reason);
-        const outcome = outcomeOf(
-          step,
-          'ApiError',
-          `the API server could not carry out the request (${error.reason})`,
-        );
-        return { wrote: false, outcome, ...retrying(error) };
+        this.#reportFailure(step, error.reason);
+        const message = `the API server could not carry out the request (${error.reason})`;
+        return { wrote: false, outcomes: outcomesOf(step, 'ApiError', message), ...retrying(error) };
       }
       case 'permanent': {
-        observer.failed(placeOf(step), error.reason);
-        const outcome = outcomeOf(step, error.reason, error.message);
+        this.#reportFailure(step, error.reason);
         return {
           wrote: false,
-          outcome,
+          outcomes: outcomesOf(step, error.reason, error.message),
           ...(error.minDelayMs === undefined ? {} : { retryMs: error.minDelayMs }),
         };
       }
@@ -208,42 +247,23 @@ export class StepExecutor {
   }
 }
 
-/** Kubernetes has four times so long before the status reports the object as missing. */
-export const creationMs = 1000;
-
-/** Reeve creating it first would be a race with Kubernetes, which creates it in every namespace. */
-export function notCreatedYet({ claim }: WriteStep): ObjectResult {
-  const message =
-    'Kubernetes has not created it yet, and Reeve only changes it: check that kube-controller-manager runs its controller serviceaccount';
-  return failedResult(claim, 'NotCreatedYet', message);
+/** Returns the providers that get their first object or fields here. The others have the finalizer already. */
+function joining(step: WriteStep | AccountStep): readonly ProviderId[] {
+  if (step.kind !== 'fields') return step.live?.owner === step.claim.provider ? [] : [step.claim.provider];
+  const { claims, live } = step;
+  return claims.flatMap(({ provider }) => (hasFieldsOf(provider, live) ? [] : [provider]));
 }
 
-/** The object names this provider already, so the finalizer is there. */
-function isOwnedAlready({ claim, live }: WriteStep): boolean {
-  return live?.owner === claim.provider;
-}
-
-export function retrying({
-  minDelayMs,
-  isUnanswered,
-}: WriteError & { kind: 'transient' }): Partial<StepResult> {
+function retrying({ minDelayMs, isUnanswered }: WriteError & { kind: 'transient' }): Partial<StepResult> {
   return { retryMs: minDelayMs, isTransient: true, ...(isUnanswered === true ? { isUnanswered } : {}) };
 }
 
-function outcomeOf(step: DoneStep, reason: string, message: string): ObjectResult {
-  return step.kind === 'delete' || step.kind === 'release'
-    ? undesiredResult({ provider: step.owner, key: step.live.key }, reason, message)
-    : failedResult(step.claim, reason, message);
-}
-
-function placeOf(step: DoneStep): Place {
-  const owner: ProviderId = ownerOf(step);
-  if (step.kind === 'delete' || step.kind === 'release') {
-    const { namespace, name, type } = step.live;
-    return { namespace, kind: type.kind, name, owner };
-  }
-  const { object, claim } = step;
-  return { namespace: object.metadata.namespace ?? '', kind: claim.type.kind, name: claim.name, owner };
+function idOf(step: WriteStep | AccountStep): string {
+  const { namespace, key } =
+    step.kind === 'fields'
+      ? step.live
+      : { namespace: step.object.metadata.namespace ?? '', key: step.claim.key };
+  return `${namespace}/${key}`;
 }
 
 // Limits the rate at which the same content is written to an object that another client keeps changing back.
@@ -313,6 +333,6 @@ export class RewriteLimit {
 }
 
 /** Two writes with the same content are the same write, whatever caused them. */
-function fingerprintOf({ object }: Pick<WriteStep, 'object'>): string {
-  return createHash('sha256').update(JSON.stringify(object)).digest('base64');
+function fingerprintOf(content: unknown): string {
+  return createHash('sha256').update(JSON.stringify(content)).digest('base64');
 }

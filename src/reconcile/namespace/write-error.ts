@@ -35,6 +35,7 @@ export type WriteOperation = 'create' | 'change' | 'delete';
 /** Names the ClusterRole of a RoleBinding in the message, and the one that the old RoleBinding still grants. */
 export function classifyStepError(error: unknown, step: DoneStep): WriteError {
   if (step.kind === 'delete' || step.kind === 'release') return classifyWriteError(error, 'delete');
+  if (step.kind === 'fields') return classifyWriteError(error, 'change');
   const { kind, object, live } = step;
   const role = roleOf(object);
   const operation = kind === 'create' || kind === 'replace' ? 'create' : 'change';

@@ -9,7 +9,7 @@ import { settle, refusalMessage } from '../../../../src/policy/decide/settle.ts'
 import { desired } from '../../../../src/policy/desired/desired.ts';
 import type { IntentAdapter } from '../../../../src/policy/intents/adapter.ts';
 import { observeObject, type Observed } from '../../../../src/policy/plan/observed.ts';
-import { planNamespace } from '../../../../src/policy/plan/plan.ts';
+import { ownersOf, planNamespace } from '../../../../src/policy/plan/plan.ts';
 import { missingDefaults } from '../../../../src/policy/plan/repair.ts';
 import type { ProviderId, ProviderState } from '../../../../src/policy/terms/provider-id.ts';
 import { aPolicy, aReview, aSnapshot, circumstances, knownNamespace } from '../../../support/engine.ts';
@@ -95,13 +95,14 @@ function planOf(snapshot: ClusterSnapshot, live: Observed | undefined): readonly
     desired: desired(namespaceObject, snapshot, circumstances.now),
     ours: live?.owner === undefined ? [] : [live],
     liveOf: (key) => (live?.key === key ? live : undefined),
+    accounts: undefined,
     copyStateOf: () => ({ kind: 'unread' }),
     fuseOf: () => ({ kind: 'delete' }),
     scopeOf: () => 'allowed',
     now: circumstances.now,
   });
   return [
-    ...steps.map((step) => `${step.kind} for ${'claim' in step ? step.claim.provider : step.owner}`),
+    ...steps.map((step) => `${step.kind} for ${ownersOf(step).join()}`),
     ...results.map(({ provider, state, reason }) => `${state} ${reason} for ${provider}`),
     ...followers.map(({ provider, owner }) => `${provider} follows ${owner}`),
   ];

@@ -3,8 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { KubeObject } from '../../../../src/base/metadata.ts';
 import type { FieldsClaim } from '../../../../src/policy/desired/desired.ts';
 import { maxMarks, observeAccount } from '../../../../src/policy/plan/account.ts';
-import type { FieldsFate } from '../../../../src/policy/plan/next-account.ts';
-import { planAccount, type AccountPlan } from '../../../../src/policy/plan/plan-account.ts';
+import { planAccount, type AccountPlan, type FieldsFate } from '../../../../src/policy/plan/plan-account.ts';
 import {
   objectKey,
   serviceAccountType,

@@ -17,7 +17,7 @@ import { desired } from '../../../../src/policy/desired/desired.ts';
 import type { FuseVerdict } from '../../../../src/policy/plan/fuse.ts';
 import { observeObject, observeSecretMetadata, type Observed } from '../../../../src/policy/plan/observed.ts';
 import type { PlanInput } from '../../../../src/policy/plan/plan-input.ts';
-import { planNamespace } from '../../../../src/policy/plan/plan.ts';
+import { ownersOf, planNamespace } from '../../../../src/policy/plan/plan.ts';
 import { LiveCluster } from '../../../../src/state/live-cluster.ts';
 import { knownNamespace } from '../../../support/engine.ts';
 import { bindingPolicy, quotaPolicy, shareOf, team } from '../../../support/provided.ts';
@@ -82,13 +82,14 @@ function planOf({
     desired: desired(namespaceObject, snapshot, now),
     ours: live?.owner === undefined ? [] : [live],
     liveOf: (key) => (live?.key === key ? live : undefined),
+    accounts: undefined,
     copyStateOf: () => copy ?? { kind: 'unread' },
     fuseOf: () => fuse ?? { kind: 'delete' },
     scopeOf: () => scope,
     now,
   });
   return [
-    ...steps.map((step) => `${step.kind} for ${'claim' in step ? step.claim.provider : step.owner}`),
+    ...steps.map((step) => `${step.kind} for ${ownersOf(step).join()}`),
     ...results.map(({ provider, state, reason }) => `${state} ${reason} for ${provider}`),
     ...followers.map(({ provider, owner }) => `${provider} follows ${owner}`),
   ];
