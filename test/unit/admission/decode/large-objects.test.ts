@@ -1,5 +1,6 @@
 // Bounds on the number of values: an object that can be created can be changed, and what is too large can be mended.
 import { describe, expect, test } from 'vitest';
+import { measureJson } from '../../../../src/admission/decode/decode-envelope.ts';
 import { decodeReview, type DecodedReview } from '../../../../src/admission/decode/decode-review.ts';
 import { namespaceObject, requestFor, reviewOf, type Json } from '../../../support/reviews.ts';
 
@@ -43,5 +44,9 @@ describe('an object with very many values', () => {
 
   test('a review that no API server sends is not parsed', () => {
     expect(updated(300_000, 300_000)).toMatch(/the review.*at most 450000 values/);
+    const changes = (count: number): Json => ({ operation: 'UPDATE', oldObject: large(count) });
+    const body = JSON.stringify(reviewOf(requestFor(large(100_000), changes(300_000))));
+    const most = 300_000 + 450_000 - measureJson(Buffer.from(body)).values;
+    expect([updated(most, 100_000), typeof updated(most + 1, 100_000)]).toEqual([undefined, 'string']);
   });
 });

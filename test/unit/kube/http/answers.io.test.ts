@@ -81,6 +81,13 @@ test.each<[string, number, object | string, Record<string, string>, object]>([
     { retryAfterMs: undefined },
   ],
   [
+    'no seconds',
+    429,
+    statusOf(429, 'TooManyRequests', { details: { retryAfterSeconds: 0 } }),
+    {},
+    { retryAfterMs: undefined },
+  ],
+  [
     'invalid seconds',
     429,
     statusOf(429, 'TooManyRequests', { details: { retryAfterSeconds: '9' } }),

@@ -175,6 +175,7 @@ describe('the message on missing rules', () => {
     expect(missingRightsMessage([{ ...bind('eddit'), meant: 'edit' }])).toMatch(
       /^ClusterRole eddit \(did you mean edit\?\) may not exist, so check the name first; Reeve's own account lacks rights/,
     );
+    expect(missingRightsMessage(['a', 'b', 'c'].map(bind))).toMatch(/^ClusterRoles a, b, c may not exist/);
     expect(missingRightsMessage(['a', 'b', 'c', 'd', 'e'].map(bind))).toMatch(
       /^ClusterRoles a, b, c and 2 more may not exist, so check the name first; /,
     );

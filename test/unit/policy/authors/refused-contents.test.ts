@@ -179,18 +179,20 @@ describe('contents that the rules of another policy refuse', () => {
     expect(refusals(contents('edit'), aSnapshot([reporting], namespaces))).toEqual([]);
   });
 
-  test('a share whose copies have a refused type gives a warning', () => {
+  test('a share whose copies have a refused type gives a warning, unless it is suspended', () => {
     const rules = aPolicy('rules', {
       match: { names: ['a'] },
       secrets: { allowedTypes: ['kubernetes.io/tls'] },
     });
-    const object = providerObject('SecretShare', 'regcred', shareSpec({ type: 'Opaque' }));
-    const review = aProviderReview({ resource: 'secretshares', name: 'regcred', object });
-    const { notices } = providerDecision(review, aSnapshot([rules], namespaces), {
-      ...circumstances,
-      install: testInstall,
-    });
-    expect(notices).toContain(
+    const noticesOf = (more: object): readonly string[] => {
+      const spec = { ...shareSpec({ type: 'Opaque' }), ...more };
+      const object = providerObject('SecretShare', 'regcred', spec);
+      const review = aProviderReview({ resource: 'secretshares', name: 'regcred', object });
+      const snapshot = aSnapshot([rules], namespaces);
+      return providerDecision(review, snapshot, { ...circumstances, install: testInstall }).notices;
+    };
+    expect(noticesOf({ suspend: true }).filter((notice) => notice.includes(' refuses '))).toEqual([]);
+    expect(noticesOf({})).toContain(
       'NamespacePolicy/rules refuses Secret s of SecretShare/regcred in 1 namespace, so Reeve cannot create or change it there: a',
     );
   });

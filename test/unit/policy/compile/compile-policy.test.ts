@@ -131,8 +131,11 @@ test('a default for an annotation, and a default with an expression, contradict 
     problemsOf('p', {
       match: { namespaceSelector: { matchLabels: { tier: 'a' } } },
       namespaces: {
-        required: { labels: { env: { values: ['dev'] } } },
-        defaults: { annotations: { tier: 'a' }, labels: { env: '${namespaceObject.metadata.name}' } },
+        required: { labels: { env: { values: ['dev'] }, zone: { values: ['a'] } } },
+        defaults: {
+          annotations: { tier: 'a' },
+          labels: { env: '${namespaceObject.metadata.name}', zone: '${"b"}' },
+        },
       },
     }),
   ).toEqual([]);

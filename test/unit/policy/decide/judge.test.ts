@@ -88,3 +88,11 @@ test('counting for a quota stops once the quota is reached', () => {
   expect(decide(review, snapshot, circumstances).violations).toHaveLength(1);
   expect(looked).toBeLessThan(5);
 });
+
+test('a validation that reads the request has no grace, because it cannot judge the old object alone', () => {
+  const validation = { name: 'v', expression: 'request.operation == "CREATE"', message: 'create it again' };
+  const snapshot = aSnapshot([aPolicy('p', { validations: [validation] })]);
+  const object = aNamespace({ name: 'ns', labels: { team: 'a' } });
+  const review = aReview({ operation: 'UPDATE', object, oldObject: namespace });
+  expect(decide(review, snapshot, circumstances).violations).toHaveLength(1);
+});

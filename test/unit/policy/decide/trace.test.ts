@@ -56,6 +56,19 @@ describe('a write of a Namespace', () => {
       [],
     ],
     [
+      'a violation of a policy that only audits is traced as fresh, although the old object has it as well',
+      {
+        object: aNamespace({ name: 'x', labels: { env: 'dev', a: 'b' } }),
+        oldObject: named('x', 'dev'),
+        operation: 'UPDATE',
+      },
+      [
+        'env namespaces.required: judged, 0 fresh, 0 old',
+        'env namespaces.deletion: judged, 0 fresh, 0 old',
+        'names namespaces.name: judged, 1 fresh, 0 old',
+      ],
+    ],
+    [
       'a violation that the update keeps is traced as old, although a policy with Deny alone does not report it',
       {
         object: aNamespace({ name: 'team-x', labels: { a: 'b' } }),

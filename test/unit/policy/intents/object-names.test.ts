@@ -8,6 +8,7 @@ const long = 'a'.repeat(63);
 describe('intentObjectName', () => {
   test('an intent for all Pods of a namespace gives its own name', () => {
     expect(intentObjectName({ name: 'deny-external', workloads: undefined })).toBe('deny-external');
+    expect(intentObjectName({ name: long, workloads: undefined })).toBe(long);
   });
 
   test('a selector adds 8 hexadecimal digits', () => {

@@ -61,6 +61,7 @@ describe('a namespace that lacks a label or annotation', () => {
     expect(readiness({ ...wanted(), skipped }, [])).toBe(
       'True NothingProvided: 0 of 3 provided; RoleBinding viewers skipped: annotation ad/viewers is missing, and 2 more',
     );
+    expect(readiness({ ...wanted(), skipped: skipped.slice(1) }, [])).toMatch(/, and 1 more$/);
   });
 
   test('a missing object comes before a skipped one', () => {

@@ -1,5 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { defaultEvaluationUnits } from '../../../../src/policy/terms/budget.ts';
 import { emptyReport, type ProviderReport } from '../../../../src/policy/status/namespace-ready.ts';
 import { ProviderTally } from '../../../../src/policy/status/provider-tally.ts';
 
@@ -14,7 +15,7 @@ const report = fc
     stuck: fc.nat(2),
     held: fc.nat(2),
     isMatched: fc.boolean(),
-    units: fc.constantFrom(0, 300_000, 400_000),
+    units: fc.constantFrom(0, defaultEvaluationUnits / 10, 400_000),
     failing: fc.nat(3),
     skipping: fc.nat(3),
   })
