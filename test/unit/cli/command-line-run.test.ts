@@ -108,6 +108,10 @@ describe('given values', () => {
   });
 });
 
+test('the longest duration that a message names is accepted', async () => {
+  expect(await run(['--resync=24h'])).toMatchObject({ settings: { resync: 86_400_000 } });
+});
+
 describe('wrong values', () => {
   test.each([
     [['--role', 'leader'], '--role: "leader" is not valid; accepted: all, webhook, reconciler'],

@@ -97,3 +97,17 @@ test('a Tenant whose policy would not load stays, with its RoleBindings, and no 
     'keep Tenant moon and the RoleBindings of Capsule in its namespaces: NamespacePolicy moon would not load. Mend that, and import it again',
   ]);
 });
+
+test.for([
+  [1024, 'required', '"cost":{"values":["'],
+  [1025, 'validations', '"name":"annotations-1"'],
+] as const)(
+  'an annotation of %i characters that the tenant sets becomes a rule of %s',
+  ([length, , rule]) => {
+    const { object } = tenant('moon', 'carol');
+    const additionalMetadata = { annotations: { cost: 'x'.repeat(length) } };
+    const spec = { owners: [{ kind: 'User', name: 'carol' }], namespaceOptions: { additionalMetadata } };
+    const { objects } = importFrom('capsule', [{ object: { ...object, spec } }]);
+    expect(JSON.stringify(objects)).toContain(rule);
+  },
+);

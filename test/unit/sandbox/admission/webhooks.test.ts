@@ -101,6 +101,16 @@ describe('answers', () => {
   const write = () => scene.write({ resource: configMaps, object });
   const denied = 'admission webhook "v.example.com" denied the request';
 
+  test('a webhook with Ignore that does not answer refuses only a write whose client has gone', async () => {
+    scene.put(configuration('Validating', 'v', webhook('v', { failurePolicy: 'Ignore' })));
+    scene.answers.set('v', () => {
+      throw new WebhookCallError('gone');
+    });
+    expect(await scene.refusal(write())).toBeUndefined();
+    const signal = AbortSignal.abort();
+    expect(await scene.refusal({ ...write(), signal })).toMatchObject({ code: 500 });
+  });
+
   test.each([
     [undefined, { code: 400, reason: '', message: `${denied} without explanation` }],
     [{ message: 'no' }, { code: 400, reason: '', message: `${denied}: no` }],
