@@ -34,6 +34,8 @@ export interface Answer {
   readonly auditAnnotations: Readonly<Record<string, string>>;
   readonly policies: readonly string[];
   readonly rules: readonly BrokenRule[];
+  /** What the engine decided, with the paths of violations. Undefined where no rule was asked. */
+  readonly verdict: Verdict | undefined;
   readonly overBudget: boolean;
   /** Policies that could only report, and that no budget was left for, by name. */
   readonly unjudged: readonly string[];
@@ -47,6 +49,7 @@ export const allowed: Answer = {
   auditAnnotations: {},
   policies: [],
   rules: [],
+  verdict: undefined,
   overBudget: false,
   unjudged: [],
 };
@@ -74,6 +77,7 @@ export function judged(verdict: Verdict, review: AnyReview, overrun?: Overrun): 
       ...verdict.warnings.map((violation) => brokenRule(violation, 'Warn')),
       ...verdict.audits.map((violation) => brokenRule(violation, 'Audit')),
     ],
+    verdict,
     overBudget: verdict.overBudget && overrun?.isLate !== true,
     unjudged: verdict.unjudged,
   };
@@ -148,7 +152,9 @@ export function renderReview(summary: RequestSummary, answer: Answer): string {
       allowed: refusal === undefined,
       ...(refusal === undefined ? {} : { status: statusOf(refusal, summary) }),
       // The API server treats patch without patchType, or the reverse, as a failed call.
-      ...(patch.length === 0 ? {} : { patchType: 'JSONPatch', patch: base64(JSON.stringify(patch)) }),
+      ...(patch.length === 0 || refusal !== undefined
+        ? {}
+        : { patchType: 'JSONPatch', patch: base64(JSON.stringify(patch)) }),
       ...(warnings.length === 0 ? {} : { warnings }),
       ...(Object.keys(answer.auditAnnotations).length === 0
         ? {}

@@ -166,7 +166,7 @@ function mutateReview(
     policies,
     overBudget,
   };
-  return judged(verdict, review, overBudget ? costOf(circumstances.budget) : undefined);
+  return { ...judged(verdict, review, overBudget ? costOf(circumstances.budget) : undefined), patch };
 }
 
 // The budget of one review in units of work, and the policies that use most of it.

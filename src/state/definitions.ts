@@ -27,7 +27,7 @@ export interface LocatedDefinition {
   readonly source: LocatedObject;
 }
 
-interface Definitions {
+export interface Definitions {
   /** By kind, then in the order of the files. */
   readonly providers: readonly LocatedDefinition[];
   /** Providers with problems, without the parts that are wrong, to find what else is wrong. */
@@ -39,7 +39,7 @@ interface Definitions {
   readonly problems: readonly FileProblem[];
 }
 
-export interface DefinitionSetup {
+interface DefinitionSetup {
   readonly install: Install;
   readonly isServed: (type: ObjectType) => boolean;
   /** Intents that exist, apart from those of the files. */

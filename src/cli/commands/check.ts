@@ -6,14 +6,13 @@ import { checkDefinitions, inPlace } from '../../inspect/checks/file-checks.ts';
 import { checkWrittenObjects } from '../../inspect/checks/written-objects.ts';
 import type { ClusterState } from '../../inspect/input/cluster-state.ts';
 import { kubeObjectsOf, stateOfFiles } from '../../inspect/input/file-state.ts';
-import { applied, loadState, setupOf } from '../../inspect/input/loaded-state.ts';
+import { applied, definitionsIn, loadState } from '../../inspect/input/loaded-state.ts';
 import { readObjectFiles, type ObjectFiles } from '../../inspect/input/object-files.ts';
 import type {
   CheckFinding,
   CheckResults,
   UncheckedObjects,
 } from '../../inspect/output-schemas/check-results.ts';
-import { loadDefinitions } from '../../state/definitions.ts';
 import { commandOf, type Call, type CommandIo } from '../command.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { durationPlaceholder, filesSetting, outputSetting, pathArguments } from '../flags/common-settings.ts';
@@ -105,38 +104,38 @@ async function checkFiles(
   io: CommandIo<CheckResults>,
 ): Promise<number> {
   const read = await readObjectFiles(settings.filename, io);
-  if (!isOnCluster(settings)) return judged(settings, read, undefined, io);
+  if (!isOnCluster(settings)) return await judged(settings, read, undefined, io);
   const { onCluster } = await import('../input/on-cluster.ts');
   return await onCluster(settings, environment, io.stderr, async (connection) => {
     const { readCluster } = await import('../input/cluster-input.ts');
     const needs = ['providers', 'namespaces', 'install', 'roles', 'sources', 'written'] as const;
     const added = kubeObjectsOf(read.located).objects;
     const base = await readCluster(connection, { needs, added }, settings, io.progress);
-    return judged(settings, read, base, io);
+    return await judged(settings, read, base, io);
   });
 }
 
-function judged(
+async function judged(
   settings: CheckFlags,
   read: ObjectFiles,
   base: ClusterState | undefined,
   io: CommandIo<CheckResults>,
-): number {
+): Promise<number> {
   const { objects } = kubeObjectsOf(read.located);
   const withBase = base ?? stateOfFiles([], findInstall(objects, settings));
   const state = base === undefined ? stateOfFiles(objects, withBase.install) : applied(base, objects);
-  const definitions = loadDefinitions(read.located, setupOf(withBase, loadState(withBase)));
+  const definitions = definitionsIn(read.located, withBase);
   const now = io.clock.now();
   const definitionFindings = checkDefinitions({
     providers: definitions.providers,
     partial: definitions.partial,
     // Our own kinds are checked by their schemas.
-    problems: [...read.problems, ...kubeObjectsOf(definitions.rest).problems, ...definitions.problems],
+    problems: [...read.problems, ...definitions.problems],
     state,
     snapshot: loadState(state).snapshot(),
     now,
   });
-  const written = checkWrittenObjects({ located: definitions.rest, base: withBase, state, now });
+  const written = await checkWrittenObjects({ located: definitions.rest, base: withBase, state, now });
   const findings = [...definitionFindings, ...written.findings].toSorted(inPlace);
   sayUnread(state.unread, io);
   const results = resultsOf(findings, written.unchecked, read, state.unread);

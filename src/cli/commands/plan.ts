@@ -3,7 +3,7 @@ import type { ClusterConnection } from '../../app/cluster-connection.ts';
 import { type KubeObject, nameOf } from '../../base/metadata.ts';
 import type { ClusterState } from '../../inspect/input/cluster-state.ts';
 import { kubeObjectsOf } from '../../inspect/input/file-state.ts';
-import { loadState, namespaceType, setupOf } from '../../inspect/input/loaded-state.ts';
+import { definitionsIn, namespaceType } from '../../inspect/input/loaded-state.ts';
 import { readObjectFiles, type ObjectFiles } from '../../inspect/input/object-files.ts';
 import type { PlanOutput } from '../../inspect/output-schemas/plan-output.ts';
 import { missingOf, storedObjects, deletedRefs, planScopeOf } from '../../inspect/plan/plan-scope.ts';
@@ -18,7 +18,6 @@ import {
 } from '../../inspect/plan/plan-summary.ts';
 import { textOfPlan } from '../../inspect/plan/plan-text.ts';
 import { counted } from '../../base/text.ts';
-import { loadDefinitions } from '../../state/definitions.ts';
 import { inOrder } from '../../state/located.ts';
 import { commandOf, type Call, type CommandIo } from '../command.ts';
 import { exitCodes } from '../exit-codes.ts';
@@ -210,8 +209,7 @@ function failed(
 
 /** Intents of the state count for bindings of the files. */
 function problemsIn(read: ObjectFiles, base: ClusterState) {
-  const { problems, rest } = loadDefinitions(read.located, setupOf(base, loadState(base)));
-  return inOrder([...read.problems, ...problems, ...kubeObjectsOf(rest).problems]);
+  return inOrder([...read.problems, ...definitionsIn(read.located, base).problems]);
 }
 
 function printed(

@@ -76,7 +76,7 @@ export function checkDefinitions(input: CheckInput): readonly CheckFinding[] {
     ...doubleProviders(providers, snapshot, now).map(({ provider, path, message }) =>
       located('problem', 'double', provider, { path, message }),
     ),
-    ...refusedContents(providers, snapshot, now).map(({ provider, path, message }) =>
+    ...refusedContents(providers, input, now).map(({ provider, path, message }) =>
       located('warning', 'refused', provider, { path, message }),
     ),
   ];

@@ -2,7 +2,7 @@
 import { nameOf } from '../../base/metadata.ts';
 import type { ClusterSnapshot } from '../../policy/compile/snapshot.ts';
 import { desired, isManaged, type Claim } from '../../policy/desired/desired.ts';
-import { desiredObject, refusalOf, differingFields } from '../../policy/plan/desired-object.ts';
+import { differingFields } from '../../policy/plan/desired-object.ts';
 import { counted, listed, clipped } from '../../base/text.ts';
 import type { LocatedDefinition } from '../../state/definitions.ts';
 import { shownProvider } from '../../policy/terms/provider-id.ts';
@@ -12,6 +12,7 @@ import { userFacingRoles, type MisspelledRole } from '../../policy/authors/meant
 import type { ProviderDefinition } from '../../policy/compile/load-provider.ts';
 import { clusterRoleType } from '../input/access.ts';
 import type { ClusterState } from '../input/cluster-state.ts';
+import { providedBy, type Known } from '../input/provided-objects.ts';
 
 interface Refused {
   readonly claim: Claim;
@@ -22,11 +23,11 @@ interface Refused {
 /** One for each content and reason. Copies of Secrets are left out, because their content may not be known. */
 export function refusedContents(
   providers: readonly LocatedDefinition[],
-  snapshot: ClusterSnapshot,
+  known: Known,
   now: Date,
 ): readonly LocatedFinding[] {
   const inFiles = new Map(providers.map((provider) => [provider.id, provider]));
-  return [...refusedIn(snapshot, now).values()].flatMap(({ claim, refusal, namespaces }) => {
+  return [...refusedIn(known, now).values()].flatMap(({ claim, refusal, namespaces }) => {
     const provider = inFiles.get(claim.provider);
     if (provider === undefined) return [];
     const where = `${counted(namespaces.length, 'namespace')} (${listed(namespaces)})`;
@@ -35,15 +36,14 @@ export function refusedContents(
   });
 }
 
-function refusedIn(snapshot: ClusterSnapshot, now: Date): ReadonlyMap<string, Refused> {
+function refusedIn(known: Known, now: Date): ReadonlyMap<string, Refused> {
   const all = new Map<string, Refused>();
-  for (const { namespaceObject, key, claims } of wantedObjects(snapshot, now)) {
+  for (const { namespaceObject, key, claims } of wantedObjects(known.snapshot, now)) {
     const [claim] = claims;
     if (claim === undefined || claim.content.kind === 'copy') continue;
     const namespace = nameOf(namespaceObject);
-    const object = desiredObject(claim, undefined, namespace, snapshot, now);
-    const refusal = refusalOf(claim, object, undefined, snapshot, now);
-    if (refusal === undefined) continue;
+    const refusal = providedBy(claim, namespace, known, now);
+    if (typeof refusal !== 'string') continue;
     const id = `${key} ${claim.provider} ${refusal}`;
     const found = all.get(id) ?? { claim, refusal, namespaces: [] };
     found.namespaces.push(namespace);

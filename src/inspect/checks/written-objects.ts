@@ -12,7 +12,7 @@ import { rules } from '../../rules/rules.ts';
 import { withObjects, type ClusterState } from '../input/cluster-state.ts';
 import { kubeObjectsOf } from '../input/file-state.ts';
 import { applyTo, loadState, namespaceType } from '../input/loaded-state.ts';
-import { administrator, violationsOf, writtenRequest } from '../input/judged-write.ts';
+import { administrator, judgeWrite, writtenRequest } from '../input/judged-write.ts';
 import type { CheckFinding, UncheckedObjects } from '../output-schemas/check-results.ts';
 import type { LocatedObject } from '../../state/yaml-objects.ts';
 
@@ -37,7 +37,8 @@ interface Written {
   readonly resource: JudgedResource;
 }
 
-export function checkWrittenObjects({ located, base, state, now }: WrittenObjects): CheckedObjects {
+export async function checkWrittenObjects(written: WrittenObjects): Promise<CheckedObjects> {
+  const { located, base, state, now } = written;
   const snapshot = storedSnapshot(state, kubeObjectsOf(located).objects, now);
   const unchecked: Omit<UncheckedObjects, 'count'>[] = [];
   const findings: CheckFinding[] = [];
@@ -48,7 +49,7 @@ export function checkWrittenObjects({ located, base, state, now }: WrittenObject
     const resource = judgedResources.find((each) => each.kind === kind && each.group === groupOf(apiVersion));
     const reason = whyUnchecked(resource, object, snapshot, state);
     if (resource === undefined || reason !== undefined) unchecked.push({ kind, reason: reason ?? otherKind });
-    else findings.push(...findingsOf({ source, object, resource }, base, snapshot, now));
+    else findings.push(...(await findingsOf({ source, object, resource }, base, snapshot, now)));
   }
   return { findings, unchecked: counted(unchecked) };
 }
@@ -94,15 +95,20 @@ function storedSnapshot(state: ClusterState, written: readonly KubeObject[], now
   return loadState(withObjects(state, namespaces)).snapshot();
 }
 
-function findingsOf(
+async function findingsOf(
   { source, object, resource }: Written,
   base: ClusterState,
   snapshot: ClusterSnapshot,
   now: Date,
-): readonly CheckFinding[] {
+): Promise<readonly CheckFinding[]> {
   const { object: after, stored } = applyTo(base, object);
   const request = writtenRequest(resource, { after, before: stored }, administrator);
-  const judged = violationsOf(request, { snapshot, now });
+  const { answer, verdicts } = await judgeWrite(request, {
+    snapshot,
+    install: base.install,
+    now,
+    isOfFile: true,
+  });
   const found = (severity: CheckFinding['severity'], path: string, message: string): CheckFinding => ({
     check: 'rules',
     severity,
@@ -110,13 +116,23 @@ function findingsOf(
     ...placeIn(source, path),
     message,
   });
-  if (judged === undefined) return [];
-  if ('path' in judged)
-    return [found('problem', judged.path.replace(/^request\.object\.?/, ''), judged.text)];
+  const { decision, refusal } = answer;
+  if (decision === 'malformed')
+    return (refusal?.causes ?? []).map((each) =>
+      found('problem', each.field.replace(/^request\.object\.?/, ''), each.message),
+    );
+  const denials = verdicts.flatMap((each) => each.denials);
+  if (refusal !== undefined && denials.length === 0) return [found('problem', '', refusal.message)];
   const isKnown = ({ rule }: Violation): boolean => !(base.isCluster ? aboutUsers : unknownInFiles).has(rule);
   const foundAll = (severity: CheckFinding['severity'], violations: readonly Violation[]) =>
     violations.filter(isKnown).map((each) => found(severity, each.path, violationLine(each)));
-  return [...foundAll('problem', judged.denials), ...foundAll('warning', judged.warnings)];
+  return [
+    ...foundAll('problem', denials),
+    ...foundAll(
+      'warning',
+      verdicts.flatMap(({ warnings }) => warnings),
+    ),
+  ];
 }
 
 /** Files do not say who applies them, so rules about the user are left out. */

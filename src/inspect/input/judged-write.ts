@@ -1,25 +1,17 @@
 // Judges a write as the two webhooks do, one after the other, without a server. Commands judge writes only here.
 import { allowed, malformed, type Answer } from '../../admission/answer.ts';
-import type { JudgedResource, ReviewProblem } from '../../admission/decode/decode-target.ts';
-import { decodeReview, type DecodedReview } from '../../admission/decode/decode-review.ts';
+import type { JudgedResource } from '../../admission/decode/decode-target.ts';
+import { decodeReview } from '../../admission/decode/decode-review.ts';
 import { Deadline } from '../../admission/http/deadline.ts';
 import { judgeReview, type Judging } from '../../admission/judge-review.ts';
-import { defaultEvaluationUnits, unlimitedBudget } from '../../policy/terms/budget.ts';
+import { defaultEvaluationUnits } from '../../policy/terms/budget.ts';
 import { LongDecisions } from '../../admission/long-decisions.ts';
 import type { AccessReviewer, Endpoint } from '../../admission/ports.ts';
 import type { JsonObject } from '../../base/json.ts';
 import type { KubeObject } from '../../base/metadata.ts';
 import type { ClusterSnapshot } from '../../policy/compile/snapshot.ts';
-import { decide } from '../../policy/decide/decide.ts';
-import { mutate, patchedBy } from '../../policy/decide/mutate.ts';
-import { settle } from '../../policy/decide/settle.ts';
-import {
-  isProviderReview,
-  rightKey,
-  type AnyReview,
-  type Trace,
-  type Verdict,
-} from '../../policy/terms/review.ts';
+import { patchedBy } from '../../policy/decide/mutate.ts';
+import { isProviderReview, type AnyReview, type Trace, type Verdict } from '../../policy/terms/review.ts';
 import { mastersGroup } from '../../schema/names.ts';
 import type { Operation, Requester } from '../../rules/rule.ts';
 import type { Install } from '../../policy/terms/install.ts';
@@ -32,6 +24,8 @@ export interface WriteSetup {
   readonly now: Date;
   /** Is called for the validating webhook. */
   readonly trace?: Trace;
+  /** The write of a file. No default reads its sender, and each webhook says all that it has to say, also after a refusal. */
+  readonly isOfFile?: true;
 }
 
 interface JudgedWrite {
@@ -41,6 +35,8 @@ interface JudgedWrite {
   readonly warnings: readonly string[];
   /** The object with the defaults of policies. Undefined for a deletion, and if the request is malformed. */
   readonly object: KubeObject | undefined;
+  /** What the engine decided for each webhook. Empty if no rule judges the write. */
+  readonly verdicts: readonly Verdict[];
 }
 
 /** Kubernetes adds these groups: https://kubernetes.io/docs/reference/access-authn-authz/authentication/ */
@@ -59,33 +55,14 @@ export async function judgeWrite(request: JsonObject, setup: WriteSetup): Promis
   const ports = portsOf(setup);
   const first = await answerTo('mutate', request, setup, ports);
   const { refusal, patch, warnings } = first.answer;
-  if (refusal !== undefined) return { answer: first.answer, warnings, object: undefined };
+  const ofFirst = first.answer.verdict === undefined ? [] : [first.answer.verdict];
+  if (refusal !== undefined && (setup.isOfFile !== true || first.review === undefined))
+    return { answer: first.answer, warnings, object: undefined, verdicts: ofFirst };
   const sent = first.review?.object;
   const mutated = sent === undefined ? request : { ...request, object: patchedBy(sent, patch) };
   const { answer, review } = await answerTo('validate', mutated, setup, ports);
-  return { answer, warnings: [...warnings, ...answer.warnings], object: review?.object };
-}
-
-/**
- * Returns the violations with their paths, which an answer does not have, or the problem of a write that does not decode. Defaults
- * that read the request are left out, as in a write of Reeve. Undefined for a write that no rule judges.
- */
-export function violationsOf(
-  request: JsonObject,
-  { snapshot, now }: Pick<WriteSetup, 'snapshot' | 'now'>,
-): ReviewProblem | Pick<Verdict, 'denials' | 'warnings'> | undefined {
-  const decoded = decodedFor('mutate', request);
-  if (decoded.kind === 'malformed') return decoded.problem;
-  if (decoded.kind !== 'review' || isProviderReview(decoded.review)) return undefined;
-  const circumstances = { now, budget: unlimitedBudget };
-  const sent = { ...decoded.review, isOwnWrite: true as const };
-  const { denials, patch } = mutate(sent, snapshot, circumstances);
-  const object = sent.object && patchedBy(sent.object, patch);
-  const review = { ...sent, ...(object !== undefined && { object }) };
-  const decision = decide(review, snapshot, circumstances);
-  const rights = new Map(decision.rights.map((right) => [rightKey(right), 'yes'] as const));
-  const verdict = settle(decision, rights, review);
-  return { denials: [...denials, ...verdict.denials], warnings: verdict.warnings };
+  const verdicts = answer.verdict === undefined ? ofFirst : [...ofFirst, answer.verdict];
+  return { answer, warnings: [...warnings, ...answer.warnings], object: review?.object, verdicts };
 }
 
 export interface WriteSides {
@@ -140,17 +117,17 @@ interface Answered {
 async function answerTo(
   endpoint: Endpoint,
   request: JsonObject,
-  { snapshot }: WriteSetup,
+  { snapshot, isOfFile }: WriteSetup,
   ports: Judging,
 ): Promise<Answered> {
-  const decoded = decodedFor(endpoint, request);
+  const whole = { apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview', request };
+  const decoded = decodeReview(Buffer.from(JSON.stringify(whole)), endpoint);
   switch (decoded.kind) {
     case 'review': {
       const deadline = new Deadline(ports.clock, 60_000);
-      return {
-        answer: await judgeReview(endpoint, decoded.review, snapshot, ports, deadline),
-        review: decoded.review,
-      };
+      const isOwnWrite = isOfFile === true && !isProviderReview(decoded.review);
+      const review = isOwnWrite ? { ...decoded.review, isOwnWrite } : decoded.review;
+      return { answer: await judgeReview(endpoint, review, snapshot, ports, deadline), review };
     }
     case 'passed':
       return { answer: allowed, review: undefined };
@@ -164,11 +141,6 @@ async function answerTo(
     default:
       return decoded satisfies never;
   }
-}
-
-function decodedFor(endpoint: Endpoint, request: JsonObject): DecodedReview {
-  const whole = { apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview', request };
-  return decodeReview(Buffer.from(JSON.stringify(whole)), endpoint);
 }
 
 const allRights: AccessReviewer = { mayDo: async () => await Promise.resolve('yes') };

@@ -9,8 +9,10 @@ import { asStored } from '../../policy/terms/match.ts';
 import { intentAdapters } from '../../policy/intents/adapters.ts';
 import { problemsText } from '../../state/stored-provider.ts';
 import { LiveCluster } from '../../state/live-cluster.ts';
-import type { DefinitionSetup } from '../../state/definitions.ts';
+import { loadDefinitions, type Definitions } from '../../state/definitions.ts';
+import type { LocatedObject } from '../../state/yaml-objects.ts';
 import { withObjects, type ClusterState } from './cluster-state.ts';
+import { kubeObjectsOf } from './file-state.ts';
 
 export const namespaceType = { apiVersion: 'v1', kind: 'Namespace' } as const;
 
@@ -30,14 +32,20 @@ export function loadState(state: ClusterState): LiveCluster {
   return cluster;
 }
 
-/** With what the definitions of files are compiled, beside the state. */
-export function setupOf(state: ClusterState, base: LiveCluster): DefinitionSetup {
+/** Loads what files define, beside a state. The problems are also those of objects that no kind of Reeve describes. */
+export function definitionsIn(
+  located: readonly LocatedObject[],
+  state: ClusterState,
+  base = loadState(state),
+): Definitions {
   const { context } = base.snapshot().intents;
-  return {
+  const definitions = loadDefinitions(located, {
     intents: [...context.intents.values()].filter((intent) => typeof intent === 'object'),
     install: state.install,
     isServed: (type) => state.isServed(type),
-  };
+  });
+  const problems = [...kubeObjectsOf(definitions.rest).problems, ...definitions.problems];
+  return { ...definitions, problems };
 }
 
 const maxProblems = 500;

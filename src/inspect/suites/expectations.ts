@@ -6,7 +6,7 @@ import type { KubeObject } from '../../base/metadata.ts';
 import type { Path } from '../../base/problem.ts';
 import { amountOf } from '../checks/check-text.ts';
 import type { Outcome } from './outcome.ts';
-import { objectNameOf } from './provided-objects.ts';
+import { objectNameOf } from '../input/provided-objects.ts';
 import type { Expectations } from './suite.ts';
 
 /** An expectation that does not hold. */

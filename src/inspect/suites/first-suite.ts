@@ -22,7 +22,7 @@ import { namespaceType } from '../input/loaded-state.ts';
 import { exactPattern } from './expectations.ts';
 import { loadSuite, type FindInstall, type LoadedSuite, type SuiteLoading } from './load-suite.ts';
 import { outcomeOf, type Outcome } from './outcome.ts';
-import { objectNameOf } from './provided-objects.ts';
+import { objectNameOf } from '../input/provided-objects.ts';
 import { suiteKind, type Expectations, type Suite, type SuiteRequest, type SuiteTest } from './suite.ts';
 
 export interface SuitePlace {

@@ -5,14 +5,13 @@ import type { KubeObject } from '../../base/metadata.ts';
 import type { Path, Problem } from '../../base/problem.ts';
 import type { ProviderDefinition } from '../../policy/compile/load-provider.ts';
 import type { ClusterSnapshot } from '../../policy/compile/snapshot.ts';
-import { loadDefinitions } from '../../state/definitions.ts';
 import { UnreadablePathError, type FileProblem } from '../../state/located.ts';
 import { readYamlFiles } from '../../state/yaml-files.ts';
 import { readObjects, type LocatedObject } from '../../state/yaml-objects.ts';
 import type { Install } from '../../policy/terms/install.ts';
 import type { ClusterState } from '../input/cluster-state.ts';
 import { kubeObjectsOf, stateOfFiles } from '../input/file-state.ts';
-import { loadState, setupOf } from '../input/loaded-state.ts';
+import { definitionsIn, loadState } from '../input/loaded-state.ts';
 import { readObjectFiles } from '../input/object-files.ts';
 import { suiteSchema, type Suite, suiteKind } from './suite.ts';
 import { cliApiVersion } from '../../schema/names.ts';
@@ -54,8 +53,8 @@ export async function loadSuite(source: LocatedObject, findInstall: FindInstall)
   const { objects } = kubeObjectsOf(located);
   const state = stateOfFiles(objects, findInstall(objects, suite.install ?? {}));
   const cluster = loadState(state);
-  const definitions = loadDefinitions(located, setupOf(state, cluster));
-  const problems = [...files.problems, ...kubeObjectsOf(definitions.rest).problems, ...definitions.problems];
+  const definitions = definitionsIn(located, state, cluster);
+  const problems = [...files.problems, ...definitions.problems];
   if (problems.length > 0) return { ok: false, problems };
   const own = new Set(policies);
   const providers = definitions.providers

@@ -17,7 +17,7 @@ import type { Trace, Right, Violation } from '../../policy/terms/review.ts';
 import { accessOf } from '../input/access.ts';
 import { judgeWrite } from '../input/judged-write.ts';
 import type { LoadedSuite } from './load-suite.ts';
-import { providedObjects, type ProvidedObjects } from './provided-objects.ts';
+import { providedObjects, type ProvidedObjects } from '../input/provided-objects.ts';
 import { requestOf, type Unanswerable } from './requests.ts';
 import type { ExpectedVerdict, SuiteRequest, SuiteTest } from './suite.ts';
 

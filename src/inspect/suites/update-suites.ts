@@ -8,7 +8,7 @@ import { loadSuite, problemAt } from './load-suite.ts';
 import { outcomeOf, type Outcome } from './outcome.ts';
 import type { RunOptions } from './run-suites.ts';
 import { ownMember } from '../../base/json.ts';
-import { objectNameOf } from './provided-objects.ts';
+import { objectNameOf } from '../input/provided-objects.ts';
 import type { Expectations } from './suite.ts';
 
 interface FileUpdate {

@@ -45,7 +45,7 @@ async function check(text: string, objects: readonly KubeObject[], ...unread: re
   );
   const state = applied(base, kubeObjectsOf(located).objects);
   const now = new Date('2026-11-23T08:00:00Z');
-  const { findings, unchecked } = checkWrittenObjects({ located, base, state, now });
+  const { findings, unchecked } = await checkWrittenObjects({ located, base, state, now });
   return { about: findings.map((each) => each.about), reasons: unchecked.map(({ reason }) => reason) };
 }
 

@@ -6,7 +6,7 @@ import { desired, type Claim } from '../../policy/desired/desired.ts';
 import { copyOf, unavailable, type CopyState } from '../../policy/plan/copy.ts';
 import { desiredObject, refusalOf } from '../../policy/plan/desired-object.ts';
 import { secretObjectType } from '../../policy/terms/provider-id.ts';
-import type { LoadedSuite } from './load-suite.ts';
+import type { ClusterState } from './cluster-state.ts';
 
 export interface ProvidedObjects {
   /** By kind and name. */
@@ -15,7 +15,10 @@ export interface ProvidedObjects {
   readonly blocked: readonly { readonly name: string; readonly reason: string }[];
 }
 
-type Known = Pick<LoadedSuite, 'state' | 'snapshot'>;
+export interface Known {
+  readonly state: ClusterState;
+  readonly snapshot: ClusterSnapshot;
+}
 
 /** The namespace may be one that a request leaves behind. */
 export function providedObjects(written: KubeObject, state: Known, now: Date): ProvidedObjects {
@@ -28,7 +31,7 @@ export function providedObjects(written: KubeObject, state: Known, now: Date): P
     if (claim === undefined) continue;
     const name = `${claim.type.kind}/${claim.name}`;
     const freeze = frozen.get(claim.provider);
-    const made = freeze === undefined ? render(claim, nameOf(namespace), known, now) : freeze.message;
+    const made = freeze === undefined ? providedBy(claim, nameOf(namespace), known, now) : freeze.message;
     if (typeof made === 'string') blocked.push({ name, reason: made });
     else objects.push(made);
   }
@@ -36,7 +39,12 @@ export function providedObjects(written: KubeObject, state: Known, now: Date): P
 }
 
 /** Returns the reason as text if Reeve does not create the object. */
-function render(claim: Claim, namespace: string, { state, snapshot }: Known, now: Date): KubeObject | string {
+export function providedBy(
+  claim: Claim,
+  namespace: string,
+  { state, snapshot }: Known,
+  now: Date,
+): KubeObject | string {
   const { content } = claim;
   const copy = content.kind === 'copy' ? copyStateOf(content.share, state) : undefined;
   if (copy?.kind === 'unavailable') return copy.message;
