@@ -10,7 +10,7 @@ import { nameOf, type KubeObject } from '../base/metadata.ts';
 import type { ObservedObjects } from './live/observed-objects.ts';
 import type { ReconcileObserver } from './ports.ts';
 import type { WorkQueue } from './queue/queue.ts';
-import { isDear } from '../policy/decide/cost.ts';
+import { isDear } from '../policy/decide/audit.ts';
 import { CountingBudget, unlimitedBudget } from '../policy/terms/budget.ts';
 import { matchNamespace, type CompiledMatch } from '../policy/terms/match.ts';
 import type { LoadedProvider } from '../state/stored-provider.ts';

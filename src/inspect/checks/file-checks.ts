@@ -1,16 +1,16 @@
 // Finds what is wrong with policies, shares, intents and bindings in files, and what of them has no effect.
 import { ownMember } from '../../base/json.ts';
 import type { Path, Problem } from '../../base/problem.ts';
-import { dearTextIn } from '../../policy/decide/cost.ts';
-import { misspelledRoles } from '../../policy/authors/meant-role.ts';
-import { notKeptText } from '../../policy/authors/intent-effects.ts';
+import { dearTextIn } from '../../policy/decide/audit.ts';
 import {
+  misspelledRoles,
   partsWithoutEffect,
   uncountedNamespaces,
   unreachedIntents,
   type PartWithoutEffect,
   type Reach,
 } from '../../policy/authors/no-effect.ts';
+import { notKeptText } from '../../policy/authors/intent-effects.ts';
 import { managedBy, quotaIn, quotaMembers } from '../../policy/authors/provider-write.ts';
 import {
   kindsNotAllowed,
@@ -153,7 +153,7 @@ function roleFindings(provider: LocatedDefinition, { state, snapshot }: CheckInp
   const known = knownRoles(state);
   const roles =
     known === undefined
-      ? misspelledRoles({ id, before: undefined, after: definition }, snapshot)
+      ? misspelledRoles(id, undefined, definition, snapshot)
       : unknownRoles(definition, known);
   return roles.map(({ name, message }) =>
     located('warning', 'roles', provider, {

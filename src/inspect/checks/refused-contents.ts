@@ -8,7 +8,7 @@ import type { LocatedDefinition } from '../../state/definitions.ts';
 import { shownProvider } from '../../policy/terms/provider-id.ts';
 import type { Path } from '../../base/problem.ts';
 import { nearest } from '../../base/nearest.ts';
-import { userFacingRoles, type MisspelledRole } from '../../policy/authors/meant-role.ts';
+import { userFacingRoles, type MisspelledRole } from '../../policy/authors/no-effect.ts';
 import type { ProviderDefinition } from '../../policy/compile/load-provider.ts';
 import { clusterRoleType } from '../input/access.ts';
 import type { ClusterState } from '../input/cluster-state.ts';

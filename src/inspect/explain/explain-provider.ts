@@ -4,7 +4,7 @@ import { nameOf } from '../../base/metadata.ts';
 import { nearestWord } from '../../base/nearest.ts';
 import { partsWithoutEffect, uncountedNamespaces, unreachedIntents } from '../../policy/authors/no-effect.ts';
 import { notKeptText } from '../../policy/authors/intent-effects.ts';
-import { dearTextIn } from '../../policy/decide/cost.ts';
+import { dearTextIn } from '../../policy/decide/audit.ts';
 import { managedBy, reachableBy } from '../../policy/authors/provider-write.ts';
 import { factsOf, type ProviderDefinition } from '../../policy/compile/load-provider.ts';
 import { desiredByProvider, providerOf } from '../../policy/desired/desired.ts';

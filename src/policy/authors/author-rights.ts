@@ -13,7 +13,7 @@ import { type Install } from '../terms/install.ts';
 import { possibleLabels, presentAdapters } from '../intents/intent-context.ts';
 import { matchOf } from './no-effect.ts';
 import { neededRights, rightsOfAdapters } from './needed-rights.ts';
-import type { CompiledMatch } from '../terms/match.ts';
+import { matchNamespace } from '../terms/match.ts';
 import {
   isBinding,
   namespaceOfProvider,
@@ -24,7 +24,9 @@ import {
 import type { ClusterSnapshot } from '../compile/snapshot.ts';
 import { rightKey, type OwnRight, type Right } from '../terms/review.ts';
 import { fateOf, type ProviderCircumstances, type ProviderWrite } from './provider-write.ts';
-import { steeredNamespace } from './steered-namespace.ts';
+import { policyTarget, shareTarget, steeringEffect } from '../decide/steering.ts';
+import { labelsOf, withMetadata, type KubeObject } from '../../base/metadata.ts';
+import type { CompiledPolicy, CompiledShare } from '../compile/compile-policy.ts';
 
 /**
  * Returns each RBAC right that the author must have. A write of a policy or share that only removes needs none, like a deletion.
@@ -162,6 +164,62 @@ export function rolesToBind({ id, before }: ProviderWrite, rights: readonly Righ
   });
 }
 
+// Finds the providers that labels bring a namespace under: the labels of a tenant's binding, and the defaults of a policy.
+
+/**
+ * Compares the namespace without these labels and with them, because the binding sets them again whenever they are missing.
+ * Undefined for providers of the cluster, for a namespace that is not known, and where time runs out: then every provider that
+ * could read the labels counts.
+ */
+function steeredNamespace(
+  definition: ProviderDefinition,
+  snapshot: ClusterSnapshot,
+  { budget }: ProviderCircumstances,
+): readonly Right[] | undefined {
+  if (definition.kind === 'SecretShare') return undefined;
+  const { compiled, intents } = definition;
+  const name = namespaceOfProvider(compiled.id);
+  const namespaceObject = name === undefined ? undefined : snapshot.namespace(name);
+  if (intents === undefined || namespaceObject === undefined) return undefined;
+  const values = literalLabels(compiled);
+  if (values.size === 0) return [];
+  const before = withoutLabels(namespaceObject, [...values.keys()]);
+  const after = withMetadata(before, 'labels', values);
+  const sides = { before, contained: before, after };
+  const policies = snapshot.policies.candidates('namespaces', [before, after]);
+  const targets = [
+    ...policies.map(policyTarget),
+    ...snapshot.shares.candidates([before, after]).map(shareTarget),
+  ];
+  const rights = targets.flatMap((target): readonly Right[] => {
+    const { id, match } = target.provider;
+    if (id === compiled.id || snapshot.providers.get(id)?.isDeleting === true) return [];
+    const isMatched = matchNamespace(match, after, budget).kind === 'yes';
+    if (steeringEffect(target, isMatched, sides, budget) === undefined) return [];
+    const effect = `set a label that brings namespace ${name} under ${shownProvider(id)} or changes what it gets from it`;
+    const contact = target.contact === undefined ? {} : { contact: target.contact };
+    return [{ ...useOf(id), effect, rule: 'authors', path: 'spec.intents', ...contact }];
+  });
+  return budget.isSpent() ? undefined : rights;
+}
+
+/** A binding has no templates, so its defaults need no request. */
+function literalLabels({ namespaceDefaults }: CompiledPolicy): ReadonlyMap<string, string> {
+  const values = new Map<string, string>();
+  for (const { field, key, template } of namespaceDefaults) {
+    const rendered = field === 'labels' ? template.render({}) : undefined;
+    if (rendered?.ok === true) values.set(key, rendered.value);
+  }
+  return values;
+}
+
+function withoutLabels(namespaceObject: KubeObject, keys: readonly string[]): KubeObject {
+  const labels = Object.fromEntries(
+    Object.entries(labelsOf(namespaceObject)).filter(([key]) => !keys.includes(key)),
+  );
+  return { ...namespaceObject, metadata: { ...namespaceObject.metadata, labels } };
+}
+
 interface DefaultedKeys {
   readonly labels: readonly string[];
   readonly annotations: readonly string[];
@@ -178,7 +236,7 @@ function steeredByDefaults(
   sourceOf: (path: Path) => Path,
 ): readonly Right[] {
   if (keys.labels.length + keys.annotations.length === 0) return [];
-  const readers = readersIn(snapshot);
+  const readers: readonly Reader[] = [...snapshot.policies.policies, ...snapshot.shares.shares];
   const others = new Set([...readers.map((each) => each.id), ...snapshot.providers.keys()]);
   others.delete(id);
   // A tenant's binding reads the name of its own namespace alone, also one whose stored version does not load.
@@ -187,7 +245,7 @@ function steeredByDefaults(
   return [...others].flatMap((other) => {
     const reader = byId.get(other);
     const key = keys.labels.find((each) => reader?.match.selector?.keys.has(each) === true);
-    if (key === undefined && reader?.readsOtherFields === false) return [];
+    if (key === undefined && reader !== undefined && !readsOtherFields(reader)) return [];
     const at = sourceOf(['spec', 'namespaces', 'defaults', ...(key === undefined ? [] : ['labels', key])]);
     const provider = shownProvider(other);
     const effect = `set a default that ${provider} ${reader === undefined ? 'may read' : 'reads'}`;
@@ -197,29 +255,11 @@ function steeredByDefaults(
 }
 
 /** A policy or share in the version that is in force. A provider whose stored version does not load is not among them. */
-interface Reader {
-  readonly id: ProviderId;
-  readonly match: CompiledMatch;
-  readonly contact: string | undefined;
-  /** True if it reads more of a Namespace than its name and the labels of its selector. */
-  readonly readsOtherFields: boolean;
-}
+type Reader = CompiledPolicy | CompiledShare;
 
-function readersIn({ policies, shares }: ClusterSnapshot): readonly Reader[] {
-  return [
-    ...policies.policies.map(({ id, match, contact, readsNamespace }) => ({
-      id,
-      match,
-      contact,
-      readsOtherFields: match.conditions.length > 0 || readsNamespace,
-    })),
-    ...shares.shares.map(({ id, match, contact }) => ({
-      id,
-      match,
-      contact,
-      readsOtherFields: match.conditions.length > 0,
-    })),
-  ];
+/** Returns whether it reads more of a Namespace than its name and the labels of its selector. */
+function readsOtherFields(reader: Reader): boolean {
+  return reader.match.conditions.length > 0 || ('readsNamespace' in reader && reader.readsNamespace);
 }
 
 // Finds writes that only remove: fewer namespaces, contents and subjects, or a suspension.

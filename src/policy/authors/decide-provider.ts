@@ -45,8 +45,8 @@ import { isDeepStrictEqual } from 'node:util';
 import { renderPath, type Problem } from '../../base/problem.ts';
 import { differingDefaults } from '../decide/differing-defaults.ts';
 import { authorRights, rolesToBind } from './author-rights.ts';
-import { misspelledRoles } from './meant-role.ts';
 import {
+  misspelledRoles,
   partsWithoutEffect,
   uncountedNamespaces,
   unreachedIntents,
@@ -230,7 +230,7 @@ function decisionOn(
       ...noticesOf(write, toReport, circumstances.install),
       ...differences(write, snapshot, circumstances),
       ...withoutEffect(write, impact, snapshot, circumstances),
-      ...misspelledRoles(write, snapshot).map(({ message }) => message),
+      ...misspelledRoles(write.id, write.before, write.after, snapshot).map(({ message }) => message),
     ],
     // The reconciler counts deletions again, by live objects. Only a policy with Deny could do harm where it is not known.
     overBudget: impact.isCutShort && denies(write.after),

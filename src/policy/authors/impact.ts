@@ -21,10 +21,16 @@ import {
 } from './provider-write.ts';
 import type { ProviderDefinition } from '../compile/load-provider.ts';
 import type { CompiledPolicy } from '../compile/compile-policy.ts';
-import { auditNamespace, hasAuditableRules, type AuditedResource } from '../decide/audit.ts';
+import {
+  auditNamespace,
+  hasAuditableRules,
+  type AuditedResource,
+  costIn,
+  dearer,
+  type NamespaceCost,
+} from '../decide/audit.ts';
 import { clipped } from '../../base/text.ts';
 import { missingDefaults } from '../plan/repair.ts';
-import { costIn, dearer, type NamespaceCost } from '../decide/cost.ts';
 import { contentChanges, type ContentChange } from './content-changes.ts';
 import { ProviderDifference, UnrenderedContents, type HandOver } from './write-difference.ts';
 import { matchOf } from './no-effect.ts';

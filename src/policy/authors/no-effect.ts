@@ -1,4 +1,4 @@
-// Finds what in a provider has no effect: a match of no namespace, times in the past, conditions that fail on new namespaces.
+// Finds what in a provider has no effect: a match of no namespace, times in the past, names that are probably misspelled.
 import type { MatchSpec, LabelSelector } from '../../api/namespace-policy/namespace-policy.ts';
 import { type KubeObject, labelsOf, nameOf } from '../../base/metadata.ts';
 import type { Path } from '../../base/problem.ts';
@@ -9,8 +9,8 @@ import type { ClusterSnapshot } from '../compile/snapshot.ts';
 import { bareNamespace, matchNamespace } from '../terms/match.ts';
 import { isManaged } from '../desired/desired.ts';
 import type { UnsupportedIntent } from '../intents/compile-binding.ts';
-import { namespaceOfProvider } from '../terms/provider-id.ts';
-import { nearestWord } from '../../base/nearest.ts';
+import { namespaceOfProvider, type ProviderId } from '../terms/provider-id.ts';
+import { nearest, nearestWord } from '../../base/nearest.ts';
 
 /** The numbers of namespaces that a provider matches, and for which its match has an error. */
 export interface Reach {
@@ -261,4 +261,70 @@ function knownWords(snapshot: ClusterSnapshot): KnownWords {
 function suggestion(word: string, known: Iterable<string>, prefix = ''): string {
   const near = nearestWord(word, known);
   return near === undefined ? '' : ` (did you mean ${prefix}${clipped(near)}?)`;
+}
+
+// Guesses which ClusterRole an author meant by a name that may not exist. Reeve has no right to read ClusterRoles.
+
+/** https://kubernetes.io/docs/reference/access-authn-authz/rbac/#user-facing-roles */
+export const userFacingRoles: readonly string[] = ['view', 'edit', 'admin', 'cluster-admin'];
+/** Comparing two words takes microseconds. */
+const maxCompared = 1000;
+/** In shorter names, a second letter makes another word. */
+const minLength = 6;
+
+/** A ClusterRole that another one resembles. */
+export interface MisspelledRole {
+  readonly name: string;
+  readonly message: string;
+}
+
+/** Warns of ClusterRoles that the write newly binds, and that another name resembles. */
+export function misspelledRoles(
+  id: ProviderId,
+  before: ProviderDefinition | undefined,
+  after: ProviderDefinition | undefined,
+  snapshot: ClusterSnapshot,
+): readonly MisspelledRole[] {
+  const known = new Set(roleNames(before));
+  return roleNames(after).flatMap((name) => {
+    const meant = known.has(name) ? undefined : meantRole(name, id, snapshot);
+    if (meant === undefined) return [];
+    const message = `${id} binds ClusterRole ${clipped(name)}, which no other policy binds; did you mean ${clipped(meant)}?`;
+    return [{ name, message }];
+  });
+}
+
+/** Returns undefined for a name of Kubernetes, and for one that another policy binds too. */
+export function meantRole(
+  name: string,
+  provider: ProviderId,
+  { policies }: ClusterSnapshot,
+): string | undefined {
+  const others = policies.policies.filter(({ id }) => id !== provider);
+  const bound = new Set(others.flatMap((policy) => policy.roleNames));
+  if (userFacingRoles.includes(name) || bound.has(name)) return undefined;
+  const known = [...userFacingRoles, ...[...bound].filter((each) => !isSibling(name, each))];
+  return nearest(
+    name,
+    known.slice(0, maxCompared).filter((each) => resembles(name, each)),
+    2,
+  );
+}
+
+function resembles(name: string, known: string): boolean {
+  const letters = known.length < minLength && lettersOf(name) !== lettersOf(known) ? 1 : 2;
+  return nearest(name, [known], letters) !== undefined;
+}
+
+function lettersOf(name: string): string {
+  return Array.from(name).toSorted().join('');
+}
+
+/** `team-a` and `team-b`, `reader1` and `reader2` are two roles, not one that is misspelled. */
+function isSibling(name: string, known: string): boolean {
+  return name.length === known.length && name.slice(0, -2) === known.slice(0, -2);
+}
+
+function roleNames(definition: ProviderDefinition | undefined): readonly string[] {
+  return definition?.kind === 'NamespacePolicy' ? definition.compiled.roleNames : [];
 }

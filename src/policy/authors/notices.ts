@@ -10,7 +10,7 @@ import {
   upTo,
   type ProviderWrite,
 } from './provider-write.ts';
-import { dearText } from '../decide/cost.ts';
+import { dearText } from '../decide/audit.ts';
 import { denies } from './guards.ts';
 import { totalOf, type Impact, type UnmatchedNamespace } from './impact.ts';
 import { kindsNotAllowed, nameNotAllowed } from '../compile/load-provider.ts';

@@ -1,7 +1,7 @@
 // Adds up the reports of all namespaces on one provider; each namespace can replace its report.
 import { type QuotaSpec, exceededBy, namespaceQuota, quotaExcess } from '../../rules/namespace-quota.ts';
 import type { Violation } from '../terms/review.ts';
-import { dearer, isDear, type NamespaceCost } from '../decide/cost.ts';
+import { dearer, isDear, type NamespaceCost } from '../decide/audit.ts';
 import type { ProviderReport, SkippedObject, UnsyncedObject } from './namespace-ready.ts';
 
 const countedFields = ['desired', 'synced', 'conflicts', 'failed', 'stuck', 'held'] as const;

@@ -1,6 +1,6 @@
 // Finds the blockers of a provider: missing sources, rights or webhooks, which no namespace can report.
 import { unavailable, type CopyState } from '../../policy/plan/copy.ts';
-import { meantRole } from '../../policy/authors/meant-role.ts';
+import { meantRole } from '../../policy/authors/no-effect.ts';
 import {
   type InstallRole,
   type MissingRights,

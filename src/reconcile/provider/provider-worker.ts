@@ -9,7 +9,7 @@ import {
   type ProviderState,
 } from '../../policy/terms/provider-id.ts';
 import { reachedFacts } from '../../policy/status/intents.ts';
-import { dearText } from '../../policy/decide/cost.ts';
+import { dearText } from '../../policy/decide/audit.ts';
 import { allViolations } from '../../policy/status/violations.ts';
 import { providerStatus, type StatusFacts } from '../../policy/status/provider-status.ts';
 import { nextPastTime, partsWithoutEffect, unreachedIntents } from '../../policy/authors/no-effect.ts';

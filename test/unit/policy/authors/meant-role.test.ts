@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { meantRole } from '../../../../src/policy/authors/meant-role.ts';
+import { meantRole } from '../../../../src/policy/authors/no-effect.ts';
 import {
   aProviderReview,
   aPolicy,
