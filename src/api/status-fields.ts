@@ -1,9 +1,6 @@
-// Defines the status fields that policies, shares and bindings have in common, and reads a stored status.
+// Defines the status fields that policies, shares and bindings have in common.
 import { time } from '../schema/common-fields.ts';
 import { choice, integer, list, object, text } from '../schema/build.ts';
-import { isJsonObject } from '../base/json.ts';
-import type { Infer, Schema } from '../schema/schema.ts';
-import { validate } from '../schema/validate.ts';
 
 export function count(description: string) {
   return integer({ description, minimum: 0, maximum: 2_147_483_647 });
@@ -126,22 +123,4 @@ function condition(provider: string, types: string) {
     },
     required: ['type', 'status', 'lastTransitionTime', 'reason', 'message'],
   });
-}
-
-interface SplitObject {
-  readonly rest: unknown;
-  readonly reported: unknown;
-}
-
-export function splitStatus(value: unknown): SplitObject {
-  if (!isJsonObject(value) || !Object.hasOwn(value, 'status')) return { rest: value, reported: undefined };
-  const rest = Object.fromEntries(Object.entries(value).filter(([name]) => name !== 'status'));
-  return { rest, reported: value['status'] };
-}
-
-/** Returns nothing for a status that does not match the schema. */
-export function readStatus<S extends Schema>(schema: S, reported: unknown): { readonly status?: Infer<S> } {
-  if (reported === undefined) return {};
-  const outcome = validate(schema, reported);
-  return outcome.ok ? { status: outcome.value } : {};
 }

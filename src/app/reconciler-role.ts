@@ -13,7 +13,7 @@ import type { KindProbe } from '../reconcile/ports.ts';
 import { KubeObjectWriter } from '../kube/object-writer.ts';
 import type { HookMode } from '../policy/compile/snapshot.ts';
 import type { Install } from '../policy/terms/install.ts';
-import { providerResources } from '../policy/terms/provider-id.ts';
+import { kinds } from '../api/kinds.ts';
 import type { LiveCluster } from '../state/live-cluster.ts';
 import type { ClusterConnection } from './cluster-connection.ts';
 import { elect, type Election } from './election.ts';
@@ -150,7 +150,7 @@ function eventsOf(client: ClusterConnection['client'], log: Log): KubeEventRecor
 function kindProbeOf({ writer }: ClusterConnection): KindProbe {
   return {
     isKindTerminating: async (kind, signal) =>
-      (await definitionUid(writer, providerResources[kind], signal)) === undefined,
+      (await definitionUid(writer, kinds[kind].plural, signal)) === undefined,
   };
 }
 

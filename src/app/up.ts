@@ -1,6 +1,6 @@
 // Starts `reeve up`: a sandbox, an install of Reeve on it, the first objects, and the program.
 import { join } from 'node:path';
-import { crdOf, kindDefinitions } from '../api/crd.ts';
+import { crdOf, kindDefinitions } from '../api/kinds.ts';
 import type { KubeObject } from '../base/metadata.ts';
 import { createKubeClient } from '../kube/http/https-client.ts';
 import type { KubeClient } from '../kube/http/client.ts';

@@ -78,3 +78,10 @@ export function partly<T, U>(
 export function mapped<T, U>(part: CompileResult<T>, change: (value: T) => U): CompileResult<U> {
   return part.ok ? compiled(change(part.value)) : part;
 }
+
+export function andThen<T, U>(
+  part: CompileResult<T>,
+  next: (value: T) => CompileResult<U>,
+): CompileResult<U> {
+  return part.ok ? next(part.value) : part;
+}

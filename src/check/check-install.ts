@@ -7,7 +7,8 @@ import { keepsReports } from '../cli/input/find-install.ts';
 import type { ResourceAttributes } from '../kube/access-review.ts';
 import type { KubeClient } from '../kube/http/client.ts';
 import { resourcePath } from '../kube/http/https-client.ts';
-import { groupOf, providerKinds, type ProviderKind, providerResources } from '../policy/terms/provider-id.ts';
+import { kinds, type ProviderKind } from '../api/kinds.ts';
+import { groupOf, providerKinds } from '../policy/terms/provider-id.ts';
 import { protections } from '../reconcile/guard-check.ts';
 import { listObjects } from '../uninstall/removal.ts';
 import {
@@ -43,7 +44,7 @@ interface Reading {
 type Part = readonly [name: string, readings: readonly Reading[]];
 type Cluster = Pick<ClusterConnection, 'client' | 'writer'>;
 
-const kinds = ['securityintents', ...Object.values(providerResources)];
+const resources = ['securityintents', ...providerKinds.map((kind) => kinds[kind].plural)];
 const admission = 'admissionregistration.k8s.io/v1';
 export const serverPart = 'API server';
 const accounts = ['webhook', 'reconciler'] as const;
@@ -72,7 +73,7 @@ export async function checkInstall(
   if (server.problems.length > 0) return [server];
   const self = await ownName(client);
   const parts: readonly Part[] = [
-    ['kinds', kinds.map((plural) => kindReading(`${plural}.${group}`, cluster))],
+    ['kinds', resources.map((plural) => kindReading(`${plural}.${group}`, cluster))],
     ['guard and jail', protections.map((protection) => protectionReading(protection, cluster))],
     ...accounts.map(
       (role) => [`rights of the ${role}`, rightsReadings(role, { namespace, self }, client)] as const,
@@ -229,7 +230,7 @@ function reachReading(namespace: string, client: KubeClient): Reading {
 }
 
 function providersReading(kind: ProviderKind, { client }: Cluster): Reading {
-  const plural = providerResources[kind];
+  const plural = kinds[kind].plural;
   const path = resourcePath({ apiVersion, plural });
   return {
     needs: [{ verb: 'list', group, resource: plural }],
@@ -272,7 +273,7 @@ const refusedBinding = {
 
 /** A binding in the namespace of the install has no effect, so the right to create one is harmless. */
 function rightToReach(namespace: string): ResourceAttributes {
-  return { verb: 'create', group, resource: providerResources.SecurityIntentBinding, namespace };
+  return { verb: 'create', group, resource: kinds.SecurityIntentBinding.plural, namespace };
 }
 
 const advice = 'see the log of the webhook, its Pods, its Service, and any NetworkPolicy before it';
@@ -287,7 +288,7 @@ export async function reachProblems(
   namespace: string,
 ): Promise<readonly string[]> {
   try {
-    const path = resourcePath({ apiVersion, plural: providerResources.SecurityIntentBinding, namespace });
+    const path = resourcePath({ apiVersion, plural: kinds.SecurityIntentBinding.plural, namespace });
     await client.request({ method: 'POST', path, query: { dryRun: 'All' }, body: refusedBinding });
     return [`the API server stores bindings without asking the webhook: ${advice}`];
   } catch (error) {

@@ -1,7 +1,7 @@
 // Writes what `reeve up` prints when it is ready: how to reach the sandbox, what to try, and what was loaded.
 import { isJsonObject, ownMember } from '../base/json.ts';
 import type { KubeObject } from '../base/metadata.ts';
-import { providerKinds } from '../policy/terms/provider-id.ts';
+import { providerKindOf } from '../policy/terms/provider-id.ts';
 import type { Paint } from './feed-text.ts';
 
 export interface UpFacts {
@@ -81,7 +81,7 @@ interface InForce {
 
 function inForce(loaded: readonly KubeObject[]): readonly InForce[] {
   return loaded.flatMap((object) => {
-    const kind = providerKinds.find((each) => each === object.kind);
+    const kind = providerKindOf(object.kind);
     if (kind === undefined) return [];
     const { name = '', namespace } = object.metadata;
     if (namespace !== undefined)

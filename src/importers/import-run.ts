@@ -6,20 +6,14 @@ import {
   namespaceNameLabel,
 } from '../schema/names.ts';
 import { maxLabelLength } from '../schema/kubernetes-names.ts';
-import { parseSecurityIntent, securityIntentKind } from '../api/intents/security-intent.ts';
 import { type KubeObject, labelsOf, nameOf, valueOf } from '../base/metadata.ts';
 import { renderProblem } from '../base/problem.ts';
 import type { ImportedObject } from '../inspect/output-schemas/import-output.ts';
-import { loadProvider } from '../policy/compile/load-provider.ts';
-import type { ProviderKind } from '../policy/terms/provider-id.ts';
+import { loadProvider, readIntent } from '../policy/compile/load-provider.ts';
+import { kinds, type Kind } from '../api/kinds.ts';
 import type { ImportOptions, ImportResult, MovedSecret, OlderTool, SourceObject } from './importer.ts';
 import { Reader } from './reader.ts';
 import { idOf, loseFields, lostOf, toolObject, type ToolObject } from './tool-object.ts';
-
-type PrintedKind = ProviderKind | typeof securityIntentKind;
-
-/** What each kind is called in `reeve adopt`. */
-const adoptFlags: Readonly<Record<string, string>> = { NamespacePolicy: 'policy', SecretShare: 'share' };
 
 export interface Importer extends OlderTool {
   readonly read: (run: ImportRun) => void;
@@ -95,7 +89,7 @@ export class ImportRun {
 
   /** Adds an object of ours and returns its name, or says why it would not load. */
   provide(
-    kind: PrintedKind,
+    kind: Kind,
     wanted: string,
     spec: object,
     from: readonly Reader[],
@@ -104,7 +98,7 @@ export class ImportRun {
     const name = this.#uniqueName(kind, wanted, namespace);
     const metadata = { name, ...(namespace === undefined ? {} : { namespace }) };
     const object = { apiVersion: ownVersion, kind, metadata, spec };
-    const loaded = kind === securityIntentKind ? parseSecurityIntent(object) : loadProvider(kind, object);
+    const loaded = kind === 'SecurityIntent' ? readIntent(object) : loadProvider(kind, object);
     if (!loaded.ok) {
       this.#refused += 1;
       const why = loaded.problems.slice(0, 3).map(renderProblem).join('; ');
@@ -112,9 +106,8 @@ export class ImportRun {
       return undefined;
     }
     this.#provided.push({ object, from: from.map((each) => each.from) });
-    const flag = adoptFlags[kind];
-    if (flag !== undefined && ('contents' in spec || 'source' in spec))
-      this.#adopt.push(`reeve adopt --${flag} ${name}`);
+    // A binding has neither of these fields.
+    if ('contents' in spec || 'source' in spec) this.#adopt.push(`reeve adopt --${kinds[kind].word} ${name}`);
     return name;
   }
 
@@ -262,9 +255,11 @@ function rightNotes(provided: readonly ImportedObject[]): readonly string[] {
     const names = new Set(items.flatMap((item) => item.at(...path).text() ?? []));
     return [...names].toSorted().join(', ');
   };
-  const [kinds, roles] = [named('resources', 'kind'), named('roleBindings', 'roleRef', 'name')];
+  const [resources, roles] = [named('resources', 'kind'), named('roleBindings', 'roleRef', 'name')];
   return [
-    ...(kinds === '' ? [] : [`The install must allow these kinds in contents (--resource-kind): ${kinds}.`]),
+    ...(resources === ''
+      ? []
+      : [`The install must allow these kinds in contents (--resource-kind): ${resources}.`]),
     ...(roles === ''
       ? []
       : [`The install must allow Reeve to bind these ClusterRoles (bindableClusterRoles): ${roles}.`]),

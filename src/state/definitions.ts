@@ -1,22 +1,21 @@
 // Loads our own kinds from located objects: each one whole or not at all, and every problem with its place.
 import { isJsonObject, ownMember, withSortedMembers } from '../base/json.ts';
 import { cliApiVersion } from '../schema/names.ts';
-import { parseSecurityIntent, securityIntentKind } from '../api/intents/security-intent.ts';
+import { kindOf, kinds, type BindingKind, type Kind } from '../api/kinds.ts';
 import {
   providerId,
   providerKinds,
-  type BindingKind,
   type ProviderId,
   type ObjectType,
   groupOf,
 } from '../policy/terms/provider-id.ts';
 import { anyInstall, type Install } from '../policy/terms/install.ts';
-import { compiled, type CompileResult, type Path, type Problem } from '../base/problem.ts';
+import type { CompileResult, Path, Problem } from '../base/problem.ts';
 import { type FileProblem, firstOfEach, inOrder } from './located.ts';
 import type { Intent } from '../policy/intents/adapter.ts';
 import { intentAdapters } from '../policy/intents/adapters.ts';
 import { adapterSettings, adapterStates, type IntentContext } from '../policy/intents/intent-context.ts';
-import { loadProvider, type ProviderDefinition } from '../policy/compile/load-provider.ts';
+import { loadProvider, readIntent, type ProviderDefinition } from '../policy/compile/load-provider.ts';
 import type { IntentSnapshot, StoredBinding } from '../policy/compile/snapshot.ts';
 import type { LocatedObject } from './yaml-objects.ts';
 
@@ -55,9 +54,9 @@ export function loadDefinitions(
 ): Definitions {
   const objects = Map.groupBy(
     located.filter(({ value }) => !isForTools(value)),
-    ({ value }) => kindOf(value),
+    ({ value }) => kindIn(value),
   );
-  const intents = loadAll(securityIntentKind, objects, intentOf);
+  const intents = loadAll('SecurityIntent', objects, readIntent);
   const context = contextOf([...setup.intents, ...intents.loaded.map(({ value }) => value)], setup);
   const providers = providerKinds.map((kind) => {
     const all = loadAll(kind, objects, (value) => loadProvider(kind, asStored(value), context));
@@ -100,11 +99,6 @@ export function isForTools(value: unknown): boolean {
   return typeof apiVersion === 'string' && groupsOfTools.includes(groupOf(apiVersion));
 }
 
-function intentOf(value: unknown): CompileResult<Intent> {
-  const parsed = parseSecurityIntent(value);
-  return parsed.ok ? compiled({ name: parsed.intent.metadata.name, ...parsed.intent.spec }) : parsed;
-}
-
 function contextOf(intents: readonly Intent[], { install, isServed }: DefinitionSetup): IntentContext {
   return {
     intents: new Map(intents.map((intent) => [intent.name, intent])),
@@ -122,33 +116,24 @@ function storedBindings(kind: BindingKind, objects: ObjectsByKind): readonly Sto
   });
 }
 
-/** The word for each kind that a file may hold. */
-const words = {
-  NamespacePolicy: 'policy',
-  SecretShare: 'share',
-  ClusterSecurityIntentBinding: 'binding',
-  SecurityIntentBinding: 'binding',
-  SecurityIntent: 'intent',
-} as const;
-type LoadedKind = keyof typeof words;
-export const loadedKinds: readonly LoadedKind[] = [...providerKinds, securityIntentKind];
+/** The kinds that a file may hold. */
+export const loadedKinds: readonly Kind[] = [...providerKinds, 'SecurityIntent'];
 
 /** Undefined for other kinds. The apiVersion is checked with the other fields. */
-function kindOf(value: unknown): LoadedKind | undefined {
-  const kind = ownMember(value, 'kind');
-  return loadedKinds.find((each) => each === kind);
+function kindIn(value: unknown): Kind | undefined {
+  return kindOf(ownMember(value, 'kind'));
 }
 
 /** Returns the problems of an object of one of our kinds, and none for other kinds. */
 export function ownProblems(object: LocatedObject): readonly FileProblem[] {
-  const kind = kindOf(object.value);
+  const kind = kindIn(object.value);
   if (kind === undefined) return [];
   const load = (value: unknown): CompileResult<unknown> =>
-    kind === securityIntentKind ? intentOf(value) : loadProvider(kind, value);
+    kind === 'SecurityIntent' ? readIntent(value) : loadProvider(kind, value);
   return loadAll(kind, new Map([[kind, [object]]]), load).problems;
 }
 
-type ObjectsByKind = ReadonlyMap<LoadedKind | undefined, readonly LocatedObject[]>;
+type ObjectsByKind = ReadonlyMap<Kind | undefined, readonly LocatedObject[]>;
 
 interface Loaded<T> extends NameInFile {
   readonly value: T;
@@ -163,7 +148,7 @@ interface AllLoaded<T> {
 
 /** Loads the objects of this kind. A second object of a name is refused. */
 function loadAll<T>(
-  kind: LoadedKind,
+  kind: Kind,
   objects: ObjectsByKind,
   load: (value: unknown) => CompileResult<T>,
 ): AllLoaded<T> {
@@ -189,7 +174,7 @@ function loadAll<T>(
     partial,
     problems: [
       ...problems,
-      ...repeated.map(({ name, ...each }) => ({ ...each, about: `${words[kind]} ${name}` })),
+      ...repeated.map(({ name, ...each }) => ({ ...each, about: `${kinds[kind].word} ${name}` })),
     ],
   };
 }
@@ -215,9 +200,9 @@ function shownNameOf({ name, namespace }: NameInFile): string {
 
 /** Names the object as people do: `policy team`. Undefined for other kinds, and without a name. */
 export function aboutOf({ value }: LocatedObject): string | undefined {
-  const kind = kindOf(value);
+  const kind = kindIn(value);
   const name = shownNameOf(nameIn(value));
-  return kind === undefined || name === '' ? undefined : `${words[kind]} ${name}`;
+  return kind === undefined || name === '' ? undefined : `${kinds[kind].word} ${name}`;
 }
 
 // Finds all problems of an object at once: without the parts that are wrong, the rest is loaded too.

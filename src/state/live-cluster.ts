@@ -2,13 +2,13 @@
 import type { KubeObject } from '../base/metadata.ts';
 import { Listeners, type ListenerOptions } from '../base/listeners.ts';
 import type { WatchSink } from '../base/watch-sink.ts';
+import type { ProviderKind } from '../api/kinds.ts';
 import {
   type ObjectType,
   type ProviderId,
   isBindingKind,
   kindOfProvider,
   providerRef,
-  type ProviderKind,
   providerKinds,
 } from '../policy/terms/provider-id.ts';
 import { type ClusterSnapshot, PolicySet, ShareSet, type StoredBinding } from '../policy/compile/snapshot.ts';

@@ -1,7 +1,6 @@
 // Keeps the SecurityIntents that the watch reports, and which kinds of security engines the API server serves.
 import { isDeepStrictEqual } from 'node:util';
 import { apiVersion } from '../schema/names.ts';
-import { securityIntentKind } from '../api/intents/security-intent.ts';
 import { type KubeObject, nameOf } from '../base/metadata.ts';
 import { unservedVersion, type WatchSink } from '../base/watch-sink.ts';
 import type { Intent, IntentAdapter } from '../policy/intents/adapter.ts';
@@ -59,7 +58,7 @@ export class LiveIntents {
     this.#served = new Map(this.neededKinds.map((type) => [keyOf(type), false]));
     this.#cache = new ObjectCache<StoredIntent>({
       apiVersion,
-      kind: securityIntentKind,
+      kind: 'SecurityIntent',
       read: readIntent,
       changed: (changes) => {
         if (removed !== undefined) this.#keepRemoved(changes);

@@ -7,13 +7,8 @@ import { cleanupFinalizer, confirmDeletionsAnnotation } from '../schema/names.ts
 import { renderProblem, type Problem } from '../base/problem.ts';
 import { deletionRecordOf } from '../policy/terms/deletion-record.ts';
 import { noIntents, type IntentContext } from '../policy/intents/intent-context.ts';
-import {
-  kindOfProvider,
-  providerId,
-  providerRef,
-  type ProviderKind,
-  type ProviderState,
-} from '../policy/terms/provider-id.ts';
+import type { ProviderKind } from '../api/kinds.ts';
+import { kindOfProvider, providerId, providerRef, type ProviderState } from '../policy/terms/provider-id.ts';
 import {
   loadSubmitted,
   type ProviderDefinition,

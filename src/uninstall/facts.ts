@@ -5,12 +5,8 @@ import type { KubeClient } from '../kube/http/client.ts';
 import { resourcePath, groupVersionPath } from '../kube/http/https-client.ts';
 import { observeAccount, type ObservedAccount } from '../policy/plan/account.ts';
 import { observeObject, type Observed } from '../policy/plan/observed.ts';
-import {
-  providerKinds,
-  type ProviderKind,
-  providerResources,
-  type ProviderState,
-} from '../policy/terms/provider-id.ts';
+import { kinds, type ProviderKind } from '../api/kinds.ts';
+import { providerKinds, type ProviderState } from '../policy/terms/provider-id.ts';
 import { loadStored } from '../state/stored-provider.ts';
 import { inParallel, listObjects } from './removal.ts';
 import { ownMember, isJsonObject } from '../base/json.ts';
@@ -65,7 +61,7 @@ async function accountsOf(client: KubeClient): Promise<readonly ObservedAccount[
 
 /** Without the intents: what a binding says about its objects is all that counts here. */
 async function providersOf(kind: ProviderKind, client: KubeClient): Promise<readonly ProviderState[]> {
-  const path = resourcePath({ apiVersion: ownVersion, plural: providerResources[kind] });
+  const path = resourcePath({ apiVersion: ownVersion, plural: kinds[kind].plural });
   return (await listObjects(client, { path })).map((object) => loadStored(kind, object, undefined).state);
 }
 

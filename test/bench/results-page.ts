@@ -1,7 +1,7 @@
 // The page that shows the saved results: docs/performance.md with its tables made from bench/results.json and bench/peers.json.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { GeneratedFile } from '../../src/api/crd.ts';
+import type { GeneratedFile } from '../checks/crd-files.ts';
 import { benchRows } from './goals.ts';
 import { pageWithPeers, peersTable, type PeerResults } from './peers/peers-table.ts';
 import type { Results } from './results.ts';

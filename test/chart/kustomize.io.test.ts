@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { beforeAll, expect, it } from 'vitest';
 import { isJsonObject, ownMember, type JsonObject } from '../../src/base/json.ts';
 import { parseYaml } from '../../src/base/yaml.ts';
-import { generatedCrds } from '../../src/api/crd.ts';
+import { generatedCrds } from '../checks/crd-files.ts';
 import { overlays } from '../checks/chart/installed-files.ts';
 import { annotationOf, idOf, releaseNamespace, renderChart } from '../checks/chart/rendered-chart.ts';
 import type { Helm } from '../cluster/helm/helm.ts';

@@ -2,7 +2,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { ownMember, type JsonObject } from '../../src/base/json.ts';
-import { kindDefinitions } from '../../src/api/crd.ts';
+import { kindDefinitions } from '../../src/api/kinds.ts';
 import { chartValues } from '../checks/chart/chart-readme.ts';
 import { annotationOf, idOf, refusal, renderChart, type Rendered } from '../checks/chart/rendered-chart.ts';
 import { chartFolder, type Helm } from '../cluster/helm/helm.ts';

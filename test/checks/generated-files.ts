@@ -2,7 +2,7 @@
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { generatedCrds, type GeneratedFile } from '../../src/api/crd.ts';
+import { generatedCrds, type GeneratedFile } from './crd-files.ts';
 import { performancePageFile } from '../bench/results-page.ts';
 import { findHelm } from '../cluster/helm/helm.ts';
 import { chartFiles } from './chart/chart-files.ts';

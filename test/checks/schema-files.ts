@@ -1,5 +1,7 @@
 // Writes /schemas: JSON Schemas of our kinds and of suites for editors, and of the JSON that commands print.
-import { kindDefinitions, type GeneratedFile, type KindDefinition } from '../../src/api/crd.ts';
+import { kindDefinitions } from '../../src/api/kinds.ts';
+import type { KindDefinition } from '../../src/api/kind.ts';
+import type { GeneratedFile } from './crd-files.ts';
 import { apiVersion } from '../../src/schema/names.ts';
 import { toJsonSchema, type JsonSchema } from '../../src/schema/json-schema.ts';
 import { outputSchemas } from '../../src/inspect/output-schemas/outputs.ts';

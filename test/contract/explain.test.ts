@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { kindDefinitions } from '../../src/api/crd.ts';
+import { kindDefinitions } from '../../src/api/kinds.ts';
 import { until } from '../support/until.ts';
 import { onEachBackend } from './support/backends.ts';
 

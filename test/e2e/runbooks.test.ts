@@ -2,7 +2,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { kindDefinitions } from '../../src/api/crd.ts';
+import { kindDefinitions } from '../../src/api/kinds.ts';
 import { installReeve } from '../cluster/reeve-install.ts';
 import { blocksOf } from '../samples/markdown.ts';
 import { eventually } from '../support/eventually.ts';

@@ -1,12 +1,12 @@
 // Golden cases of intents: what each adapter gives for each id, or why it gives nothing.
 //
 // `npm run test:update` rewrites test/fixtures/intents; then read the difference.
+import { kinds } from '../../src/api/kinds.ts';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { knownIntents } from '../../src/api/intents/intent-ids.ts';
 import { apiVersion } from '../../src/schema/names.ts';
-import { parseNamespacePolicy } from '../../src/api/namespace-policy/namespace-policy.ts';
 import { stringifyYaml } from '../../src/base/yaml.ts';
 import { intentAdapters } from '../../src/policy/intents/adapters.ts';
 import { groupKind } from '../../src/policy/terms/provider-id.ts';
@@ -28,7 +28,7 @@ describe.each(intentRenderings)('$title: what $adapter gives', ({ adapter, rende
   test('what an adapter gives is accepted in a policy', () => {
     const { resources = [], serviceAccounts = [], namespaces } = rendering;
     const escaped = JSON.parse(JSON.stringify(resources).replaceAll('${', '$${')) as unknown;
-    const parsed = parseNamespacePolicy({
+    const parsed = kinds.NamespacePolicy.parse({
       apiVersion,
       kind: 'NamespacePolicy',
       metadata: { name: 'bound' },
@@ -42,8 +42,8 @@ describe.each(intentRenderings)('$title: what $adapter gives', ({ adapter, rende
 
   test('what an adapter gives has only the kinds that the adapter provides', () => {
     const provides = intentAdapters.find(({ id }) => id === adapter)?.provides.map(groupKind);
-    const kinds = rendering.resources?.map(groupKind) ?? [];
-    expect(kinds.filter((kind) => provides?.includes(kind) !== true)).toEqual([]);
+    const given = rendering.resources?.map(groupKind) ?? [];
+    expect(given.filter((kind) => provides?.includes(kind) !== true)).toEqual([]);
   });
 });
 

@@ -1,4 +1,5 @@
 // Properties of importers: no field is dropped silently, all that is printed loads, and no input breaks them.
+import { kinds } from '../../src/api/kinds.ts';
 import { assert, jsonValue, nat, property } from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { managedByLabel, managedByReeve } from '../../src/schema/names.ts';
@@ -7,9 +8,8 @@ import { type KubeObject, labelsOf } from '../../src/base/metadata.ts';
 import { renderPath, type Path } from '../../src/base/problem.ts';
 import type { ImportResult, SourceObject } from '../../src/importers/importer.ts';
 import { importerOf, importFrom } from '../../src/importers/importers.ts';
-import { parseSecurityIntent } from '../../src/api/intents/security-intent.ts';
 import { loadProvider } from '../../src/policy/compile/load-provider.ts';
-import type { ProviderKind } from '../../src/policy/terms/provider-id.ts';
+import type { ProviderKind } from '../../src/api/kinds.ts';
 import { importCases, type ImportCase } from '../support/import-cases.ts';
 import { propertyRuns } from '../support/property-runs.ts';
 
@@ -217,7 +217,7 @@ describe.each(cases)('$source, $name', (given) => {
 });
 
 function loads(object: KubeObject): boolean {
-  if (object.kind === 'SecurityIntent') return parseSecurityIntent(object).ok;
+  if (object.kind === 'SecurityIntent') return kinds.SecurityIntent.parse(object).ok;
   return loadProvider(object.kind as ProviderKind, object).ok;
 }
 

@@ -1,8 +1,7 @@
 // Creates policies, snapshots and reviews for tests of the engine and of the server.
-import { parseNamespacePolicy } from '../../src/api/namespace-policy/namespace-policy.ts';
+import { kinds } from '../../src/api/kinds.ts';
 import { namespaceNameLabel, systemNamespaces } from '../../src/schema/names.ts';
 import { renderProblem } from '../../src/base/problem.ts';
-import { parseSecretShare } from '../../src/api/secret-share/secret-share.ts';
 import { unlimitedBudget, type Circumstances } from '../../src/policy/terms/budget.ts';
 import {
   compilePolicy,
@@ -10,7 +9,7 @@ import {
   compileShare,
   type CompiledShare,
 } from '../../src/policy/compile/compile-policy.ts';
-import type { ProviderKind } from '../../src/policy/terms/provider-id.ts';
+import type { ProviderKind } from '../../src/api/kinds.ts';
 import type { KubeObject, ObjectMeta } from '../../src/base/metadata.ts';
 import { installOf, type Install } from '../../src/policy/terms/install.ts';
 import { decideProvider } from '../../src/policy/authors/decide-provider.ts';
@@ -33,24 +32,24 @@ export const testInstall: Install = installOf({
 
 /** Returns the problems of the schema or of the engine as text. Empty for a valid policy. */
 export function problemsOf(name: string, spec: unknown): readonly string[] {
-  const parsed = parseNamespacePolicy(providerObject('NamespacePolicy', name, spec));
+  const parsed = kinds.NamespacePolicy.parse(providerObject('NamespacePolicy', name, spec));
   if (!parsed.ok) return parsed.problems.map(renderProblem);
-  const result = compilePolicy(parsed.policy);
+  const result = compilePolicy(parsed.value);
   return result.ok ? [] : result.problems.map(renderProblem);
 }
 
 export function aPolicy(name: string, spec: unknown): CompiledPolicy {
-  const parsed = parseNamespacePolicy(providerObject('NamespacePolicy', name, spec));
+  const parsed = kinds.NamespacePolicy.parse(providerObject('NamespacePolicy', name, spec));
   if (!parsed.ok) throw new Error(parsed.problems.map(renderProblem).join('; '));
-  const result = compilePolicy(parsed.policy);
+  const result = compilePolicy(parsed.value);
   if (!result.ok) throw new Error(result.problems.map(renderProblem).join('; '));
   return result.value;
 }
 
 export function aShare(name: string, spec: unknown): CompiledShare {
-  const parsed = parseSecretShare(providerObject('SecretShare', name, spec));
+  const parsed = kinds.SecretShare.parse(providerObject('SecretShare', name, spec));
   if (!parsed.ok) throw new Error(parsed.problems.map(renderProblem).join('; '));
-  const result = compileShare(parsed.share);
+  const result = compileShare(parsed.value);
   if (!result.ok) throw new Error(result.problems.map(renderProblem).join('; '));
   return result.value;
 }

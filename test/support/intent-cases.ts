@@ -1,6 +1,6 @@
 // Intents with and without workloads, and what the adapters give for them.
+import { kinds } from '../../src/api/kinds.ts';
 import type { IntentId } from '../../src/api/intents/intent-ids.ts';
-import { parseSecurityIntent } from '../../src/api/intents/security-intent.ts';
 import { workloadSelector, type WorkloadsSpec } from '../../src/api/intents/workloads.ts';
 import { apiVersion } from '../../src/schema/names.ts';
 import type { Intent, Rendering, Target } from '../../src/policy/intents/adapter.ts';
@@ -87,14 +87,14 @@ export const intentCases: Readonly<Record<IntentId, readonly IntentCase[]>> = {
 
 export function intentOf(id: string, spec: object = {}): Intent {
   const name = `the-${id.toLowerCase()}`;
-  const parsed = parseSecurityIntent({
+  const parsed = kinds.SecurityIntent.parse({
     apiVersion,
     kind: 'SecurityIntent',
     metadata: { name },
     spec: { id, ...spec },
   });
   if (!parsed.ok) throw new Error(JSON.stringify(parsed.problems));
-  return { name, ...parsed.intent.spec };
+  return { name, ...parsed.value.spec };
 }
 
 export function targetOf({ workloads, isClusterWide = false }: IntentCase): Target {

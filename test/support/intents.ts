@@ -17,7 +17,7 @@ import {
   type ProviderDefinition,
   type ProviderLoad,
 } from '../../src/policy/compile/load-provider.ts';
-import type { BindingKind } from '../../src/policy/terms/provider-id.ts';
+import type { BindingKind } from '../../src/api/kinds.ts';
 
 export function intentObject(name: string, spec: unknown): KubeObject {
   return { apiVersion: 'reeve.dev/v1alpha1', kind: 'SecurityIntent', metadata: { name }, spec };

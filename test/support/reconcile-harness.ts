@@ -4,12 +4,8 @@ import { whereToAdd } from '../../src/app/install-roles.ts';
 import { KubeError } from '../../src/base/kube-error.ts';
 import type { KubeObject, ObjectRef } from '../../src/base/metadata.ts';
 import { apiVersion } from '../../src/schema/names.ts';
-import type {
-  ObjectType,
-  ProviderId,
-  ProviderKind,
-  ProviderState,
-} from '../../src/policy/terms/provider-id.ts';
+import type { ProviderKind } from '../../src/api/kinds.ts';
+import type { ObjectType, ProviderId, ProviderState } from '../../src/policy/terms/provider-id.ts';
 import { createReconciler, type Reconciler, type ReconcilerOptions } from '../../src/reconcile/controller.ts';
 import type { OwnRight, ReconcileObserver } from '../../src/reconcile/ports.ts';
 import type { RecordedEvent } from '../../src/base/recorded-event.ts';

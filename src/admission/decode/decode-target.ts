@@ -1,7 +1,8 @@
 // Reads the target of a request: its resource, subresource and operation.
 import { isJsonObject, type JsonObject } from '../../base/json.ts';
 import { group as ourGroup, version as ourVersion } from '../../schema/names.ts';
-import type { AnyReview, ProviderResource, Subresource } from '../../policy/terms/review.ts';
+import { kindDefinitions } from '../../api/kinds.ts';
+import type { AnyReview, Subresource } from '../../policy/terms/review.ts';
 import type { Operation } from '../../rules/rule.ts';
 
 export interface ReviewTarget {
@@ -40,16 +41,14 @@ export const judgedResources: readonly JudgedResource[] = [
   { resource: 'secrets', group: '', version: 'v1', kind: 'Secret', subresources: [''] },
   { resource: 'roles', group: rbacGroup, version: 'v1', kind: 'Role', subresources: [''] },
   { resource: 'rolebindings', group: rbacGroup, version: 'v1', kind: 'RoleBinding', subresources: [''] },
-  ourKind('namespacepolicies', 'NamespacePolicy'),
-  ourKind('secretshares', 'SecretShare'),
-  ourKind('securityintents', 'SecurityIntent'),
-  ourKind('clustersecurityintentbindings', 'ClusterSecurityIntentBinding'),
-  ourKind('securityintentbindings', 'SecurityIntentBinding'),
+  ...kindDefinitions.map(({ plural, kind }): JudgedResource => ({
+    resource: plural,
+    group: ourGroup,
+    version: ourVersion,
+    kind,
+    subresources: [''],
+  })),
 ];
-
-function ourKind(resource: ProviderResource, kind: string): JudgedResource {
-  return { resource, group: ourGroup, version: ourVersion, kind, subresources: [''] };
-}
 
 export function decodeTarget(request: JsonObject): Decoding<ReviewTarget | UnjudgedTarget> {
   const { operation } = request;

@@ -1,22 +1,20 @@
 // Defines the kind SecurityIntentBinding, and the fields that both kinds of bindings have.
 import type { Problem } from '../../base/problem.ts';
-import { apiVersion } from '../../schema/names.ts';
+import { defineKind, type ObjectOfKind } from '../kind.ts';
 import {
-  namespacedMetadata,
   providerFields,
   providerName,
   sharedColumns,
   suspendedColumn,
   type PrintColumn,
 } from '../provider-fields.ts';
-import { choice, list, object, specification } from '../../schema/build.ts';
+import { list, object, specification } from '../../schema/build.ts';
 import type { Infer } from '../../schema/schema.ts';
-import { validate } from '../../schema/validate.ts';
-import { readStatus, splitStatus, count, note } from '../status-fields.ts';
+import { count, note } from '../status-fields.ts';
 import { workloads, workloadSelector, type WorkloadsSpec } from './workloads.ts';
 import { policyStatusFields } from '../namespace-policy/status.ts';
 
-// The status of a binding, and the columns that `kubectl get` prints for intents and bindings.
+// The status of a binding, and the columns that `kubectl get` prints.
 
 const rendered = object({
   description: 'A kind of object that an adapter gives for an intent.',
@@ -74,18 +72,6 @@ export const bindingStatus = object({
 
 const { matched, desired, synced, conflicts, failed, ready, reason, age } = sharedColumns;
 
-export const securityIntentColumns: readonly PrintColumn[] = [
-  { name: 'ID', type: 'string', jsonPath: '.spec.id', description: 'What must hold.' },
-  {
-    name: 'Action',
-    type: 'string',
-    jsonPath: '.spec.action',
-    description: 'What happens to what violates the intent.',
-  },
-  { name: 'Severity', type: 'string', jsonPath: '.spec.severity', description: 'How bad a violation is.' },
-  age,
-];
-
 export const bindingColumns: readonly PrintColumn[] = [
   {
     name: 'Intents',
@@ -126,44 +112,22 @@ const spec = specification({
   required: ['intents'],
 });
 
-export const intentBindingKind = 'SecurityIntentBinding';
-
-/** The whole object without its status: Reeve writes the status, so it never makes a binding invalid. */
-const intentBinding = object({
+export const intentBinding = defineKind({
+  kind: 'SecurityIntentBinding',
+  plural: 'securityintentbindings',
+  shortName: 'sib',
+  word: 'binding',
+  scope: 'Namespaced',
   description:
     'SecurityIntentBinding says which SecurityIntents must hold in its own namespace. Reeve creates and keeps the objects that the security engines need for them.',
-  fields: {
-    apiVersion: choice('The group and version of the kind.', [apiVersion]),
-    kind: choice('The kind.', [intentBindingKind]),
-    metadata: namespacedMetadata(providerName),
-    spec,
-  },
-  required: ['apiVersion', 'kind', 'metadata', 'spec'],
-});
-
-/** The parts of the CRD whose schema Reeve defines. */
-export const intentBindingSchemas = {
-  description: intentBinding.description,
-  name: providerName,
   spec,
   status: bindingStatus,
-};
+  columns: bindingColumns,
+  problemsOf: workloadProblems,
+});
 
 export type IntentBindingStatus = Infer<typeof bindingStatus>;
-export type IntentBinding = Infer<typeof intentBinding> & { readonly status?: IntentBindingStatus };
-
-type ParsedBinding =
-  | { readonly ok: true; readonly binding: IntentBinding }
-  | { readonly ok: false; readonly problems: readonly Problem[] };
-
-export function parseIntentBinding(value: unknown): ParsedBinding {
-  const { rest, reported } = splitStatus(value);
-  const outcome = validate(intentBinding, rest);
-  if (!outcome.ok) return outcome;
-  const problems = workloadProblems(outcome.value.spec);
-  if (problems.length > 0) return { ok: false, problems };
-  return { ok: true, binding: { ...outcome.value, ...readStatus(bindingStatus, reported) } };
-}
+export type IntentBinding = ObjectOfKind<typeof intentBinding>;
 
 export function workloadProblems({
   workloads: given,

@@ -1,13 +1,12 @@
 // Defines the kind SecurityIntent: what must hold, and how strictly.
 import { ownMember } from '../../base/json.ts';
-import type { Problem } from '../../base/problem.ts';
+import { refused, type CompileResult, type Problem } from '../../base/problem.ts';
 import { clipped } from '../../base/text.ts';
-import { apiVersion } from '../../schema/names.ts';
-import { objectMetadata, providerName } from '../provider-fields.ts';
-import { choice, list, object, openObject, specification, text, withDefault } from '../../schema/build.ts';
-import { describeFields, validate } from '../../schema/validate.ts';
-import type { Infer, ObjectSchema, TextSchema } from '../../schema/schema.ts';
-import { splitStatus } from '../status-fields.ts';
+import { defineKind, type ObjectOfKind } from '../kind.ts';
+import { sharedColumns } from '../provider-fields.ts';
+import { choice, list, openObject, specification, text, withDefault } from '../../schema/build.ts';
+import { describeFields } from '../../schema/validate.ts';
+import type { ObjectSchema, TextSchema } from '../../schema/schema.ts';
 import {
   allParams,
   isIntentId,
@@ -65,53 +64,53 @@ function specOf(params: ObjectSchema<IntentParams>) {
   });
 }
 
-export const securityIntentKind = 'SecurityIntent';
-
-const description =
-  'SecurityIntent says what must hold, and not how. A SecurityIntentBinding or ClusterSecurityIntentBinding says where, and Reeve provides what the security engines of the cluster need for it.';
-
-/** The whole object without a status, which this kind does not have. */
-function intentOf(params: ObjectSchema<IntentParams>) {
-  return object({
-    description,
-    fields: {
-      apiVersion: choice('The group and version of the kind.', [apiVersion]),
-      kind: choice('The kind.', [securityIntentKind]),
-      metadata: objectMetadata(providerName),
-      spec: specOf(params),
-    },
-    required: ['apiVersion', 'kind', 'metadata', 'spec'],
+/** The kind with the params of one id, or of all. */
+function intentKind(params: ObjectSchema<IntentParams>) {
+  return defineKind({
+    kind: 'SecurityIntent',
+    plural: 'securityintents',
+    shortName: 'sint',
+    word: 'intent',
+    scope: 'Cluster',
+    description:
+      'SecurityIntent says what must hold, and not how. A SecurityIntentBinding or ClusterSecurityIntentBinding says where, and Reeve provides what the security engines of the cluster need for it.',
+    spec: specOf(params),
+    columns: [
+      { name: 'ID', type: 'string', jsonPath: '.spec.id', description: 'What must hold.' },
+      {
+        name: 'Action',
+        type: 'string',
+        jsonPath: '.spec.action',
+        description: 'What happens to what violates the intent.',
+      },
+      {
+        name: 'Severity',
+        type: 'string',
+        jsonPath: '.spec.severity',
+        description: 'How bad a violation is.',
+      },
+      sharedColumns.age,
+    ],
   });
 }
 
-/** The parts of the CRD whose schema Reeve defines. There, unknown params are kept, so that Reeve refuses them itself. */
-export const securityIntentSchemas = {
-  description,
-  name: providerName,
-  spec: specOf(openObject({ description: allParams.description, fields: paramFields })),
+/** The CustomResourceDefinition keeps unknown params, so that Reeve refuses them itself. */
+export const securityIntent = {
+  ...intentKind(openObject({ description: allParams.description, fields: paramFields })),
+  parse: parseIntent,
 };
 /** The spec as Reeve accepts it, with the params of all ids. */
 export const documentedIntentSpec = specOf(allParams);
 
-type SecurityIntent = Infer<ReturnType<typeof intentOf>>;
+type SecurityIntent = ObjectOfKind<ReturnType<typeof intentKind>>;
 export type SecurityIntentSpec = SecurityIntent['spec'];
 
-type ParsedIntent =
-  | { readonly ok: true; readonly intent: SecurityIntent }
-  | { readonly ok: false; readonly problems: readonly Problem[] };
-
-export function parseSecurityIntent(value: unknown): ParsedIntent {
+function parseIntent(value: unknown): CompileResult<SecurityIntent> {
   const given = ownMember(ownMember(value, 'spec'), 'id');
   const known = typeof given === 'string' && isIntentId(given) ? given : undefined;
-  const outcome = validate(
-    intentOf(known === undefined ? allParams : paramsOf(known)),
-    splitStatus(value).rest,
-  );
-  const problems = [
-    ...(typeof given === 'string' && known === undefined ? [unknownId(given)] : []),
-    ...(outcome.ok ? [] : outcome.problems),
-  ];
-  return outcome.ok && problems.length === 0 ? { ok: true, intent: outcome.value } : { ok: false, problems };
+  const parsed = intentKind(known === undefined ? allParams : paramsOf(known)).parse(value);
+  if (typeof given !== 'string' || known !== undefined) return parsed;
+  return refused([unknownId(given), ...(parsed.ok ? [] : parsed.problems)]);
 }
 
 function unknownId(given: string): Problem {

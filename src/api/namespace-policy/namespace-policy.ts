@@ -1,18 +1,15 @@
-// Defines the kind NamespacePolicy: its fields, the types derived from them, and how to parse one.
-import { apiVersion } from '../../schema/names.ts';
+// Defines the kind NamespacePolicy: its fields, and the types derived from them.
 import { type validationAction, existing, policyException, validationActions } from './exceptions.ts';
 import { type roleBindingContent, type serviceAccountContent, contents } from './contents.ts';
 import { type labelSelector, type matchCondition, matchOf } from './match.ts';
-import { policyStatus } from './status.ts';
-import type { Problem } from '../../base/problem.ts';
-import { providerFields, providerName, objectMetadata } from '../provider-fields.ts';
-import { choice, list, object, specification } from '../../schema/build.ts';
+import { policyColumns, policyStatus } from './status.ts';
+import { defineKind, type ObjectOfKind } from '../kind.ts';
+import { providerFields } from '../provider-fields.ts';
+import { list, object, specification } from '../../schema/build.ts';
 import type { Infer } from '../../schema/schema.ts';
 import { blockFields, rules } from '../../rules/rules.ts';
 import { validations } from '../../rules/validations.ts';
 import { notBoth } from '../../schema/common-fields.ts';
-import { validate } from '../../schema/validate.ts';
-import { readStatus, splitStatus } from '../status-fields.ts';
 
 const match = matchOf('policy');
 
@@ -58,28 +55,18 @@ const spec = specification({
   },
 });
 
-export const namespacePolicyKind = 'NamespacePolicy';
-
-/** The whole object without its status: Reeve writes the status, so it never makes a policy invalid. */
-const namespacePolicy = object({
+export const namespacePolicy = defineKind({
+  kind: 'NamespacePolicy',
+  plural: 'namespacepolicies',
+  shortName: 'nspol',
+  word: 'policy',
+  scope: 'Cluster',
   description:
     'NamespacePolicy says once what all namespaces it matches must look like and must contain. Reeve refuses requests that violate its rules, and creates and keeps the objects it provides.',
-  fields: {
-    apiVersion: choice('The group and version of the kind.', [apiVersion]),
-    kind: choice('The kind.', [namespacePolicyKind]),
-    metadata: objectMetadata(providerName),
-    spec,
-  },
-  required: ['apiVersion', 'kind', 'metadata', 'spec'],
-});
-
-/** The parts of the CRD whose schema Reeve defines. */
-export const namespacePolicySchemas = {
-  description: namespacePolicy.description,
-  name: providerName,
   spec,
   status: policyStatus,
-};
+  columns: policyColumns,
+});
 
 export type ValidationAction = Infer<typeof validationAction>;
 export type LabelSelector = Infer<typeof labelSelector>;
@@ -90,16 +77,4 @@ export type ServiceAccountContent = Infer<typeof serviceAccountContent>;
 export type ContentsSpec = Infer<typeof contents>;
 export type PolicyException = Infer<typeof policyException>;
 export type NamespacePolicySpec = Infer<typeof spec>;
-type NamespacePolicyStatus = Infer<typeof policyStatus>;
-export type NamespacePolicy = Infer<typeof namespacePolicy> & { readonly status?: NamespacePolicyStatus };
-
-type ParsedPolicy =
-  | { readonly ok: true; readonly policy: NamespacePolicy }
-  | { readonly ok: false; readonly problems: readonly Problem[] };
-
-export function parseNamespacePolicy(value: unknown): ParsedPolicy {
-  const { rest, reported } = splitStatus(value);
-  const outcome = validate(namespacePolicy, rest);
-  if (!outcome.ok) return outcome;
-  return { ok: true, policy: { ...outcome.value, ...readStatus(policyStatus, reported) } };
-}
+export type NamespacePolicy = ObjectOfKind<typeof namespacePolicy>;

@@ -84,7 +84,7 @@ export const policyStatus = object({
 
 const { desired, synced, conflicts, failed, ready, reason, age } = sharedColumns;
 
-export const namespacePolicyColumns: readonly PrintColumn[] = [
+export const policyColumns: readonly PrintColumn[] = [
   {
     name: 'Matched',
     type: 'integer',

@@ -1,20 +1,12 @@
-// Defines the kind SecretShare: its fields, the types derived from them, and how to parse one.
-import { apiVersion, group, managedByLabel } from '../../schema/names.ts';
-import type { Problem } from '../../base/problem.ts';
-import {
-  providerFields,
-  providerName,
-  objectMetadata,
-  sharedColumns,
-  suspendedColumn,
-  type PrintColumn,
-} from '../provider-fields.ts';
-import { choice, list, object, specification, boolean, text, withDefault } from '../../schema/build.ts';
+// Defines the kind SecretShare: its fields, and the types derived from them.
+import { group, managedByLabel } from '../../schema/names.ts';
+import { defineKind, type ObjectOfKind } from '../kind.ts';
+import { providerFields, sharedColumns, suspendedColumn, type PrintColumn } from '../provider-fields.ts';
+import { list, object, specification, boolean, text, withDefault } from '../../schema/build.ts';
 import type { Infer, SchemaRule } from '../../schema/schema.ts';
-import { validate } from '../../schema/validate.ts';
 import { namespaceName, namespaceGlob, labelValue, metadataMapOf } from '../../schema/common-fields.ts';
 import { labelSelector } from '../namespace-policy/match.ts';
-import { readStatus, splitStatus, statusFields } from '../status-fields.ts';
+import { statusFields } from '../status-fields.ts';
 import { subdomainPattern } from '../../schema/kubernetes-names.ts';
 
 // The keys that the API server requires in Secrets of the types that Kubernetes defines.
@@ -90,7 +82,7 @@ const shareStatus = object({
 
 const { desired, synced, conflicts, failed, ready, reason, age } = sharedColumns;
 
-export const secretShareColumns: readonly PrintColumn[] = [
+const shareColumns: readonly PrintColumn[] = [
   {
     // A column shows one value. The namespace is nearly always the same one, so its column is wide only.
     name: 'Source',
@@ -264,40 +256,18 @@ const spec = specification({
   required: ['source', 'targets'],
 });
 
-export const secretShareKind = 'SecretShare';
-
-/** The whole object without its status: Reeve writes the status, so it never makes a share invalid. */
-const secretShare = object({
+export const secretShare = defineKind({
+  kind: 'SecretShare',
+  plural: 'secretshares',
+  shortName: 'sshare',
+  word: 'share',
+  scope: 'Cluster',
   description:
     'SecretShare keeps copies of one Secret in many namespaces, new ones included. Reeve creates the copies, updates them when the source changes, restores them when they are changed, and deletes them when the share no longer wants them.',
-  fields: {
-    apiVersion: choice('The group and version of the kind.', [apiVersion]),
-    kind: choice('The kind.', [secretShareKind]),
-    metadata: objectMetadata(providerName),
-    spec,
-  },
-  required: ['apiVersion', 'kind', 'metadata', 'spec'],
-});
-
-/** The parts of the CRD whose schema Reeve defines. */
-export const secretShareSchemas = {
-  description: secretShare.description,
-  name: providerName,
   spec,
   status: shareStatus,
-};
+  columns: shareColumns,
+});
 
 export type SecretShareSpec = Infer<typeof spec>;
-type SecretShareStatus = Infer<typeof shareStatus>;
-export type SecretShare = Infer<typeof secretShare> & { readonly status?: SecretShareStatus };
-
-type ParsedShare =
-  | { readonly ok: true; readonly share: SecretShare }
-  | { readonly ok: false; readonly problems: readonly Problem[] };
-
-export function parseSecretShare(value: unknown): ParsedShare {
-  const { rest, reported } = splitStatus(value);
-  const outcome = validate(secretShare, rest);
-  if (!outcome.ok) return outcome;
-  return { ok: true, share: { ...outcome.value, ...readStatus(shareStatus, reported) } };
-}
+export type SecretShare = ObjectOfKind<typeof secretShare>;

@@ -23,7 +23,7 @@ import {
 } from '../flags/state-settings.ts';
 import { objectsOfFiles } from '../input/chosen-state.ts';
 import { readCluster } from '../input/cluster-input.ts';
-import { providerId, providerKinds, type ProviderId } from '../../policy/terms/provider-id.ts';
+import { providerId, providerKindOf, type ProviderId } from '../../policy/terms/provider-id.ts';
 import { onCluster } from '../input/on-cluster.ts';
 import { jsonText, yamlText } from '../output/data-text.ts';
 import { styleFor, type Style } from '../output/style.ts';
@@ -154,7 +154,7 @@ export function adoptersOf(settings: AdoptFlags, added: readonly KubeObject[]): 
   const named = namedProviders(settings).flatMap((read) => (read.ok ? [read.id] : []));
   if (named.length > 0) return named;
   return added.flatMap(({ kind, metadata }) => {
-    const known = providerKinds.find((each) => each === kind);
+    const known = providerKindOf(kind);
     return known === undefined ? [] : [providerId(known, metadata.name ?? '', metadata.namespace)];
   });
 }

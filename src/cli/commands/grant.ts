@@ -1,6 +1,6 @@
 // The command `reeve grant use`: prints the role and the binding that let users steer, and creates them with --apply.
 import { createHash } from 'node:crypto';
-import { kindDefinitions } from '../../api/crd.ts';
+import { kinds } from '../../api/kinds.ts';
 import { isNamespaceName, isSubdomain } from '../../schema/kubernetes-names.ts';
 import { cliFieldManager } from '../../schema/names.ts';
 import type { ClusterConnection } from '../../app/cluster-connection.ts';
@@ -187,8 +187,7 @@ function shownSubject({ kind, namespace, name }: Subject): string {
 export function grantOf(id: ProviderId, subjects: readonly Subject[]): readonly KubeObject[] {
   const { verb, group, resource } = useOf(id);
   const { apiVersion } = roleBindingType;
-  const short = kindDefinitions.find(({ kind }) => kind === kindOfProvider(id))?.shortName ?? '';
-  const name = `reeve-use-${short}-${nameOfProvider(id)}`;
+  const name = `reeve-use-${kinds[kindOfProvider(id)].shortName}-${nameOfProvider(id)}`;
   const namespace = namespaceOfProvider(id);
   const place = namespace === undefined ? {} : { namespace };
   const prefix = namespace === undefined ? 'Cluster' : '';

@@ -1,8 +1,9 @@
 // Settings of commands that look at a cluster or at files: where the cluster is, and what its install allows.
 import { isNamespaceName, isSubdomain } from '../../schema/kubernetes-names.ts';
+import { kinds } from '../../api/kinds.ts';
 import { describeValue } from '../../base/text.ts';
-import { providerNamed, providerWords, type ReadProviderName } from '../../inspect/input/object-names.ts';
-import { isBinding, kindOfProvider, type ProviderId } from '../../policy/terms/provider-id.ts';
+import { providerNamed, type ReadProviderName } from '../../inspect/input/object-names.ts';
+import { kindOfProvider, type ProviderId } from '../../policy/terms/provider-id.ts';
 import { file, fileOrFolder, namespaceNames, outputSetting, parseNamespace } from './common-settings.ts';
 import { isKindText, kindAccepted } from '../commands/run.ts';
 import { listSetting, optionalText, pathsSetting, switchSetting, withoutVariable } from './setting-kinds.ts';
@@ -167,7 +168,7 @@ function namedBy(word: string, text: string): ReadProviderName {
 }
 
 function isOfFlag(word: string, id: ProviderId): boolean {
-  return word === 'binding' ? isBinding(id) : kindOfProvider(id) === providerWords.get(word);
+  return kinds[kindOfProvider(id)].word === word;
 }
 
 /** Undefined if the flag is not given. */

@@ -5,7 +5,7 @@ import type { AccessAnswer, Right } from '../../policy/terms/review.ts';
 import {
   type ObjectType,
   compareProviders,
-  providerKinds,
+  providerKindOf,
   namespaceOfProvider,
 } from '../../policy/terms/provider-id.ts';
 import type { LoadedProvider } from '../../state/stored-provider.ts';
@@ -35,7 +35,7 @@ export interface LookedAt extends PlannedState {
 
 /** A kind of provider that could not be read: there may be more of them. */
 export function unreadProviders({ state }: LookedAt): string | undefined {
-  const unread = state.unread.find(({ kind }) => providerKinds.some((each) => each === kind));
+  const unread = state.unread.find(({ kind }) => providerKindOf(kind) !== undefined);
   return unread === undefined ? undefined : `${unread.kind} could not be read: ${unread.reason}`;
 }
 

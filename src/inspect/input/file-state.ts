@@ -1,7 +1,7 @@
 // Makes a state of the objects of files: with the metadata that an API server would have given them.
 import { openObject, text } from '../../schema/build.ts';
 import type { ObjectSchema } from '../../schema/schema.ts';
-import { kindDefinitions } from '../../api/crd.ts';
+import { kindDefinitions } from '../../api/kinds.ts';
 import { group } from '../../schema/names.ts';
 import { namespacedMetadata } from '../../api/provider-fields.ts';
 import { validate } from '../../schema/validate.ts';

@@ -1,36 +1,38 @@
 // Reads the names of policies, shares and bindings as people write them: policy/team, sib/no-egress, NamespacePolicy/team.
-import { kindDefinitions } from '../../api/crd.ts';
-import { securityIntentKind } from '../../api/intents/security-intent.ts';
 import { nearest } from '../../base/nearest.ts';
 import { describeValue } from '../../base/text.ts';
+import { kinds, type Kind, type ProviderKind } from '../../api/kinds.ts';
 import {
   namespaceOfProvider,
   parseProviderId,
   providerId,
   providerKinds,
   type ProviderId,
-  type ProviderKind,
 } from '../../policy/terms/provider-id.ts';
 
 export type ReadProviderName =
   { readonly ok: true; readonly id: ProviderId } | { readonly ok: false; readonly problem: string };
 
-/** `binding` is not here: whether a namespace is given decides which of the two kinds is meant. */
-const plainWords: ReadonlyMap<string, ProviderKind> = new Map([
-  ['policy', 'NamespacePolicy'],
-  ['share', 'SecretShare'],
+const providers = providerKinds.map((kind) => kinds[kind]);
+
+/**
+ * The words that stand for a kind, in lower case: `policy`, `namespacepolicy`, `namespacepolicies`, `nspol`. The word `binding` is
+ * not here: whether a namespace is given decides which of the two kinds is meant.
+ */
+export const providerWords: ReadonlyMap<string, ProviderKind> = new Map([
+  ...providers.flatMap(({ word, kind }) => (word === 'binding' ? [] : [[word, kind] as const])),
+  ...providers.flatMap((each) => namesOf(each).map((name) => [name, each.kind] as const)),
 ]);
 
-/** The words that stand for a kind, in lower case: `policy`, `namespacepolicy`, `namespacepolicies`, `nspol`. */
-export const providerWords: ReadonlyMap<string, ProviderKind> = new Map([
-  ...plainWords,
-  ...kindDefinitions.flatMap(({ kind, plural, shortName }) =>
-    [kind.toLowerCase(), plural, shortName].flatMap((word) => {
-      const known = providerKinds.find((each) => each === kind);
-      return known === undefined ? [] : [[word, known] as const];
-    }),
-  ),
+/** The words that stand for an intent, in lower case. */
+export const intentWords: ReadonlySet<string> = new Set([
+  kinds.SecurityIntent.word,
+  ...namesOf(kinds.SecurityIntent),
 ]);
+
+function namesOf({ kind, plural, shortName }: (typeof kinds)[Kind]): readonly string[] {
+  return [kind.toLowerCase(), plural, shortName];
+}
 
 /** `namespace`: that of a SecurityIntentBinding, unless the text names it: `SecurityIntentBinding/shop/no-egress`. */
 export function providerNamed(text: string, namespace: string | undefined): ReadProviderName {
@@ -45,14 +47,6 @@ export function providerNamed(text: string, namespace: string | undefined): Read
   const isPlaced = id === undefined || namespaceOfProvider(id) !== undefined || rest.length < 2;
   return id === undefined || !isPlaced ? { ok: false, problem: notAName(text) } : { ok: true, id };
 }
-
-const intentDefinition = kindDefinitions.find(({ kind }) => kind === securityIntentKind);
-/** The words that stand for an intent, in lower case. */
-export const intentWords: ReadonlySet<string> = new Set([
-  'intent',
-  securityIntentKind.toLowerCase(),
-  ...(intentDefinition === undefined ? [] : [intentDefinition.plural, intentDefinition.shortName]),
-]);
 
 function kindOfWord(word: string, namespace: string | undefined): ProviderKind | undefined {
   if (word !== 'binding' && word !== 'bindings') return providerWords.get(word);

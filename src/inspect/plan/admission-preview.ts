@@ -4,7 +4,7 @@ import { judgedResources, type JudgedResource } from '../../admission/decode/dec
 import { apiVersion, group } from '../../schema/names.ts';
 import { type KubeObject, isTerminating } from '../../base/metadata.ts';
 import { loadProvider } from '../../policy/compile/load-provider.ts';
-import { providerId, providerKinds } from '../../policy/terms/provider-id.ts';
+import { isBindingKind, providerId, providerKindOf } from '../../policy/terms/provider-id.ts';
 import {
   administrator,
   judgeWrite,
@@ -46,17 +46,17 @@ function placed({ metadata: { namespace, ...metadata }, ...object }: KubeObject)
 }
 
 function idOf({ kind = '', metadata: { name = '', namespace } }: KubeObject): string {
-  const found = providerKinds.find((each) => each === kind);
+  const found = providerKindOf(kind);
   return found === undefined ? `${kind}/${name}` : providerId(found, name, namespace);
 }
 
 /** Defaults of the schema are no change. */
 function specOf({ kind, metadata: { name, namespace }, spec }: KubeObject): unknown {
-  const found = providerKinds.find((each) => each === kind);
+  const found = providerKindOf(kind);
   if (found === undefined) return spec;
   const metadata = namespace === undefined ? { name } : { name, namespace };
   const load = loadProvider(found, { apiVersion, kind, metadata, spec });
-  return load.ok && !found.endsWith('Binding') ? load.value.object.spec : spec;
+  return load.ok && !isBindingKind(found) ? load.value.object.spec : spec;
 }
 
 type NamespaceWrite =

@@ -1,7 +1,6 @@
 // Reads the names of --only and --delete: namespaces, providers and intents.
 import { isNamespaceName, isSubdomain } from '../../schema/kubernetes-names.ts';
 import { apiVersion } from '../../schema/names.ts';
-import { securityIntentKind } from '../../api/intents/security-intent.ts';
 import { type ObjectRef, type KubeObject, nameOf } from '../../base/metadata.ts';
 import { providerRef, type ObjectType, providerId, providerKinds } from '../../policy/terms/provider-id.ts';
 import { intentWords, providerNamed } from '../input/object-names.ts';
@@ -39,7 +38,7 @@ export function deletedRefs(names: readonly string[]): readonly ObjectRef[] | st
     const [word = '', name = '', ...rest] = text.split('/');
     const provider = providerNamed(text, undefined);
     if (intentWords.has(word.toLowerCase()) && isSubdomain(name) && rest.length === 0)
-      refs.push({ apiVersion, kind: securityIntentKind, name });
+      refs.push({ apiVersion, kind: 'SecurityIntent', name });
     else if (provider.ok) refs.push(providerRef(provider.id));
     else return `--delete: ${provider.problem}`;
   }

@@ -5,9 +5,9 @@ import { clipped } from '../../base/text.ts';
 import { stringifyYaml } from '../../base/yaml.ts';
 import type { ProviderDefinition } from '../../policy/compile/load-provider.ts';
 import { matchNamespace } from '../../policy/terms/match.ts';
+import { kinds } from '../../api/kinds.ts';
 import {
   kindOfProvider,
-  providerResources,
   roleBindingType,
   roleType,
   secretObjectType,
@@ -116,8 +116,8 @@ export function examplesOf(
     .flatMap((each) => exampleRules(each, name, listed));
   const namespace = withUsual(plain, 'namespaces', usual);
   if (!isMatched(provider, namespace)) return [];
-  const kinds = new Set(all.map(({ compiled }) => kindOfProvider(compiled.id)));
-  const may = [...kinds].map((kind) => `${useVerb} ${providerResources[kind]}`);
+  const used = new Set(all.map(({ compiled }) => kindOfProvider(compiled.id)));
+  const may = [...used].map((kind) => `${useVerb} ${kinds[kind].plural}`);
   const sender = usual.flatMap((each) => each.usual?.sender ?? []).at(-1);
   const own = exampleRules(provider, name, listed);
   const ofNamespace = (write: ExampleWrite, rule?: string): Example => {

@@ -1,17 +1,15 @@
 // Decides a write of a provider or intent: problems of its spec first, then what the write does.
 import { isTerminating } from '../../base/metadata.ts';
+import { kinds, type ProviderKind } from '../../api/kinds.ts';
 import {
   namespaceOfProvider,
   providerId,
   providerKinds,
-  providerResources,
   type ProviderId,
-  type ProviderKind,
   compareProviders,
 } from '../terms/provider-id.ts';
 import type { Steps } from '../terms/budget.ts';
 import {
-  intentResource,
   type ProviderReview,
   nothingToDecide,
   type Decision,
@@ -54,8 +52,9 @@ import {
 } from './no-effect.ts';
 import { noticesOf, unknownNotice } from './notices.ts';
 
+/** Undefined for an intent. A write of an intent is judged as a write of each binding that names it. */
 function kindOf({ resource }: ProviderReview): ProviderKind | undefined {
-  return providerKinds.find((kind) => providerResources[kind] === resource);
+  return providerKinds.find((kind) => kinds[kind].plural === resource);
 }
 
 /** Names the object of the review, such as `NamespacePolicy/team-namespaces`. */
@@ -72,8 +71,7 @@ export function* decideProvider(
   circumstances: ProviderCircumstances,
 ): Steps<Decision> {
   const kind = kindOf(review);
-  if (kind === undefined || review.resource === intentResource)
-    return yield* decideIntent(review, snapshot, circumstances);
+  if (kind === undefined) return yield* decideIntent(review, snapshot, circumstances);
   const { object, oldObject } = review;
   const id = providerId(kind, review.name, review.namespace);
   if (isUntouched(review) || isSweptAway(review, id, snapshot))
@@ -169,7 +167,7 @@ function* effectOn(
   const write: ProviderWrite = { id, ...definitions, reported: reportedOn(object), isByIntent: true };
   const impact = yield* impactOf(write, snapshot, circumstances);
   const { name = '', namespace = '' } = object.metadata;
-  const resource = providerResources[kind];
+  const resource = kinds[kind].plural;
   const ofBinding = { resource, name, namespace, operation: 'UPDATE', object, oldObject: object } as const;
   const decision = decisionOn(
     { ...review, ...ofBinding, attributes: {} },

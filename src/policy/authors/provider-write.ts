@@ -7,13 +7,13 @@ import type { AuditedResource } from '../decide/audit.ts';
 import type { Circumstances } from '../terms/budget.ts';
 import { isManaged } from '../desired/desired.ts';
 import { deletionRecordOf, type DeletionRecord } from '../terms/deletion-record.ts';
+import type { ProviderKind } from '../../api/kinds.ts';
 import {
   namespaceOfProvider,
   type ProviderId,
   isSameObjectType,
   roleBindingType,
   isBindingKind,
-  type ProviderKind,
 } from '../terms/provider-id.ts';
 import { type ProviderDefinition, loadSubmitted, type ProviderLoad } from '../compile/load-provider.ts';
 import { type Install } from '../terms/install.ts';

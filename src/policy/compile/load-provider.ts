@@ -1,31 +1,19 @@
 // Reads and compiles one policy, share or binding of intents from any source, or returns all of its problems.
 import { type KubeObject, nameOf } from '../../base/metadata.ts';
-import {
-  clusterIntentBindingKind,
-  parseClusterIntentBinding,
-  type ClusterIntentBinding,
-} from '../../api/intents/cluster-intent-binding.ts';
-import {
-  intentBindingKind,
-  parseIntentBinding,
-  type IntentBinding,
-} from '../../api/intents/intent-binding.ts';
-import { parseSecurityIntent, securityIntentKind } from '../../api/intents/security-intent.ts';
+import type { ClusterIntentBindingSpec } from '../../api/intents/cluster-intent-binding.ts';
+import type { IntentBinding } from '../../api/intents/intent-binding.ts';
 import { apiVersion as ownVersion } from '../../schema/names.ts';
-import {
-  namespacePolicyKind,
-  parseNamespacePolicy,
-  type NamespacePolicy,
-} from '../../api/namespace-policy/namespace-policy.ts';
+import type { NamespacePolicy } from '../../api/namespace-policy/namespace-policy.ts';
 import type { Intent } from '../intents/adapter.ts';
 import { compileBinding, type BindingFacts } from '../intents/compile-binding.ts';
 import { noIntents, type IntentContext } from '../intents/intent-context.ts';
-import { compiled, mapped, refused, type CompileResult, type Problem } from '../../base/problem.ts';
+import { compiled, mapped, refused, andThen, type CompileResult, type Problem } from '../../base/problem.ts';
 import { compileMatch } from '../terms/match.ts';
-import { providerId, shortName, type ProviderKind, type ObjectType } from '../terms/provider-id.ts';
+import { kinds, type ProviderKind } from '../../api/kinds.ts';
+import { providerId, shortName, type ObjectType } from '../terms/provider-id.ts';
 import { isProvided, mayMakeSecret, type Install } from '../terms/install.ts';
 import type { CompiledContent } from './compile-contents.ts';
-import { parseSecretShare, type SecretShare } from '../../api/secret-share/secret-share.ts';
+import type { SecretShare } from '../../api/secret-share/secret-share.ts';
 import { compilePolicy, type CompiledPolicy, compileShare, type CompiledShare } from './compile-policy.ts';
 import { ownMember } from '../../base/json.ts';
 import { alternatives, quoted } from '../../base/text.ts';
@@ -57,26 +45,32 @@ export function providesFields(definition: ProviderDefinition | undefined): bool
   );
 }
 
+/** The compilers of the kinds. A kind without one is missing here by its type. */
+const compilers: { readonly [K in ProviderKind]: (value: unknown, context: IntentContext) => ProviderLoad } =
+  {
+    NamespacePolicy: (value) =>
+      andThen(kinds.NamespacePolicy.parse(value), (object) =>
+        mapped(compilePolicy(object), (compiledPolicy) => ({
+          kind: 'NamespacePolicy',
+          object,
+          compiled: compiledPolicy,
+        })),
+      ),
+    SecretShare: (value) =>
+      andThen(kinds.SecretShare.parse(value), (object) =>
+        mapped(compileShare(object), (share) => ({ kind: 'SecretShare', object, compiled: share })),
+      ),
+    ClusterSecurityIntentBinding: (value, context) =>
+      andThen(kinds.ClusterSecurityIntentBinding.parse(value), ({ metadata, spec }) =>
+        loadBinding(metadata.name, undefined, spec, context),
+      ),
+    SecurityIntentBinding: (value, context) =>
+      andThen(kinds.SecurityIntentBinding.parse(value), (binding) => loadTenants(binding, context)),
+  };
+
 /** `context` is for bindings: without it, their intents count as missing. */
 export function loadProvider(kind: ProviderKind, value: unknown, context = noIntents): ProviderLoad {
-  switch (kind) {
-    case 'NamespacePolicy':
-      return loadPolicy(value);
-    case 'SecretShare':
-      return loadShare(value);
-    case 'ClusterSecurityIntentBinding': {
-      const parsed = parseClusterIntentBinding(value);
-      if (!parsed.ok) return parsed;
-      const { metadata, spec } = parsed.binding;
-      return loadBinding(metadata.name, undefined, spec, context);
-    }
-    case 'SecurityIntentBinding': {
-      const parsed = parseIntentBinding(value);
-      return parsed.ok ? loadTenants(parsed.binding, context) : parsed;
-    }
-    default:
-      return kind satisfies never;
-  }
+  return compilers[kind](value, context);
 }
 
 /** Loads an object of the API server. Its metadata is ignored, because a later API server may accept more of it. */
@@ -92,27 +86,15 @@ export function loadSubmitted(
 
 /** Loads an intent of the API server, in the same way. */
 export function loadIntent({ metadata: { name }, spec }: KubeObject): CompileResult<Intent> {
-  const parsed = parseSecurityIntent({
-    apiVersion: ownVersion,
-    kind: securityIntentKind,
-    metadata: { name },
-    spec,
-  });
-  return parsed.ok ? compiled({ name: name ?? '', ...parsed.intent.spec }) : parsed;
+  return readIntent({ apiVersion: ownVersion, kind: 'SecurityIntent', metadata: { name }, spec });
 }
 
-function loadPolicy(value: unknown): ProviderLoad {
-  const parsed = parseNamespacePolicy(value);
-  if (!parsed.ok) return parsed;
-  const object = parsed.policy;
-  return mapped(compilePolicy(object), (policy) => ({ kind: 'NamespacePolicy', object, compiled: policy }));
-}
-
-function loadShare(value: unknown): ProviderLoad {
-  const parsed = parseSecretShare(value);
-  if (!parsed.ok) return parsed;
-  const object = parsed.share;
-  return mapped(compileShare(object), (share) => ({ kind: 'SecretShare', object, compiled: share }));
+/** Loads an intent of a file. */
+export function readIntent(value: unknown): CompileResult<Intent> {
+  return mapped(kinds.SecurityIntent.parse(value), ({ metadata, spec }) => ({
+    name: metadata.name,
+    ...spec,
+  }));
 }
 
 /** A tenant's binding differs from another one of its form in little more than its name and namespace. */
@@ -128,7 +110,7 @@ function loadTenants(binding: IntentBinding, context: IntentContext): ProviderLo
   const { contact, suspend, maxDeletions, deletionPolicy } = spec;
   const { contact: _contact, ...shared } = object.spec;
   const own = { match, suspend, maxDeletions, deletionPolicy, ...(contact === undefined ? {} : { contact }) };
-  const id = providerId(intentBindingKind, name, namespace);
+  const id = providerId('SecurityIntentBinding', name, namespace);
   return mapped(compileMatch(match), (compiledMatch) => ({
     ...rest,
     object: { ...object, metadata: { name }, spec: { ...shared, ...own } },
@@ -142,16 +124,16 @@ type BindingLoad = CompileResult<Extract<ProviderDefinition, { readonly kind: 'N
 function loadBinding(
   name: string,
   namespace: string | undefined,
-  spec: ClusterIntentBinding['spec'],
+  spec: ClusterIntentBindingSpec,
   context: IntentContext,
 ): BindingLoad {
   const rendered = compileBinding({ namespace, spec }, context);
   if (!rendered.ok) return rendered;
   const { spec: policySpec, facts } = rendered.value;
-  const kind = namespace === undefined ? clusterIntentBindingKind : intentBindingKind;
+  const kind = namespace === undefined ? 'ClusterSecurityIntentBinding' : 'SecurityIntentBinding';
   const object = {
     apiVersion: ownVersion,
-    kind: namespacePolicyKind,
+    kind: 'NamespacePolicy',
     metadata: { name },
     spec: policySpec,
   } as const;
@@ -160,7 +142,7 @@ function loadBinding(
     return refused(policy.problems.map((each) => ({ ...each, path: facts.sourceOf(each.path) })));
   const contents = policy.value.contents.map((content, index) => onlyIn(facts.onlyIn[index], content));
   return compiled({
-    kind: namespacePolicyKind,
+    kind: 'NamespacePolicy',
     object,
     compiled: { ...policy.value, contents },
     intents: facts,

@@ -1,11 +1,11 @@
 // The engine's view of the cluster at one moment: policies, shares and namespaces, built by src/state.
 import { type KubeObject, labelsOf, nameOf } from '../../base/metadata.ts';
 import { noIntents, type IntentContext } from '../intents/intent-context.ts';
+import type { BindingKind } from '../../api/kinds.ts';
 import {
   type ObjectType,
   kindOfProvider,
   providerKinds,
-  type BindingKind,
   type ProviderId,
   type ProviderState,
 } from '../terms/provider-id.ts';

@@ -1,5 +1,6 @@
 // Turns a decision into a verdict, once the API server has answered which rights the user has.
 import { requesters } from '../../rules/requesters.ts';
+import { kindDefinitions } from '../../api/kinds.ts';
 import { group } from '../../schema/names.ts';
 import { quoted, clipped, unitsText } from '../../base/text.ts';
 import {
@@ -157,17 +158,13 @@ const maxWarningLength = 256;
 const maxWarnings = 11;
 const maxAuditLength = 8192;
 
-const kinds = {
-  namespaces: 'Namespace',
-  secrets: 'Secret',
-  roles: 'Role',
-  rolebindings: 'RoleBinding',
-  namespacepolicies: 'NamespacePolicy',
-  secretshares: 'SecretShare',
-  securityintents: 'SecurityIntent',
-  clustersecurityintentbindings: 'ClusterSecurityIntentBinding',
-  securityintentbindings: 'SecurityIntentBinding',
-} as const;
+const kinds: ReadonlyMap<AnyReview['resource'], string> = new Map([
+  ['namespaces', 'Namespace'],
+  ['secrets', 'Secret'],
+  ['roles', 'Role'],
+  ['rolebindings', 'RoleBinding'],
+  ...kindDefinitions.map(({ plural, kind }) => [plural, kind] as const),
+]);
 
 export interface Cause {
   readonly reason: 'FieldValueRequired' | 'FieldValueInvalid' | 'FieldValueForbidden';
@@ -182,7 +179,7 @@ export function refusalMessage(verdict: Verdict, review: AnyReview, overrun?: Ov
     ...distinctFaults(verdict.denials).map(violationLine),
   ];
   const name = review.name === '' ? 'without a name' : review.name;
-  const subject = `${kinds[review.resource]} ${clipped(name)} is refused`;
+  const subject = `${kinds.get(review.resource) ?? review.resource} ${clipped(name)} is refused`;
   const isOurs =
     !verdict.overBudget &&
     verdict.denials.length > 0 &&

@@ -1,49 +1,43 @@
 // Identifies providers (policies, shares and bindings of intents), and lists what the reconciler needs to know of each.
+import { kindDefinitions, kinds, type BindingKind, type ProviderKind } from '../../api/kinds.ts';
 import type { ObjectRef } from '../../base/metadata.ts';
 import { isLabelValue, isNamespaceName } from '../../schema/kubernetes-names.ts';
 import { apiVersion as ownVersion, group, useVerb } from '../../schema/names.ts';
 import type { DeletionRecord } from './deletion-record.ts';
 
-/** Ordered by precedence: where two providers want one object, or default one key, the first kind wins. */
-export const providerKinds = [
-  'NamespacePolicy',
-  'SecretShare',
-  'ClusterSecurityIntentBinding',
-  'SecurityIntentBinding',
-] as const;
-export type ProviderKind = (typeof providerKinds)[number];
+/** By precedence, which is the order of the kinds. */
+export const providerKinds: readonly ProviderKind[] = kindDefinitions.flatMap((each) =>
+  each.word === 'intent' ? [] : [each.kind],
+);
 
-export type BindingKind = Extract<ProviderKind, `${string}SecurityIntentBinding`>;
-
-/** The names of the kinds in paths and in RBAC rules. */
-export const providerResources = {
-  NamespacePolicy: 'namespacepolicies',
-  SecretShare: 'secretshares',
-  ClusterSecurityIntentBinding: 'clustersecurityintentbindings',
-  SecurityIntentBinding: 'securityintentbindings',
-} as const satisfies Readonly<Record<ProviderKind, string>>;
-
-/** The only namespaced kind: a tenant writes such a binding in the namespace that it is about. */
-const namespacedKind = 'SecurityIntentBinding';
+/** Returns the kind of an object of files or of the API server. Undefined for an object that is no provider. */
+export function providerKindOf(kind: unknown): ProviderKind | undefined {
+  return providerKinds.find((each) => each === kind);
+}
 
 /** The text of the owner annotation: `NamespacePolicy/team-namespaces`, `SecurityIntentBinding/shop/no-egress`. */
 export type ProviderId = `${ProviderKind}/${string}`;
 
-/** `namespace` is for a SecurityIntentBinding alone. */
+/** `namespace` is for a namespaced kind alone: SecurityIntentBinding. */
 export function providerId(kind: ProviderKind, name: string, namespace?: string): ProviderId {
-  return kind === namespacedKind ? `${kind}/${namespace ?? ''}/${name}` : `${kind}/${name}`;
+  return isNamespaced(kind) ? `${kind}/${namespace ?? ''}/${name}` : `${kind}/${name}`;
 }
 
 /** Returns undefined when the text names no provider. Names are label values; the jail checks the same. */
 export function parseProviderId(text: string | undefined): ProviderId | undefined {
   const [first, ...rest] = text?.split('/', 4) ?? [];
-  const kind = providerKinds.find((each) => each === first);
+  const kind = providerKindOf(first);
   const name = rest.at(-1) ?? '';
   const [namespace] = rest;
   if (kind === undefined || namespace === undefined || name === '' || !isLabelValue(name)) return undefined;
-  if (rest.length !== (kind === namespacedKind ? 2 : 1)) return undefined;
-  if (kind === namespacedKind && !isNamespaceName(namespace)) return undefined;
+  if (rest.length !== (isNamespaced(kind) ? 2 : 1)) return undefined;
+  if (isNamespaced(kind) && !isNamespaceName(namespace)) return undefined;
   return providerId(kind, name, namespace);
+}
+
+/** A tenant writes such a provider in the namespace that it is about. */
+function isNamespaced(kind: ProviderKind): boolean {
+  return kinds[kind].scope === 'Namespaced';
 }
 
 export function kindOfProvider(id: ProviderId): ProviderKind {
@@ -51,7 +45,7 @@ export function kindOfProvider(id: ProviderId): ProviderKind {
 }
 
 export function isBindingKind(kind: ProviderKind): kind is BindingKind {
-  return kind.endsWith('Binding');
+  return kinds[kind].word === 'binding';
 }
 
 export function isBinding(id: ProviderId): boolean {
@@ -64,9 +58,8 @@ export function nameOfProvider(id: ProviderId): string {
 
 /** Undefined for a cluster-scoped provider. */
 export function namespaceOfProvider(id: ProviderId): string | undefined {
-  return kindOfProvider(id) === namespacedKind
-    ? id.slice(namespacedKind.length + 1, id.lastIndexOf('/'))
-    : undefined;
+  const kind = kindOfProvider(id);
+  return isNamespaced(kind) ? id.slice(kind.length + 1, id.lastIndexOf('/')) : undefined;
 }
 
 export function providerRef(id: ProviderId): ObjectRef {
@@ -107,7 +100,7 @@ export function compareProviders(a: ProviderId, b: ProviderId): number {
 /** The right to decide which namespaces the provider matches, and what they get from it. */
 export function useOf(id: ProviderId) {
   const namespace = namespaceOfProvider(id);
-  const resource = providerResources[kindOfProvider(id)];
+  const resource = kinds[kindOfProvider(id)].plural;
   const use = { verb: useVerb, group, resource, name: nameOfProvider(id) } as const;
   return namespace === undefined ? use : { ...use, namespace };
 }

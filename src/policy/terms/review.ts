@@ -1,14 +1,9 @@
 // Describes the input of the engine: one admission request, decoded and checked, as plain data.
 import type { RuledWrite, ReviewedResource } from '../../rules/rule.ts';
-import { providerResources, type ProviderKind } from './provider-id.ts';
+import { kindDefinitions, type KindResource } from '../../api/kinds.ts';
 import type { ValidationAction } from '../../api/namespace-policy/namespace-policy.ts';
 import type { RuleId } from '../../rules/rules.ts';
 
-/** An intent is no provider itself. A write of one is judged as a write of each binding that names it. */
-export const intentResource = 'securityintents';
-/** Our own kinds. Their writes decide about objects in namespaces. */
-export type ProviderResource = (typeof providerResources)[ProviderKind] | typeof intentResource;
-const ownResources: readonly ProviderResource[] = [...Object.values(providerResources), intentResource];
 export type Subresource = '' | 'status' | 'finalize';
 
 interface AdmissionRequest extends RuledWrite {
@@ -25,8 +20,9 @@ export interface Review extends AdmissionRequest {
   readonly resource: ReviewedResource;
 }
 
+/** A review of one of our own kinds. Such a write decides about objects in namespaces. */
 export interface ProviderReview extends AdmissionRequest {
-  readonly resource: ProviderResource;
+  readonly resource: KindResource;
 }
 
 export type AnyReview = Review | ProviderReview;
@@ -35,8 +31,8 @@ export function isProviderReview(review: AnyReview): review is ProviderReview {
   return isProviderResource(review.resource);
 }
 
-export function isProviderResource(resource: AnyReview['resource']): resource is ProviderResource {
-  return ownResources.some((each) => each === resource);
+export function isProviderResource(resource: AnyReview['resource']): resource is KindResource {
+  return kindDefinitions.some(({ plural }) => plural === resource);
 }
 
 /**

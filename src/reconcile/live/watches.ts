@@ -1,8 +1,8 @@
 // Lists the watches that the reconciler needs for the kinds that this installation allows.
 import type { WatchSink } from '../../base/watch-sink.ts';
 import { observeObject, observeSecretMetadata, type Observed } from '../../policy/plan/observed.ts';
+import type { ProviderKind } from '../../api/kinds.ts';
 import {
-  type ProviderKind,
   type ObjectType,
   roleBindingType,
   isSameObjectType,

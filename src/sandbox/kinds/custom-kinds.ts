@@ -1,6 +1,7 @@
 // Defines the kinds of Reeve. The API serves them while their CustomResourceDefinitions are stored.
 // https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/
-import { kindDefinitions, type KindDefinition } from '../../api/crd.ts';
+import type { KindDefinition } from '../../api/kind.ts';
+import { kindDefinitions } from '../../api/kinds.ts';
 import { category, group, version } from '../../schema/names.ts';
 import { valueAt } from '../../schema/validate.ts';
 import { notServedError } from '../api-error.ts';

@@ -2,7 +2,7 @@
 // that policies never provide, and the kinds of the adapters of intents.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { generatedCrds, type GeneratedFile } from '../../../src/api/crd.ts';
+import { generatedCrds, type GeneratedFile } from '../crd-files.ts';
 import { forbiddenGroups, forbiddenKinds } from '../../../src/api/namespace-policy/resource-content.ts';
 import { guessedPlural } from '../../../src/base/plural.ts';
 import { intentAdapters } from '../../../src/policy/intents/adapters.ts';

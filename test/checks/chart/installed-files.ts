@@ -1,7 +1,7 @@
 // Generates the files that install Reeve without Helm from the chart: plain YAML, and the bases and overlays of kustomize.
 import { format, resolveConfig } from 'prettier';
 import { createPatch } from 'rfc6902';
-import type { GeneratedFile } from '../../../src/api/crd.ts';
+import type { GeneratedFile } from '../crd-files.ts';
 import { isJsonObject, type JsonObject } from '../../../src/base/json.ts';
 import { stringifyYaml } from '../../../src/base/yaml.ts';
 import type { Helm } from '../../cluster/helm/helm.ts';

@@ -1,7 +1,7 @@
 // A sandbox in the process of the test, with Reeve installed, for programs in processes of their own.
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { crdOf, kindDefinitions } from '../../../src/api/crd.ts';
+import { crdOf, kindDefinitions } from '../../../src/api/kinds.ts';
 import { connect, type ClusterConnection } from '../../../src/app/cluster-connection.ts';
 import { loadObjects, startLocalSandbox, type LocalSandbox } from '../../../src/app/up.ts';
 import { reconcilerAccount } from '../../../src/app/install-roles.ts';

@@ -11,7 +11,7 @@ import { Api, type Connection, type Reply } from './api.ts';
 import type { Difference } from './differences.ts';
 import { at } from './objects.ts';
 import { apiVersion } from '../../../src/schema/names.ts';
-import { kindDefinitions } from '../../../src/api/crd.ts';
+import { kindDefinitions } from '../../../src/api/kinds.ts';
 
 export interface Access {
   /** The connection of a member of system:masters. */

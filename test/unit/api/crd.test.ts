@@ -1,7 +1,8 @@
 // The CustomResourceDefinitions: structural, documented, bounded, and the same as the files in the repository.
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it, test } from 'vitest';
-import { crdOf, generatedCrds, kindDefinitions } from '../../../src/api/crd.ts';
+import { crdOf, kindDefinitions } from '../../../src/api/kinds.ts';
+import { generatedCrds } from '../../checks/crd-files.ts';
 import { isJsonObject } from '../../../src/base/json.ts';
 import { parseYaml } from '../../../src/base/yaml.ts';
 import { staleGeneratedFiles } from '../../checks/generated-files.ts';

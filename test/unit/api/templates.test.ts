@@ -1,19 +1,16 @@
 // Which fields of our kinds read templates, and what the others say of `${` and `{{`.
+import { kinds } from '../../../src/api/kinds.ts';
 import { describe, expect, it } from 'vitest';
-import { parseClusterIntentBinding } from '../../../src/api/intents/cluster-intent-binding.ts';
-import { parseSecurityIntent } from '../../../src/api/intents/security-intent.ts';
 import { apiVersion } from '../../../src/schema/names.ts';
-import { parseNamespacePolicy } from '../../../src/api/namespace-policy/namespace-policy.ts';
-import { parseSecretShare } from '../../../src/api/secret-share/secret-share.ts';
 import { renderProblem, type Problem } from '../../../src/base/problem.ts';
 
 type Parsed = { readonly ok: true } | { readonly ok: false; readonly problems: readonly Problem[] };
 
 const parsers = {
-  NamespacePolicy: parseNamespacePolicy,
-  SecretShare: parseSecretShare,
-  SecurityIntent: parseSecurityIntent,
-  ClusterSecurityIntentBinding: parseClusterIntentBinding,
+  NamespacePolicy: kinds.NamespacePolicy.parse,
+  SecretShare: kinds.SecretShare.parse,
+  SecurityIntent: kinds.SecurityIntent.parse,
+  ClusterSecurityIntentBinding: kinds.ClusterSecurityIntentBinding.parse,
 } satisfies Record<string, (value: unknown) => Parsed>;
 type Kind = keyof typeof parsers;
 

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { kindDefinitions } from '../../../src/api/crd.ts';
+import { kindDefinitions } from '../../../src/api/kinds.ts';
 import { providerStatus, type StatusFacts } from '../../../src/policy/status/provider-status.ts';
 import type { ProviderState } from '../../../src/policy/terms/provider-id.ts';
 import { findGo } from '../../cluster/go-program.ts';

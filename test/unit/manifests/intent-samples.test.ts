@@ -1,13 +1,8 @@
 // The intents to try: each file is valid by itself, all of them can be applied together, and the README names each.
+import { kinds } from '../../../src/api/kinds.ts';
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import {
-  clusterIntentBindingKind,
-  parseClusterIntentBinding,
-} from '../../../src/api/intents/cluster-intent-binding.ts';
-import { parseIntentBinding } from '../../../src/api/intents/intent-binding.ts';
-import { parseSecurityIntent, securityIntentKind } from '../../../src/api/intents/security-intent.ts';
 import { parseYaml } from '../../../src/base/yaml.ts';
 
 interface Written {
@@ -34,10 +29,10 @@ function problemsOf(object: Written): unknown {
 }
 
 function parsedAs(object: Written) {
-  if (object.kind === securityIntentKind) return parseSecurityIntent(object);
-  return object.kind === clusterIntentBindingKind
-    ? parseClusterIntentBinding(object)
-    : parseIntentBinding(object);
+  if (object.kind === 'SecurityIntent') return kinds.SecurityIntent.parse(object);
+  return object.kind === 'ClusterSecurityIntentBinding'
+    ? kinds.ClusterSecurityIntentBinding.parse(object)
+    : kinds.SecurityIntentBinding.parse(object);
 }
 
 describe('the samples of intents', () => {
@@ -52,8 +47,8 @@ describe('the samples of intents', () => {
   it.each(files)('%s has one binding, the intents that it names, and no problem', (file) => {
     const objects = objectsIn(file);
     expect(objects.flatMap(problemsOf)).toEqual([]);
-    const intents = objects.filter(({ kind }) => kind === securityIntentKind);
-    const bindings = objects.filter(({ kind }) => kind !== securityIntentKind);
+    const intents = objects.filter(({ kind }) => kind === 'SecurityIntent');
+    const bindings = objects.filter(({ kind }) => kind !== 'SecurityIntent');
     expect(bindings.map(({ spec }) => spec.intents)).toEqual([intents.map(({ metadata }) => metadata.name)]);
   });
 

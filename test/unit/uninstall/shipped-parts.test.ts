@@ -2,7 +2,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { kindDefinitions } from '../../../src/api/crd.ts';
+import { kindDefinitions } from '../../../src/api/kinds.ts';
 import { readShippedParts, shippedParts } from '../../../src/uninstall/facts.ts';
 
 const manifests = join(import.meta.dirname, '..', '..', '..', 'manifests');

@@ -1,12 +1,9 @@
 // The kinds of intents: what parses to what, and what is refused.
+import { kinds } from '../../../../src/api/kinds.ts';
 import { describe, expect, expectTypeOf, it } from 'vitest';
-import {
-  parseClusterIntentBinding,
-  type ClusterIntentBindingSpec,
-} from '../../../../src/api/intents/cluster-intent-binding.ts';
-import { parseIntentBinding } from '../../../../src/api/intents/intent-binding.ts';
+import type { ClusterIntentBindingSpec } from '../../../../src/api/intents/cluster-intent-binding.ts';
 import { knownIntents, paramFields } from '../../../../src/api/intents/intent-ids.ts';
-import { parseSecurityIntent, type SecurityIntentSpec } from '../../../../src/api/intents/security-intent.ts';
+import type { SecurityIntentSpec } from '../../../../src/api/intents/security-intent.ts';
 import type { MatchSpec } from '../../../../src/api/namespace-policy/namespace-policy.ts';
 import { renderProblem, type Problem } from '../../../../src/base/problem.ts';
 import { acceptedBindings, acceptedIntents, refusedBindings, refusedIntents } from './intent-cases.ts';
@@ -43,12 +40,12 @@ describe('the parser of intents', () => {
   it('the parser blocks with low severity where the intent says nothing', () => {
     const id = 'escapeToHost';
     const expected = { id, action: 'Block', severity: 'Low' };
-    expect(parseSecurityIntent(intent({ id }))).toEqual({ ok: true, intent: intent(expected) });
+    expect(kinds.SecurityIntent.parse(intent({ id }))).toEqual({ ok: true, value: intent(expected) });
   });
 
   it('the parser reports the id, the params and all other fields at once', () => {
     const spec = { id: 'escapeToHots', action: 'x', params: { psaLvl: 1, namespace: '-' } };
-    const problems = problemsOf(parseSecurityIntent(intent(spec, 'No_Name')));
+    const problems = problemsOf(kinds.SecurityIntent.parse(intent(spec, 'No_Name')));
     expect(problems.map((problem) => problem.split(':')[0])).toEqual([
       'spec.id',
       'metadata.name',
@@ -60,7 +57,7 @@ describe('the parser of intents', () => {
 
   it('the parser refuses a hostile key in params', () => {
     const params: unknown = JSON.parse('{"__proto__": 1}');
-    expect(problemsOf(parseSecurityIntent(intent({ id: 'escapeToHost', params })))).toEqual([
+    expect(problemsOf(kinds.SecurityIntent.parse(intent({ id: 'escapeToHost', params })))).toEqual([
       'spec.params.__proto__: found an unknown field; accepted: psaLevel',
     ]);
   });
@@ -80,19 +77,19 @@ describe('the parser of intents', () => {
 
 describe('the parsers of bindings', () => {
   it('the parser sets the defaults of a binding', () => {
-    expect(parseIntentBinding(binding({ intents: ['a'] }))).toEqual({
+    expect(kinds.SecurityIntentBinding.parse(binding({ intents: ['a'] }))).toEqual({
       ok: true,
-      binding: binding({ intents: ['a'], ...shared }),
+      value: binding({ intents: ['a'], ...shared }),
     });
-    expect(parseClusterIntentBinding(clusterBinding({ intents: ['a'] }))).toEqual({
+    expect(kinds.ClusterSecurityIntentBinding.parse(clusterBinding({ intents: ['a'] }))).toEqual({
       ok: true,
-      binding: clusterBinding({ intents: ['a'], ...shared }),
+      value: clusterBinding({ intents: ['a'], ...shared }),
     });
   });
 
   it('a binding without a namespace is refused, and so is one with match', () => {
     const object = { ...binding({ intents: ['a'], match: {} }), metadata: { name: 'test' } };
-    expect(problemsOf(parseIntentBinding(object))).toEqual([
+    expect(problemsOf(kinds.SecurityIntentBinding.parse(object))).toEqual([
       expect.stringContaining('metadata.namespace: found nothing'),
       expect.stringContaining('spec.match: found an unknown field'),
     ]);
@@ -100,12 +97,12 @@ describe('the parsers of bindings', () => {
 
   it('a cluster binding is checked like the match of a policy', () => {
     const spec = { intents: ['a'], match: { names: [], namespaceSelector: { matchLabels: { 'a b': 'c' } } } };
-    expect(problemsOf(parseClusterIntentBinding(clusterBinding(spec)))).toHaveLength(2);
+    expect(problemsOf(kinds.ClusterSecurityIntentBinding.parse(clusterBinding(spec)))).toHaveLength(2);
   });
 
   it('all conditions that are refused are reported at once, each with its place', () => {
     const cel = ['labels.a.contains("x") && labels.b == 1', 'has(labels.c)', 'labels.d || labels.e'];
-    const parsed = parseIntentBinding(binding({ intents: ['a'], workloads: { cel } }));
+    const parsed = kinds.SecurityIntentBinding.parse(binding({ intents: ['a'], workloads: { cel } }));
     expect(parsed.ok ? [] : parsed.problems.map(({ path, offset }) => [path.at(-1), offset])).toEqual([
       [0, 8],
       [0, 35],
@@ -124,16 +121,16 @@ describe('the parsers of bindings', () => {
       violations: 0,
     };
     const given = { ...binding({ intents: ['a', 'b'] }), status };
-    expect(parseIntentBinding(given)).toMatchObject({ ok: true, binding: { status } });
-    const wrong = parseIntentBinding({ ...given, status: { intents: 'many' } });
-    expect(wrong.ok && Object.hasOwn(wrong.binding, 'status')).toBe(false);
+    expect(kinds.SecurityIntentBinding.parse(given)).toMatchObject({ ok: true, value: { status } });
+    const wrong = kinds.SecurityIntentBinding.parse({ ...given, status: { intents: 'many' } });
+    expect(wrong.ok && Object.hasOwn(wrong.value, 'status')).toBe(false);
   });
 });
 
 describe.each([
-  ['an intent', parseSecurityIntent, intent],
-  ['a binding', parseIntentBinding, binding],
-  ['a cluster binding', parseClusterIntentBinding, clusterBinding],
+  ['an intent', kinds.SecurityIntent.parse, intent],
+  ['a binding', kinds.SecurityIntentBinding.parse, binding],
+  ['a cluster binding', kinds.ClusterSecurityIntentBinding.parse, clusterBinding],
 ] as const)('%s', (_kind, parse, object) => {
   const [accepted, refused] =
     object === intent ? [acceptedIntents, refusedIntents] : [acceptedBindings, refusedBindings];

@@ -1,10 +1,10 @@
 // The kind NamespacePolicy: what parses to what, and what the types promise.
+import { kinds } from '../../../../src/api/kinds.ts';
 import { describe, expect, expectTypeOf, it } from 'vitest';
-import {
-  parseNamespacePolicy,
-  type NamespacePolicySpec,
-  type PolicyException,
-  type ValidationAction,
+import type {
+  NamespacePolicySpec,
+  PolicyException,
+  ValidationAction,
 } from '../../../../src/api/namespace-policy/namespace-policy.ts';
 import type { DefaultsSpec } from '../../../../src/rules/default-keys.ts';
 import { ruleIds } from '../../../../src/rules/rules.ts';
@@ -21,7 +21,7 @@ function policyWith(spec: unknown, more: object = {}): unknown {
 }
 
 function problemsOf(spec: unknown): readonly string[] {
-  const parsed = parseNamespacePolicy(policyWith(spec));
+  const parsed = kinds.NamespacePolicy.parse(policyWith(spec));
   return parsed.ok ? [] : parsed.problems.map(renderProblem);
 }
 
@@ -32,11 +32,11 @@ const binding = {
 };
 const rulesText = ruleIds.join(', ');
 
-describe('parseNamespacePolicy', () => {
+describe('kinds.NamespacePolicy.parse', () => {
   it('the parser sets the defaults', () => {
-    expect(parseNamespacePolicy(policyWith({}))).toEqual({
+    expect(kinds.NamespacePolicy.parse(policyWith({}))).toEqual({
       ok: true,
-      policy: policyWith({
+      value: policyWith({
         validationActions: ['Deny'],
         existing: 'Report',
         deletionPolicy: 'Delete',
@@ -47,12 +47,12 @@ describe('parseNamespacePolicy', () => {
   });
 
   it('the parser sets the defaults of a block only if the block is given', () => {
-    const parsed = parseNamespacePolicy(
+    const parsed = kinds.NamespacePolicy.parse(
       policyWith({ secrets: { tls: {} }, rbac: {}, namespaces: { deletion: {} } }),
     );
     expect(parsed).toMatchObject({
       ok: true,
-      policy: {
+      value: {
         spec: {
           secrets: { tls: { keyMatchesCertificate: false } },
           rbac: { forbidWildcardRules: false },
@@ -63,35 +63,35 @@ describe('parseNamespacePolicy', () => {
   });
 
   it('parsing the result again returns the same', () => {
-    const once = parseNamespacePolicy(
+    const once = kinds.NamespacePolicy.parse(
       policyWith({ match: { names: ['a'] }, contents: { roleBindings: [binding] } }),
     );
     if (!once.ok) throw new Error('refused');
-    expect(parseNamespacePolicy(once.policy)).toEqual(once);
+    expect(kinds.NamespacePolicy.parse(once.value)).toEqual(once);
   });
 
   it.each([undefined, null, 5, 'text', [], {}, Object.create(null)])(
     'the parser refuses %o without throwing',
     (value) => {
-      expect(parseNamespacePolicy(value).ok).toBe(false);
+      expect(kinds.NamespacePolicy.parse(value).ok).toBe(false);
     },
   );
 
   it('the parser keeps a valid status and drops an invalid one', () => {
-    const good = parseNamespacePolicy(policyWith({}, { status: { matched: 3 } }));
-    const odd = parseNamespacePolicy(policyWith({}, { status: { matched: 'three' } }));
-    expect(good).toMatchObject({ ok: true, policy: { status: { matched: 3 } } });
-    expect(odd.ok && Object.hasOwn(odd.policy, 'status')).toBe(false);
+    const good = kinds.NamespacePolicy.parse(policyWith({}, { status: { matched: 3 } }));
+    const odd = kinds.NamespacePolicy.parse(policyWith({}, { status: { matched: 'three' } }));
+    expect(good).toMatchObject({ ok: true, value: { status: { matched: 3 } } });
+    expect(odd.ok && Object.hasOwn(odd.value, 'status')).toBe(false);
     expect(odd.ok).toBe(true);
   });
 
   it('the parser keeps unknown metadata', () => {
-    const parsed = parseNamespacePolicy(
+    const parsed = kinds.NamespacePolicy.parse(
       policyWith({}, { metadata: { name: 'test', generation: 3, uid: 'u' } }),
     );
     expect(parsed).toMatchObject({
       ok: true,
-      policy: { metadata: { name: 'test', generation: 3, uid: 'u' } },
+      value: { metadata: { name: 'test', generation: 3, uid: 'u' } },
     });
   });
 });

@@ -1,11 +1,8 @@
 // The kind SecretShare: what parses to what, and what the types promise.
+import { kinds } from '../../../../src/api/kinds.ts';
 import { describe, expect, expectTypeOf, it } from 'vitest';
 import { renderProblem } from '../../../../src/base/problem.ts';
-import {
-  parseSecretShare,
-  type SecretShare,
-  type SecretShareSpec,
-} from '../../../../src/api/secret-share/secret-share.ts';
+import type { SecretShare, SecretShareSpec } from '../../../../src/api/secret-share/secret-share.ts';
 import { acceptedShares, minimalShare, refusedShares } from './secret-share-cases.ts';
 
 function shareWith(spec: unknown, more: object = {}): unknown {
@@ -13,15 +10,15 @@ function shareWith(spec: unknown, more: object = {}): unknown {
 }
 
 function problemsOf(value: unknown): readonly string[] {
-  const parsed = parseSecretShare(value);
+  const parsed = kinds.SecretShare.parse(value);
   return parsed.ok ? [] : parsed.problems.map(renderProblem);
 }
 
-describe('parseSecretShare', () => {
+describe('kinds.SecretShare.parse', () => {
   it('the parser sets the defaults', () => {
-    expect(parseSecretShare(shareWith({ ...minimalShare, target: {} }))).toEqual({
+    expect(kinds.SecretShare.parse(shareWith({ ...minimalShare, target: {} }))).toEqual({
       ok: true,
-      share: shareWith({
+      value: shareWith({
         ...minimalShare,
         target: { type: '', immutable: false },
         deletionPolicy: 'Delete',
@@ -32,21 +29,21 @@ describe('parseSecretShare', () => {
   });
 
   it('the parser adds no target if none is given', () => {
-    const parsed = parseSecretShare(shareWith(minimalShare));
-    expect(parsed.ok && Object.hasOwn(parsed.share.spec, 'target')).toBe(false);
+    const parsed = kinds.SecretShare.parse(shareWith(minimalShare));
+    expect(parsed.ok && Object.hasOwn(parsed.value.spec, 'target')).toBe(false);
   });
 
   it('parsing the result again returns the same', () => {
     for (const [, spec] of acceptedShares) {
-      const once = parseSecretShare(shareWith(spec));
-      expect(once.ok && parseSecretShare(once.share)).toEqual(once);
+      const once = kinds.SecretShare.parse(shareWith(spec));
+      expect(once.ok && kinds.SecretShare.parse(once.value)).toEqual(once);
     }
   });
 
   it.each([undefined, null, 5, 'text', [], {}, Object.create(null)])(
     'the parser refuses %o without throwing',
     (value) => {
-      expect(parseSecretShare(value).ok).toBe(false);
+      expect(kinds.SecretShare.parse(value).ok).toBe(false);
     },
   );
 
@@ -72,15 +69,17 @@ describe('parseSecretShare', () => {
         },
       ],
     };
-    expect(parseSecretShare(shareWith(minimalShare, { status }))).toMatchObject({ share: { status } });
-    const odd = parseSecretShare(shareWith(minimalShare, { status: { desired: 'three' } }));
-    expect(odd.ok && Object.hasOwn(odd.share, 'status')).toBe(false);
+    expect(kinds.SecretShare.parse(shareWith(minimalShare, { status }))).toMatchObject({ value: { status } });
+    const odd = kinds.SecretShare.parse(shareWith(minimalShare, { status: { desired: 'three' } }));
+    expect(odd.ok && Object.hasOwn(odd.value, 'status')).toBe(false);
     expect(odd.ok).toBe(true);
   });
 
   it('the parser keeps unknown metadata', () => {
     const metadata = { name: 'test', generation: 3, uid: 'u' };
-    expect(parseSecretShare(shareWith(minimalShare, { metadata }))).toMatchObject({ share: { metadata } });
+    expect(kinds.SecretShare.parse(shareWith(minimalShare, { metadata }))).toMatchObject({
+      value: { metadata },
+    });
   });
 
   it.each([

@@ -5,7 +5,7 @@ import type { IntentContext } from '../../../../src/policy/intents/intent-contex
 import type { StoredBinding } from '../../../../src/policy/compile/snapshot.ts';
 import type { KubeObject } from '../../../../src/base/metadata.ts';
 import { unlimitedBudget, type Budget } from '../../../../src/policy/terms/budget.ts';
-import { providerResources } from '../../../../src/policy/terms/provider-id.ts';
+import { kinds } from '../../../../src/api/kinds.ts';
 import type { Decision } from '../../../../src/policy/terms/review.ts';
 import {
   aPolicy,
@@ -76,7 +76,7 @@ function decisionOn({ kind, object }: StoredBinding, around: Around = {}): Decis
   } = around;
   const { budget = unlimitedBudget, allowed = install } = around;
   const review = aProviderReview({
-    resource: providerResources[kind],
+    resource: kinds[kind].plural,
     namespace: object.metadata.namespace ?? '',
     object,
     ...(before === undefined ? {} : { oldObject: before.object }),

@@ -1,6 +1,6 @@
 // What a share compiles to: whom it reaches, and what its copies look like.
+import { kinds } from '../../../../src/api/kinds.ts';
 import { describe, expect, it } from 'vitest';
-import { parseSecretShare } from '../../../../src/api/secret-share/secret-share.ts';
 import { compileShare, type CompiledShare } from '../../../../src/policy/compile/compile-policy.ts';
 import { matchNamespace } from '../../../../src/policy/terms/match.ts';
 import { knownNamespace } from '../../../support/engine.ts';
@@ -9,14 +9,14 @@ const source = { namespace: 'reeve-shared', name: 'regcred' };
 const everywhere = { namespaceSelector: {} };
 
 function compile(spec: object): CompiledShare {
-  const parsed = parseSecretShare({
+  const parsed = kinds.SecretShare.parse({
     apiVersion: 'reeve.dev/v1alpha1',
     kind: 'SecretShare',
     metadata: { name: 'pull' },
     spec: { source, targets: everywhere, ...spec },
   });
   if (!parsed.ok) throw new Error('refused');
-  const compilation = compileShare(parsed.share);
+  const compilation = compileShare(parsed.value);
   if (!compilation.ok) throw new Error('refused');
   return compilation.value;
 }

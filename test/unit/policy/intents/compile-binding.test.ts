@@ -1,7 +1,7 @@
 // A binding and its intents give the policy that they mean, or problems at the fields that its author wrote.
+import { kinds } from '../../../../src/api/kinds.ts';
 import * as fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
-import { parseNamespacePolicy } from '../../../../src/api/namespace-policy/namespace-policy.ts';
 import { renderProblem } from '../../../../src/base/problem.ts';
 import type { IntentAdapter, Rendering } from '../../../../src/policy/intents/adapter.ts';
 import { withAllServed, withIntent } from '../../../../src/policy/intents/intent-context.ts';
@@ -263,10 +263,10 @@ it('an object for one namespace is rendered there and nowhere else', () => {
   ];
   const context = intentContext({ one: any, two: any }, { adapters });
   const { compiled } = definitionOf(clusterBinding('b', { intents: ['one', 'two'] }), context);
-  const kinds = (name: string) =>
+  const contentKinds = (name: string) =>
     compiled.contents.map((content) => content.render(knownNamespace(name), unlimitedBudget).kind);
-  expect(kinds('tools')).toEqual(['present', 'present']);
-  expect(kinds('shop')).toEqual(['absent', 'present']);
+  expect(contentKinds('tools')).toEqual(['present', 'present']);
+  expect(contentKinds('shop')).toEqual(['absent', 'present']);
 });
 
 it('a problem of what an adapter renders points at the intent', () => {
@@ -308,7 +308,7 @@ it('no text of an intent is read as a template', () => {
       expect(JSON.stringify(rendered)).toContain(JSON.stringify(value));
       for (const { template } of compiled.namespaceDefaults)
         expect(template.render({})).toEqual({ ok: true, value: plain });
-      expect(parseNamespacePolicy(object)).toMatchObject({ ok: true });
+      expect(kinds.NamespacePolicy.parse(object)).toMatchObject({ ok: true });
     }),
   );
 });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { crdOf, kindDefinitions } from '../../../../src/api/crd.ts';
+import { crdOf, kindDefinitions } from '../../../../src/api/kinds.ts';
 import { unknownFields } from '../../../../src/sandbox/kinds/causes.ts';
 import { causesOf, kindNamed, now, prepared } from './served.ts';
 
