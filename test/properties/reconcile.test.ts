@@ -80,6 +80,7 @@ function timeless({ metadata, status: _status, ...rest }: KubeObject): unknown {
     creationTimestamp: _created,
     generation: _generation,
     finalizers: _f,
+    managedFields: _owners,
     ...kept
   } = metadata;
   return { ...rest, metadata: kept };

@@ -1,10 +1,10 @@
-// An API server in memory with the features that the reconciler uses: versions, preconditions, apply, finalizers, watches.
+// The store of the sandbox as the reconciler uses it. Tests write to it at once, inject faults and hold watches back.
 import { isDeepStrictEqual } from 'node:util';
 import { setImmediate } from 'node:timers/promises';
-import { isJsonObject, type JsonObject } from '../../src/base/json.ts';
+import type { JsonObject } from '../../src/base/json.ts';
 import type { KubeError } from '../../src/base/kube-error.ts';
-import type { KubeObject, ObjectRef } from '../../src/base/metadata.ts';
-import { managedByLabel, managedByReeve, providerLabels } from '../../src/schema/names.ts';
+import type { KubeObject, ObjectMeta, ObjectRef } from '../../src/base/metadata.ts';
+import { fieldManager, managedByLabel, managedByReeve, providerLabels } from '../../src/schema/names.ts';
 import { kindOfProvider, nameOfProvider } from '../../src/policy/terms/provider-id.ts';
 import type {
   ApplyOptions,
@@ -13,25 +13,16 @@ import type {
   Preconditions,
 } from '../../src/base/object-writer.ts';
 import type { AuditReader, OwnedReader, OwnSecrets } from '../../src/reconcile/ports.ts';
+import { createAuthorizer } from '../../src/sandbox/access/authorizer.ts';
+import { withManagedFields } from '../../src/sandbox/patch/managed-fields.ts';
 import { mergePatched } from '../../src/sandbox/patch/merge-patch.ts';
-import { appliedAccount, changedAccount, isAccount } from './memory-accounts.ts';
-import { appliedTo } from './memory-merge.ts';
-import {
-  checkImmutable,
-  checkPreconditions,
-  covers,
-  clusterScoped,
-  failure,
-  hasFinalizers,
-  idOf,
-  onlyStatus,
-  refTo,
-  shown,
-  type MemoryWatch,
-  withoutUndefined,
-  withoutUndefinedFields,
-  withStatus,
-} from './memory-objects.ts';
+import type { ObjectRequest, Resource } from '../../src/sandbox/resource.ts';
+import { MemoryStore, type Change } from '../../src/sandbox/store.ts';
+import { withoutEmpty } from '../../src/sandbox/write/admit.ts';
+import { timestamp, type WriteContext } from '../../src/sandbox/write/context.ts';
+import { deleteObject, isFinished } from '../../src/sandbox/write/delete.ts';
+import { patchObject } from '../../src/sandbox/write/patch.ts';
+import { asKubeError, covers, MemoryKinds, refTo, shown, type MemoryWatch } from './memory-objects.ts';
 
 interface Feed extends MemoryWatch {
   readonly pending: (() => void)[];
@@ -51,7 +42,7 @@ export interface Write {
 export interface MemoryRequest {
   readonly verb: 'apply' | 'patch' | 'delete' | 'read' | 'list';
   readonly ref: ObjectRef;
-  readonly subresource?: string | undefined;
+  readonly subresource?: 'status' | undefined;
   readonly dryRun?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
 }
@@ -74,57 +65,106 @@ export class MemoryCluster implements ObjectWriter, OwnSecrets, OwnedReader, Aud
   after: (request: MemoryRequest, before: KubeObject | undefined) => void = () => undefined;
   /** Normalizes an applied object, as an API server does with quantities. */
   normalized: (object: KubeObject) => KubeObject = (object) => object;
-  readonly #objects = new Map<string, KubeObject>();
-  /** The last apply of Reeve by object. Fields that the next apply leaves out are removed. */
-  readonly #applied = new Map<string, JsonObject>();
+  readonly #store = new MemoryStore();
+  readonly #kinds = new MemoryKinds();
   readonly #feeds: Feed[] = [];
-  readonly #now: () => Date;
-  #version = 100;
+  readonly #context: WriteContext;
   #uids = 0;
+  #isUserWriting = false;
 
   constructor(now: () => Date) {
-    this.#now = now;
+    this.#context = {
+      store: this.#store,
+      kinds: this.#kinds,
+      authorizer: createAuthorizer(this.#store),
+      admission: {
+        mutate: (write) => Promise.resolve(write.object),
+        validate: () => Promise.resolve(),
+      },
+      now,
+      uid: () => `uid-${(this.#uids += 1)}`,
+    };
+    this.#store.subscribe((change) => this.#report(change));
   }
 
-  // Requests of tests, sent as another user.
+  // Requests of tests, sent as another user. They are stored at once, and nothing validates them.
 
   get(ref: ObjectRef): KubeObject | undefined {
-    return this.#objects.get(idOf(ref));
+    return this.#store.get(this.#kinds.of(ref), ref.namespace, ref.name);
   }
 
   list(kind: string, namespace?: string): readonly KubeObject[] {
-    return [...this.#objects.values()].filter(
-      (object) =>
-        object.kind === kind && (namespace === undefined || object.metadata.namespace === namespace),
-    );
+    return this.#store.list(this.#kinds.of({ apiVersion: 'v1', kind }), namespace);
   }
 
   /** Creates or replaces the object. Metadata of the server stays. */
   put(object: KubeObject): KubeObject {
-    const known = this.get(refTo(object));
-    if (known === undefined) return this.#create(object, 'user');
-    const { uid, creationTimestamp, deletionTimestamp, finalizers, generation } = known.metadata;
+    const stored = this.get(refTo(object));
+    const resource = this.#kinds.of(refTo(object));
+    if (stored === undefined) {
+      const creationTimestamp = timestamp(this.#context.now());
+      const metadata = { ...object.metadata, uid: this.#context.uid(), creationTimestamp };
+      return this.#keep(resource, { ...object, metadata }, undefined);
+    }
+    const { uid, creationTimestamp, deletionTimestamp, finalizers, generation } = stored.metadata;
     const kept = { uid, creationTimestamp, deletionTimestamp, finalizers, generation };
-    const status = withStatus.has(object.kind ?? '') ? { status: known['status'] } : {};
-    const metadata = { ...withoutUndefinedFields(kept), ...object.metadata };
-    return this.#store(known, withoutUndefined({ ...object, ...status, metadata }), 'user', '');
+    const parts = resource.subresources.map((part) => (part === 'finalize' ? 'spec' : part));
+    const own = Object.fromEntries(parts.map((part) => [part, stored[part]]));
+    const metadata = Object.assign(kept, object.metadata) as ObjectMeta;
+    return this.#keep(resource, { ...object, ...own, metadata }, stored);
   }
 
   change(ref: ObjectRef, patch: JsonObject): KubeObject {
-    return this.#patch(ref, patch, {}, 'user');
+    const stored = this.get(ref);
+    if (stored === undefined) throw new Error(`${ref.kind} ${ref.name} does not exist`);
+    return this.#keep(this.#kinds.of(ref), mergePatched(stored, withoutUndefined(patch)), stored);
   }
 
   delete(ref: ObjectRef): void {
-    const known = this.get(ref);
-    if (known !== undefined) this.#delete(known, 'user');
+    const stored = this.get(ref);
+    if (stored === undefined || stored.metadata.deletionTimestamp !== undefined) return;
+    const deletionTimestamp = timestamp(this.#context.now());
+    const phase =
+      ref.kind === 'Namespace' ? { status: { ...(stored['status'] as object), phase: 'Terminating' } } : {};
+    const metadata = { ...stored.metadata, deletionTimestamp };
+    this.#keep(this.#kinds.of(ref), { ...stored, ...phase, metadata }, stored);
   }
 
   /** Deletes a terminating namespace, as the namespace controller does in the end. */
   finishNamespace(name: string): void {
-    for (const object of this.#objects.values())
-      if (object.metadata.namespace === name) this.#remove(object, 'user');
-    const known = this.get({ apiVersion: 'v1', kind: 'Namespace', name });
-    if (known !== undefined) this.#remove(known, 'user');
+    this.#asUser(() => {
+      for (const resource of this.#kinds.all()) {
+        for (const object of this.#store.list(resource))
+          if ((object.kind === 'Namespace' ? object.metadata.name : object.metadata.namespace) === name)
+            this.#store.remove(resource, object);
+      }
+    });
+  }
+
+  #keep(resource: Resource, object: KubeObject, stored: KubeObject | undefined): KubeObject {
+    const now = this.#context.now();
+    const sent = withoutEmpty(withoutUndefined(object) as KubeObject);
+    const ready = resource.rules.prepare(sent, stored, now);
+    const manager = { name: 'user', subresource: undefined, time: timestamp(now) };
+    // The fields of an object have no owners before its first apply.
+    const next = stored === undefined ? ready : withManagedFields(resource, ready, stored, manager);
+    if (stored !== undefined && isDeepStrictEqual(next, stored)) return stored;
+    return this.#asUser(() => {
+      const kept =
+        stored !== undefined && isFinished(next)
+          ? this.#store.remove(resource, stored)
+          : this.#store.put(resource, next, stored);
+      return kept ?? next;
+    });
+  }
+
+  #asUser<T>(write: () => T): T {
+    this.#isUserWriting = true;
+    try {
+      return write();
+    } finally {
+      this.#isUserWriting = false;
+    }
   }
 
   // Watches.
@@ -145,9 +185,9 @@ export class MemoryCluster implements ObjectWriter, OwnSecrets, OwnedReader, Aud
   }
 
   #list(feed: Feed): void {
-    const listed = [...this.#objects.values()].filter((object) => covers(feed, object));
+    const listed = this.#store.list(this.#kinds.of(feed.type)).filter((object) => covers(feed, object));
     const objects = listed.map((object) => shown(feed, object));
-    const version = String(this.#version);
+    const version = String(this.#store.revision);
     this.#tell(feed, () => feed.sink.replaced(objects, version));
   }
 
@@ -161,36 +201,43 @@ export class MemoryCluster implements ObjectWriter, OwnSecrets, OwnedReader, Aud
     feeds[choose(feeds.length)]?.pending.shift()?.();
   }
 
+  #report(change: Change): void {
+    const { type, object } = change;
+    this.writes.push(writeOf(change, this.#isUserWriting ? 'user' : 'reeve'));
+    for (const feed of this.#feeds) {
+      if (!covers(feed, object) || this.silent.has(feed.type.kind)) continue;
+      const event = type === 'deleted' ? 'removed' : 'changed';
+      this.#tell(feed, () => feed.sink[event](shown(feed, object)));
+    }
+  }
+
+  #tell(feed: Feed, news: () => void): void {
+    feed.pending.push(news);
+    if (!this.isLagging)
+      void setImmediate().then(() => (this.isLagging ? undefined : feed.pending.shift()?.()));
+  }
+
   // Requests of Reeve.
 
   async apply(sent: KubeObject, options: ApplyOptions): Promise<KubeObject> {
-    const { dryRun = false, subresource, signal, manager } = options;
-    const object = this.normalized(sent);
-    const request = { verb: 'apply', ref: refTo(object), dryRun, subresource, signal } as const;
-    return await this.#carryOut(request, () =>
-      isAccount(object) && manager !== undefined
-        ? this.#applyToAccount(object, manager)
-        : // An apply under another manager leaves what Reeve has applied alone.
-          manager === undefined
-          ? this.#apply(object, dryRun, subresource ?? '')
-          : this.#patch(refTo(object), { metadata: object.metadata }, {}, 'reeve'),
-    );
+    const { dryRun, subresource, signal, manager = fieldManager, force } = options;
+    const body = withoutUndefined(this.normalized(sent));
+    const query = new URLSearchParams({ ...writeOptions, fieldManager: manager, force: String(force) });
+    if (dryRun === true) query.set('dryRun', 'All');
+    const request = { verb: 'apply', ref: refTo(sent), dryRun, subresource, signal } as const;
+    return await this.#patch(request, { patchType: 'apply', query, body });
   }
 
   async mergePatch(ref: ObjectRef, patch: JsonObject, options: PatchOptions = {}): Promise<KubeObject> {
-    return await this.#carryOut({ verb: 'patch', ref, ...options }, () =>
-      this.#patch(ref, patch, options, 'reeve'),
-    );
+    const query = new URLSearchParams({ ...writeOptions, fieldManager });
+    const body = withoutUndefined(patch);
+    return await this.#patch({ verb: 'patch', ref, ...options }, { patchType: 'merge', query, body });
   }
 
   async remove(ref: ObjectRef, preconditions: Preconditions, signal?: AbortSignal): Promise<void> {
-    await this.#carryOut({ verb: 'delete', ref, signal }, () => {
-      const known = this.get(ref);
-      const { uid, resourceVersion = known?.metadata['resourceVersion'] } = preconditions;
-      if (known === undefined) throw failure(404);
-      if (known.metadata.uid !== uid || known.metadata['resourceVersion'] !== resourceVersion)
-        throw failure(409);
-      this.#delete(known, 'reeve');
+    await this.#carryOut({ verb: 'delete', ref, signal }, async () => {
+      const body = { preconditions };
+      await deleteObject(this.#context, this.#requestOf({ verb: 'delete', ref }, { verb: 'delete', body }));
     });
   }
 
@@ -221,26 +268,46 @@ export class MemoryCluster implements ObjectWriter, OwnSecrets, OwnedReader, Aud
     namespace: string | undefined,
     signal: AbortSignal,
   ): AsyncGenerator<KubeObject> {
-    const kinds = {
-      roles: 'Role',
-      rolebindings: 'RoleBinding',
-      secrets: 'Secret',
-      serviceaccounts: 'ServiceAccount',
-    };
-    const kind = kinds[resource];
-    const apiVersion = kind.startsWith('Role') ? 'rbac.authorization.k8s.io/v1' : 'v1';
+    const { apiVersion, kind } = this.#kinds.named(resource);
     const ref = { apiVersion, kind, name: '', ...(namespace === undefined ? {} : { namespace }) };
     yield* await this.#carryOut({ verb: 'list', ref, signal }, () => this.list(kind, namespace));
   }
 
-  async #carryOut<T>(request: MemoryRequest, work: () => T): Promise<T> {
+  async #patch(request: MemoryRequest, parts: Partial<ObjectRequest>): Promise<KubeObject> {
+    return await this.#carryOut(request, async () => {
+      const asked = this.#requestOf(request, parts);
+      return (await patchObject(this.#context, asked, () => undefined)).object;
+    });
+  }
+
+  #requestOf({ ref, subresource }: MemoryRequest, parts: Partial<ObjectRequest>): ObjectRequest {
+    return {
+      user: { username: 'reeve', groups: ['system:masters'] },
+      verb: 'patch',
+      resource: this.#kinds.of(ref),
+      subresource,
+      namespace: ref.namespace,
+      name: ref.name,
+      query: new URLSearchParams(),
+      body: undefined,
+      patchType: undefined,
+      agent: fieldManager,
+      warn: () => undefined,
+      signal: new AbortController().signal,
+      ...parts,
+    };
+  }
+
+  async #carryOut<T>(request: MemoryRequest, work: () => Promise<T> | T): Promise<T> {
     await this.before(request);
     await this.#travel();
     request.signal?.throwIfAborted();
     const error = this.fault(request.verb, request.ref);
     if (error !== undefined) throw error;
     const before = this.get(request.ref);
-    const result = work();
+    const result = await Promise.resolve(work()).catch((refused: unknown) => {
+      throw asKubeError(refused, request.ref);
+    });
     this.after(request, before);
     await this.#travel();
     return result;
@@ -249,146 +316,29 @@ export class MemoryCluster implements ObjectWriter, OwnSecrets, OwnedReader, Aud
   async #travel(): Promise<void> {
     for (let turns = this.latency(); turns > 0; turns -= 1) await setImmediate();
   }
+}
 
-  #applyToAccount(object: KubeObject, manager: string): KubeObject {
-    const known = this.get(refTo(object));
-    if (known === undefined) throw failure(409);
-    checkPreconditions(known, object.metadata.uid, object.metadata['resourceVersion']);
-    return this.#store(known, appliedAccount(known, object, manager), 'reeve', '');
-  }
+const writeOptions = { fieldValidation: 'Ignore' };
 
-  #apply(object: KubeObject, dryRun: boolean, subresource: string): KubeObject {
-    const known = this.get(refTo(object));
-    const { uid, resourceVersion, ...metadata } = object.metadata;
-    const wanted = { ...object, metadata };
-    if (known === undefined) {
-      if (uid !== undefined || subresource !== '') throw failure(uid === undefined ? 404 : 409);
-      return this.#create(wanted, 'reeve', dryRun);
-    }
-    checkPreconditions(known, uid, resourceVersion);
-    const id = `${known.metadata.uid ?? ''}/${subresource}`;
-    const next = onlyStatus(known, appliedTo(known, this.#applied.get(id) ?? {}, wanted), subresource);
-    if (dryRun) return next;
-    this.#applied.set(id, wanted);
-    return this.#store(known, next, 'reeve', subresource);
-  }
+/** JSON drops undefined fields, as on a real connection. */
+function withoutUndefined(object: object): JsonObject {
+  return JSON.parse(JSON.stringify(object)) as JsonObject;
+}
 
-  #patch(
-    ref: ObjectRef,
-    patch: JsonObject,
-    { subresource = '' }: { readonly subresource?: string },
-    by: Write['by'],
-  ): KubeObject {
-    const known = this.get(ref);
-    if (known === undefined) throw failure(404);
-    const { uid, resourceVersion } = isJsonObject(patch['metadata']) ? patch['metadata'] : {};
-    checkPreconditions(known, uid, resourceVersion);
-    // JSON drops undefined fields, as on a real connection.
-    const sent: unknown = JSON.parse(JSON.stringify(patch));
-    const next = onlyStatus(known, mergePatched(known, sent), subresource);
-    return this.#store(known, isAccount(known) ? changedAccount(known, next) : next, by, subresource);
-  }
+function writeOf({ type, object, before }: Change, by: Write['by']): Write {
+  const { namespace = '', name = '', deletionTimestamp } = object.metadata;
+  const isDeleted = deletionTimestamp !== undefined && before?.metadata.deletionTimestamp === undefined;
+  const verb = type === 'deleted' || isDeleted ? 'delete' : type === 'added' ? 'create' : 'update';
+  const subresource = type === 'modified' && isOnlyStatus(before, object) ? 'status' : '';
+  return { by, verb, kind: object.kind ?? '', namespace, name, subresource };
+}
 
-  #create(object: KubeObject, by: Write['by'], dryRun = false): KubeObject {
-    this.#checkNamespace(object);
-    const name = object.metadata.name ?? '';
-    const isNamespace = object.kind === 'Namespace';
-    const labels = isNamespace
-      ? { 'kubernetes.io/metadata.name': name, ...object.metadata.labels }
-      : object.metadata.labels;
-    const created: KubeObject = withoutUndefined({
-      ...object,
-      ...(isNamespace ? { spec: { finalizers: ['kubernetes'] }, status: { phase: 'Active' } } : {}),
-      metadata: withoutUndefinedFields({
-        ...object.metadata,
-        labels,
-        uid: `uid-${(this.#uids += 1)}`,
-        creationTimestamp: this.#now()
-          .toISOString()
-          .replace(/\.\d+Z$/, 'Z'),
-        ...(object.apiVersion?.startsWith('reeve.dev/') === true ? { generation: 1 } : {}),
-      }),
-    });
-    if (dryRun) return created;
-    if (by === 'reeve') this.#applied.set(`${created.metadata.uid ?? ''}/`, object);
-    return this.#commit(created, by, 'create', '');
-  }
-
-  #checkNamespace({ kind = '', metadata: { namespace = '' } }: KubeObject): void {
-    if (clusterScoped.has(kind)) return;
-    const found = this.get({ apiVersion: 'v1', kind: 'Namespace', name: namespace });
-    if (found === undefined) throw failure(404);
-    if (found.metadata.deletionTimestamp !== undefined) throw failure(403, ['NamespaceTerminating']);
-  }
-
-  #store(known: KubeObject, next: KubeObject, by: Write['by'], subresource: string): KubeObject {
-    checkImmutable(known, next);
-    const plain = {
-      ...next,
-      metadata: { ...next.metadata, resourceVersion: known.metadata['resourceVersion'] },
-    };
-    if (isDeepStrictEqual(plain, known)) return known;
-    const generation = known.metadata['generation'];
-    const isOurs = typeof generation === 'number' && !isDeepStrictEqual(known['spec'], next['spec']);
-    const metadata = isOurs ? { ...plain.metadata, generation: generation + 1 } : plain.metadata;
-    const isOver = metadata.deletionTimestamp !== undefined && !hasFinalizers({ ...plain, metadata });
-    if (isOver && known.kind !== 'Namespace') return this.#remove({ ...plain, metadata }, by);
-    return this.#commit({ ...plain, metadata }, by, 'update', subresource);
-  }
-
-  #delete(known: KubeObject, by: Write['by']): void {
-    if (known.metadata.deletionTimestamp !== undefined) return;
-    if (!hasFinalizers(known) && known.kind !== 'Namespace') {
-      this.#remove(known, by);
-      return;
-    }
-    const deletionTimestamp = this.#now()
-      .toISOString()
-      .replace(/\.\d+Z$/, 'Z');
-    const phase =
-      known.kind === 'Namespace' ? { status: { ...(known['status'] as object), phase: 'Terminating' } } : {};
-    this.#commit(
-      { ...known, ...phase, metadata: { ...known.metadata, deletionTimestamp } },
-      by,
-      'delete',
-      '',
-    );
-  }
-
-  #remove(known: KubeObject, by: Write['by']): KubeObject {
-    const last = { ...known, metadata: { ...known.metadata, resourceVersion: this.#nextVersion() } };
-    this.#objects.delete(idOf(refTo(known)));
-    this.#note(last, by, 'delete', '');
-    for (const feed of this.#listening(last)) this.#tell(feed, () => feed.sink.removed(shown(feed, last)));
-    return last;
-  }
-
-  #commit(object: KubeObject, by: Write['by'], verb: Write['verb'], subresource: string): KubeObject {
-    const stored = { ...object, metadata: { ...object.metadata, resourceVersion: this.#nextVersion() } };
-    this.#objects.set(idOf(refTo(stored)), stored);
-    this.#note(stored, by, verb, subresource);
-    for (const feed of this.#listening(stored))
-      this.#tell(feed, () => feed.sink.changed(shown(feed, stored)));
-    return stored;
-  }
-
-  #note(object: KubeObject, by: Write['by'], verb: Write['verb'], subresource: string): void {
-    const { namespace = '', name = '' } = object.metadata;
-    this.writes.push({ by, verb, kind: object.kind ?? '', namespace, name, subresource });
-  }
-
-  #listening(object: KubeObject): readonly Feed[] {
-    return this.#feeds.filter((each) => covers(each, object) && !this.silent.has(each.type.kind));
-  }
-
-  #tell(feed: Feed, news: () => void): void {
-    feed.pending.push(news);
-    if (!this.isLagging)
-      void setImmediate().then(() => (this.isLagging ? undefined : feed.pending.shift()?.()));
-  }
-
-  #nextVersion(): string {
-    this.#version += 1;
-    return String(this.#version);
-  }
+/** Returns whether a change was one of the status subresource, which changes nothing else. */
+function isOnlyStatus(before: KubeObject | undefined, after: KubeObject): boolean {
+  if (before === undefined || before['status'] === after['status']) return false;
+  const rest = ({ status: _status, metadata, ...other }: KubeObject): object => {
+    const { managedFields: _fields, resourceVersion: _version, ...kept } = metadata;
+    return { ...other, metadata: kept };
+  };
+  return isDeepStrictEqual(rest(before), rest(after));
 }

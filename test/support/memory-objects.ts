@@ -1,25 +1,69 @@
-// Rules of an API server about single objects: identity, immutable fields, errors, and what watches show.
+// What a cluster in memory knows of kinds, errors and watches.
 import { isDeepStrictEqual } from 'node:util';
 import { KubeError } from '../../src/base/kube-error.ts';
-import type { KubeObject, ObjectMeta, ObjectRef } from '../../src/base/metadata.ts';
+import type { KubeObject, ObjectRef } from '../../src/base/metadata.ts';
 import type { WatchSink } from '../../src/base/watch-sink.ts';
-import { without } from './memory-merge.ts';
+import { kubeErrorOfAnswer } from '../../src/kube/http/answers.ts';
+import { ApiError } from '../../src/sandbox/api-error.ts';
+import { customKinds } from '../../src/sandbox/kinds/custom-kinds.ts';
+import { define } from '../../src/sandbox/kinds/define.ts';
+import { kindsServedFrom } from '../../src/sandbox/kinds/served-kinds.ts';
+import { apiVersionOf, type Kinds, type Resource } from '../../src/sandbox/resource.ts';
+import { MemoryStore } from '../../src/sandbox/store.ts';
 
-export const clusterScoped: ReadonlySet<string> = new Set([
-  'Namespace',
-  'NamespacePolicy',
-  'SecretShare',
-  'SecurityIntent',
-  'ClusterSecurityIntentBinding',
-]);
-export const withStatus: ReadonlySet<string> = new Set([
-  'Namespace',
-  'NamespacePolicy',
-  'SecretShare',
-  'ClusterSecurityIntentBinding',
-  'SecurityIntentBinding',
-  'ResourceQuota',
-]);
+type ObjectType = Pick<ObjectRef, 'apiVersion' | 'kind'>;
+
+/** The kinds of the sandbox, with any content in those of Reeve, and every other kind that a test names. */
+export class MemoryKinds implements Kinds {
+  readonly #kinds = new Map(
+    [...customKinds.map(lenient), ...kindsServedFrom(new MemoryStore()).all()].map((one) => [one.kind, one]),
+  );
+
+  all(): readonly Resource[] {
+    return [...this.#kinds.values()];
+  }
+
+  find(_group: string, _version: string, plural: string): Resource | undefined {
+    return this.all().find((kind) => kind.plural === plural);
+  }
+
+  ofKind(_apiVersion: string, kind: string): Resource | undefined {
+    return this.#kinds.get(kind);
+  }
+
+  of({ apiVersion, kind }: ObjectType): Resource {
+    const known = this.#kinds.get(kind);
+    if (known !== undefined) return known;
+    const [version = '', group = ''] = apiVersion.split('/').toReversed();
+    const found = define(group, kind, { description: '', version, isOpen: true });
+    this.#kinds.set(kind, found);
+    return found;
+  }
+
+  named(plural: string): ObjectType {
+    const found = this.find('', '', plural);
+    if (found === undefined) throw new Error(`no kind is called ${plural}`);
+    return { apiVersion: apiVersionOf(found), kind: found.kind };
+  }
+}
+
+/** Tests also store policies that the schema of the real API server refuses. */
+function lenient(kind: Resource): Resource {
+  return { ...kind, rules: { prepare: withGeneration, problems: () => [] } };
+}
+
+/** The generation counts the changes of the spec. */
+function withGeneration(object: KubeObject, stored: KubeObject | undefined): KubeObject {
+  const before = Number(stored?.metadata['generation'] ?? 0);
+  const isSame = isDeepStrictEqual(object['spec'], stored?.['spec']);
+  return { ...object, metadata: { ...object.metadata, generation: isSame ? before : before + 1 } };
+}
+
+export function asKubeError(error: unknown, { kind }: ObjectRef): unknown {
+  if (!(error instanceof ApiError)) return error;
+  const body = Buffer.from(JSON.stringify(error.body));
+  return kubeErrorOfAnswer(error.status.code, {}, body, kind === 'Secret');
+}
 
 /** A 403 is a missing right. */
 export function failure(code: number, causes: readonly string[] = [], retryAfterMs?: number): KubeError {
@@ -39,48 +83,12 @@ export function failure(code: number, causes: readonly string[] = [], retryAfter
   });
 }
 
-export function checkPreconditions({ metadata }: KubeObject, uid: unknown, resourceVersion: unknown): void {
-  if (resourceVersion !== undefined && resourceVersion !== metadata['resourceVersion']) throw failure(409);
-  if (uid !== undefined && uid !== metadata.uid) throw failure(422);
-}
-
-export function checkImmutable(known: KubeObject, next: KubeObject): void {
-  if (known.kind === 'RoleBinding' && !isDeepStrictEqual(known['roleRef'], next['roleRef']))
-    throw failure(422);
-  if (known.kind !== 'Secret') return;
-  if ((known['type'] ?? 'Opaque') !== (next['type'] ?? 'Opaque')) throw failure(422);
-  const isSame = isDeepStrictEqual(known['data'], next['data']) && next['immutable'] === true;
-  if (known['immutable'] === true && !isSame) throw failure(422);
-}
-
-export function onlyStatus(known: KubeObject, next: KubeObject, subresource: string): KubeObject {
-  if (!withStatus.has(known.kind ?? '')) return next;
-  if (subresource === 'status') return { ...known, status: next['status'] };
-  return withoutUndefined({ ...next, status: known['status'] });
-}
-
-export function hasFinalizers({ metadata: { finalizers } }: KubeObject): boolean {
-  return Array.isArray(finalizers) && finalizers.length > 0;
-}
-
 export function refTo({
   apiVersion = '',
   kind = '',
   metadata: { namespace, name = '' },
 }: KubeObject): ObjectRef {
   return { apiVersion, kind, name, ...(namespace === undefined ? {} : { namespace }) };
-}
-
-export function idOf({ kind, namespace = '', name }: ObjectRef): string {
-  return `${kind}/${namespace}/${name}`;
-}
-
-export function withoutUndefined(object: object): KubeObject {
-  return without(object, (value) => value === undefined) as KubeObject;
-}
-
-export function withoutUndefinedFields(metadata: object): ObjectMeta {
-  return without(metadata, (value) => value === undefined) as ObjectMeta;
 }
 
 export interface MemoryWatch {

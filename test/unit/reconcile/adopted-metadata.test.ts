@@ -39,7 +39,7 @@ test('an adopted object gets back the label managed-by of its owner', async () =
   h.memory.delete(refTo('NamespacePolicy', 'p'));
   await h.settle();
   const { labels, annotations } = h.get('RoleBinding', 'devs', 'a')?.metadata ?? {};
-  expect([labels, annotations]).toEqual([{ [adoptLabel]: 'true', ...owner }, {}]);
+  expect([labels, annotations]).toEqual([{ [adoptLabel]: 'true', ...owner }, undefined]);
 });
 
 test('an adopted object that its suspended policy leaves behind has the label managed-by of its owner, and its policy keeps it', async () => {

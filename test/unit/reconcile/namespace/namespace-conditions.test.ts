@@ -31,7 +31,7 @@ describe('the condition reeve.dev/Ready of a namespace', () => {
     await h.settle();
     expect(readyOf(h, 'kube-system')).toBeUndefined();
     expect(readyOf(h, 'a')).toMatchObject({ status: 'True', reason: 'NothingProvided' });
-    expect(h.condition('Namespace', 'a', 'Theirs')).toBeUndefined();
+    expect(h.condition('Namespace', 'a', 'Theirs')).toMatchObject({ status: 'True' });
   });
 
   test('the condition names the first missing object, and is written once when it exists', async () => {
