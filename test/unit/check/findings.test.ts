@@ -73,6 +73,11 @@ test.each([
   ['all replicas available', { availableReplicas: 2, updatedReplicas: 2, observedGeneration: 3 }, []],
   ['one replica missing', { availableReplicas: 1, updatedReplicas: 2, observedGeneration: 3 }, [few]],
   [
+    'a change that is not observed yet',
+    { availableReplicas: 2, updatedReplicas: 2, observedGeneration: 2 },
+    [few.replace('1', '2')],
+  ],
+  [
     'one replica of the version before',
     { availableReplicas: 3, updatedReplicas: 1, observedGeneration: 3 },
     [few],

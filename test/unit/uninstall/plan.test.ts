@@ -1,8 +1,9 @@
 // The plan of an uninstall: objects fare as if their provider were deleted, with any number confirmed.
 import { describe, expect, test } from 'vitest';
+import type { ObjectWriter } from '../../../src/base/object-writer.ts';
 import { observeObject, type Observed } from '../../../src/policy/plan/observed.ts';
 import type { ProviderState } from '../../../src/policy/terms/provider-id.ts';
-import { countOf, planContents } from '../../../src/uninstall/contents.ts';
+import { clearContents, countOf, planContents } from '../../../src/uninstall/contents.ts';
 import { defaultProviderState } from '../../support/owner-state.ts';
 
 const state: ProviderState = {
@@ -10,13 +11,14 @@ const state: ProviderState = {
   maxDeletions: 1,
 };
 
-function marked(name: string, owner?: string): Observed {
+function marked(name: string, owner?: string, more: object = {}): Observed {
   return observeObject(
     { apiVersion: 'v1', kind: 'ConfigMap' },
     {
       metadata: {
         name,
         namespace: 'team-a',
+        ...more,
         labels: { 'app.kubernetes.io/managed-by': 'reeve' },
         ...(owner === undefined ? {} : { annotations: { 'reeve.dev/owner': owner } }),
       },
@@ -94,4 +96,12 @@ describe('the plan', () => {
     expect(plan.providers.map(({ provider }) => provider)).toEqual([state.id, share.id]);
     expect([countOf(plan, 'deleted'), countOf(plan, 'kept')]).toEqual([4, 0]);
   });
+});
+
+test('an object that waits for the finalizer of another program is not deleted again, and holds nothing up', async () => {
+  const ending = marked('a', state.id, { deletionTimestamp: '2026-01-01T00:00:00Z', finalizers: ['x/y'] });
+  const facts = { providers: [state], marked: [ending], accounts: [], unseen: [] };
+  const writer = undefined as unknown as ObjectWriter;
+  const removal = { facts: () => Promise.resolve(facts), writer, say: () => 0, patienceMs: 0 };
+  expect(await clearContents({ ...removal, keepContents: false })).toEqual([]);
 });
