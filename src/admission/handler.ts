@@ -31,7 +31,7 @@ export interface HandlerPorts extends JudgePorts {
 /** The part of the API server's timeout that we use. An answer in time, even "too late", says more than a timeout. */
 const timeoutShare = 0.9;
 
-/** Its promise never rejects. */
+/** Answers one request. The promise never rejects. */
 export type HttpHandler = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 
 type Handled =

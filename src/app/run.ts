@@ -157,7 +157,7 @@ function isReady({ role }: RunSettings, { cluster }: ClusterView, watches: Watch
   return role === 'reconciler' ? watches.isHealthy : watches.isSynced;
 }
 
-/** Without it, the wait for a certificate would hide an error of another part. */
+/** Without this signal, the wait for a certificate would hide an error of another part. */
 function abortedBy(failed: Promise<never>): AbortSignal {
   const ending = new AbortController();
   failed.catch((error: unknown) => ending.abort(error));

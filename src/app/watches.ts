@@ -139,7 +139,7 @@ export function interruptionReason({
 interface ServedWatch {
   readonly type: ObjectType;
   readonly sink: WatchSink;
-  /** How unusual it is that the API server does not serve the kind. */
+  /** The level of the log line when the API server does not serve the kind. */
   readonly absence: 'info' | 'warn';
   /** Starts the watch under the resource name of the kind. */
   readonly start: (plural: string) => void;

@@ -28,7 +28,7 @@ import { lackedRights, ownName, rightsSeen, textOfRight } from './rights.ts';
 import { ownMember } from '../base/json.ts';
 import { malformedAnswer } from '../kube/http/answers.ts';
 
-/** One part with everything that was seen of it. A part without problems works, unless something is unseen. */
+/** A part of the install with everything that was seen of it. A part without problems works, unless something is unseen. */
 export interface Finding extends Required<Omit<Seen, 'lacked'>> {
   /** `guard and jail` */
   readonly part: string;

@@ -254,7 +254,7 @@ export function movedSecrets(
     const found = input.find(
       ({ object }) => JSON.stringify(originOf(object)) === JSON.stringify(from),
     )?.object;
-    // MultiSecrets have it in their spec, the others at the top.
+    // MultiSecrets have their data in the spec, other kinds at the top.
     const [data, stringData] = ['data', 'stringData'].map(
       (field) => ownMember(found, field) ?? ownMember(ownMember(found, 'spec'), field),
     );

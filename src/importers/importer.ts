@@ -37,11 +37,11 @@ export interface ImportOptions {
 /** A path whose keys are divided by spaces, because keys of annotations contain dots. Without a reason it has no effect. */
 export type FieldRow = readonly [path: string, why?: string, instead?: string];
 
-/** One older tool: how to recognize its objects, and how people turn it off. */
+/** An older tool: how to recognize its objects, and how people turn the tool off. */
 export interface OlderTool {
   /** The API groups of its kinds. */
   readonly groups: readonly string[];
-  /** Other kinds that it copies or steers, by API version. */
+  /** Other kinds that the tool copies or steers, by API version. */
   readonly reads: Readonly<Record<string, readonly string[]>>;
   /** The prefix of the annotations with which it is steered, up to the slash. */
   readonly annotations?: string;

@@ -106,7 +106,7 @@ export class Reader {
     return Object.fromEntries(texts.flatMap(([key, text]) => (text === undefined ? [] : [[key, text]])));
   }
 
-  /** The value as it is, for the caller to copy whole. */
+  /** Returns the whole value, for the caller to copy. */
   whole(): unknown {
     return this.#take(this.#value);
   }

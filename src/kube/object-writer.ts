@@ -10,7 +10,7 @@ import { resourcePath, groupVersionPath, type ResourceAddress } from './http/htt
 import { systemClock, type Clock } from '../base/clock.ts';
 import { SingleFlight } from '../base/single-flight.ts';
 
-/** A write of this version of the object was a conflict: the object has a newer version. */
+/** Called when a write of this version was a conflict, because the object has a newer version. */
 type OnConflict = (object: ResourceAddress & { readonly name: string }, version: string) => Promise<void>;
 
 export class KubeObjectWriter implements ObjectWriter {

@@ -15,7 +15,7 @@ export interface ProviderNumbers {
   /** Objects whose deletion waits for a confirmation. */
   readonly held: number;
   readonly violations: Readonly<Record<string, number>>;
-  /** When each of its exceptions ends, in milliseconds since the epoch. */
+  /** When each exception of the policy ends, in milliseconds since the epoch. */
   readonly exceptionsEnd: readonly number[];
   /** When the first object that it provides expires. */
   readonly grantsEnd: number | undefined;
@@ -161,7 +161,7 @@ function sumOf(a: ProviderNumbers, b: ProviderNumbers): ProviderNumbers {
   return {
     ...a,
     isReady: a.isReady && b.isReady,
-    // All of them match the one namespace, or none does.
+    // Bindings of a namespace all match that namespace, or none matches.
     matched: Math.max(a.matched, b.matched),
     desired: a.desired + b.desired,
     synced: a.synced + b.synced,

@@ -25,7 +25,7 @@ export interface KeeperPorts {
 /** Called in each round; `caBundle` is in PEM, undefined where another program writes it. */
 type WantedConfigurations = (caBundle: string | undefined, ownerUid: string) => WebhookConfigurations;
 
-/** When this ClusterRole is deleted, the garbage collector deletes the configurations. */
+/** The ClusterRole that owns the configurations: the garbage collector deletes them after the ClusterRole. */
 export const ownerRole: ObjectRef = {
   apiVersion: 'rbac.authorization.k8s.io/v1',
   kind: 'ClusterRole',
@@ -50,7 +50,7 @@ export class ConfigurationKeeper {
     this.#version = version;
   }
 
-  /** False when it has to be tried again. */
+  /** Returns false when the round must be tried again. */
   async tryToKeep(wantedFor: WantedConfigurations, signal: AbortSignal): Promise<boolean> {
     try {
       await this.#keepBoth(wantedFor, signal);

@@ -29,6 +29,6 @@ export interface RegistrationObserver {
   roleMissing(name: string): void;
   /** A newer version of the program wrote this configuration. */
   leftToNewer(kind: string, version: string): void;
-  /** These webhooks have no bundle, so they ignore errors until another program writes one. */
+  /** The named webhooks have no bundle, so the API server ignores their errors until another program writes a bundle. */
   bundleMissing(kind: string, webhooks: readonly string[]): void;
 }

@@ -172,7 +172,7 @@ const namespaceSchema = openObject({
   required: ['apiVersion', 'kind', 'metadata'],
 });
 
-/** Its metadata has been checked; everything else is as it was written. */
+/** A Namespace whose metadata has been checked. Everything else is as the file has it. */
 type NamespaceObject = Infer<typeof namespaceSchema>;
 
 interface LoadedNamespaces {

@@ -35,7 +35,7 @@ export class LiveIntents {
   readonly sink: WatchSink;
   readonly #cache: ObjectCache<StoredIntent>;
   readonly #changed: LiveIntentsOptions['changed'];
-  /** Removed intents as they were. They stay in force until it is known who deleted them. */
+  /** Removed intents as they were. They stay in force until Reeve knows who deleted them. */
   readonly #removed = new Map<string, Intent | 'invalid'>();
   /** Intents that went together with their kind. */
   readonly #lost = new Set<string>();

@@ -44,12 +44,12 @@ export function inOrder(problems: readonly FileProblem[]): readonly FileProblem[
 
 export interface FileProblem {
   readonly file: string;
-  /** Both count from 1. */
+  /** The line and the column count from 1. */
   readonly line: number;
   readonly column: number;
   /** Which document of the file, from 1. */
   readonly document?: number;
-  /** The object that it is about, where that has a name: `policy team`. */
+  /** The object that has the problem, if the object has a name: `policy team`. */
   readonly about?: string;
   readonly message: string;
 }

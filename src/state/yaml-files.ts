@@ -22,8 +22,8 @@ const maxBytes = 32 * 1024 * 1024;
 const extension = /\.(ya?ml|json)$/i;
 
 /**
- * A file that is named is read whatever its extension; of a folder, all YAML and JSON files, those below included, apart from
- * folders of the names in `leftOut`.
+ * Reads a file that is named whatever its extension. Reads all YAML and JSON files of a folder and of the folders below,
+ * except folders with the names in `leftOut`.
  */
 export async function readYamlFiles(path: string, leftOut: readonly string[] = []): Promise<TextFiles> {
   const found = await stat(path).catch((error: unknown) => {

@@ -5,7 +5,7 @@ import { follow, objectsOf, type YamlNode, sourceOffset } from '../base/yaml-tre
 import type { FileProblem } from './located.ts';
 import type { TextFile } from './yaml-files.ts';
 
-/** One object, where it stands, and what says where its values stand. */
+/** An object with its place in a file, and the document that knows the places of its values. */
 export interface LocatedObject {
   readonly file: string;
   readonly line: number;

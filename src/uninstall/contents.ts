@@ -86,7 +86,7 @@ const done = {
   'give-back': 'kept without what Reeve set:',
 } as const;
 
-/** Call it when none of their objects is left. */
+/** Deletes the providers. Call this function when none of their objects is left. */
 export async function removeProviders({ facts, writer, say, ...rest }: ContentsRemoval): Promise<Problems> {
   const found = await factsOf({ facts });
   if (typeof found === 'string') return [found];

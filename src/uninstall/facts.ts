@@ -170,7 +170,7 @@ interface InstallPlace {
 }
 
 export interface ShippedParts {
-  /** With it the garbage collector deletes the webhook configurations, and without it no replica applies them again. */
+  /** The garbage collector deletes the webhook configurations after their owner. Without the owner no replica applies them again. */
   readonly hooksOwner: readonly ObjectRef[];
   readonly hooks: readonly ObjectRef[];
   readonly program: readonly ObjectRef[];

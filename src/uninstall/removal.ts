@@ -1,4 +1,4 @@
-// Deletes objects one by one, present or not, and reports each; an object that stays is a problem, not an exception.
+// Deletes objects one by one, present or not, and reports each. An object that stays is a problem, not an exception.
 import { systemClock, type Clock } from '../base/clock.ts';
 import { KubeError } from '../base/kube-error.ts';
 import type { KubeObject, ObjectRef } from '../base/metadata.ts';
@@ -18,7 +18,7 @@ export interface Removal {
 const atOnce = 8;
 const pollMs = 200;
 
-/** One line for each object that is not as the step wants it. */
+/** A line for each object that the step could not change. */
 export type Problems = readonly string[];
 
 /** Waits until these very objects are deleted: another object of the same name may appear. */

@@ -104,9 +104,8 @@ const openBracket = 0x5b;
 const closeBracket = 0x5d;
 
 /**
- * Returns true for most bodies: so short that they cannot have too many values, because each takes a byte, and with so few
- * brackets, those in strings included, that they cannot be too deep. Measuring such a body took 4 % of the time of an
- * answer.
+ * Returns true for most bodies. A short body cannot have too many values, because each value takes a byte. A body with
+ * few brackets, counting those in strings, cannot be too deep. Measuring such a body took 4 % of the time of an answer.
  */
 export function isSmallAndFlat(bytes: Uint8Array): boolean {
   if (bytes.length > maxValues) return false;

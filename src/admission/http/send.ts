@@ -61,8 +61,8 @@ interface WaitingAnswer {
 }
 
 /**
- * Each write to a socket wakes its reader, which costs more than the decision: with 32 connections, 27 % more answers a
- * second if the answers of one turn of the event loop are written one after the other. A lonely answer is sent at once.
+ * Writes the answers of one turn of the event loop one after the other, because each write wakes its reader, which costs
+ * more than the decision. With 32 connections this gave 27 % more answers a second. A lonely answer is sent at once.
  */
 export class AnswerQueue {
   readonly #clock: Pick<Clock, 'monotonic'>;

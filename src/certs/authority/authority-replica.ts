@@ -1,4 +1,4 @@
-// One replica of the shared authority: takes the steps that are due, and renews its own certificate.
+// A replica of the shared authority: takes the steps that are due, and renews its own certificate.
 import type { Clock } from '../../base/clock.ts';
 import { KubeError } from '../../base/kube-error.ts';
 import { bundleOf, withKeys, type AuthorityState } from './authority-state.ts';
@@ -87,7 +87,7 @@ export class AuthorityReplica {
     throw new KubeError({ code: 409, reason: 'Conflict', retryable: true });
   }
 
-  /** Both configurations carry this bundle now. Returns after how many ms a further look would release an authority. */
+  /** Notes that both configurations carry this bundle. Returns in how many ms a further look would release an authority. */
   confirm(bundle: string): number | undefined {
     const now = this.#ports.clock.monotonic();
     const before = this.#confirmation;

@@ -16,7 +16,7 @@ export interface FoundSecret {
   readonly object: KubeObject | undefined;
 }
 
-/** Its methods reject with a KubeError. */
+/** The Secret that replicas share. All methods reject with a KubeError. */
 export class AuthoritySecret {
   readonly #store: ObjectStore;
   readonly #ref;

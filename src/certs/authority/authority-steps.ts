@@ -57,7 +57,7 @@ export function renewalTime({ createdAt, notAfter }: Pick<Authority, 'createdAt'
   return createdAt + ((notAfter - createdAt) * 2) / 3;
 }
 
-/** This long after the settling time, no replica is left that could confirm and release the next authority. */
+/** After the settling time and this time, no replica is left that could confirm and release the next authority. */
 const patienceMs = 15_000;
 
 /** Returns the authority that signs for a process that has waited `waitedMs` for its first certificate. */
@@ -142,7 +142,7 @@ function retire({ certPem, notAfter }: Authority, { now, leafMs }: Situation): R
 /**
  * Returns each authority once, and at most `maxRetired`, so that the bundle stays small. The signer of this process's
  * certificate always stays. If the Secret is lost again and again, other replicas serve certificates of the first
- * authorities while no new one signs, or else of the last ones; so half of each are kept.
+ * authorities while no new authority signs, or else of the last authorities. So half of each are kept.
  */
 function boundedRetired(retired: readonly RetiredAuthority[], { own }: Memory): readonly RetiredAuthority[] {
   const sorted = retired.toSorted((a, b) => a.until - b.until);

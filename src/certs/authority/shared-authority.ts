@@ -24,7 +24,7 @@ interface SharedAuthorityPorts {
   readonly fail: (error: unknown) => void;
 }
 
-/** Only its presence counts: anybody with the right may have written the authorities in it. */
+/** Only the presence of this object counts, because any user with the right may have written the authorities in it. */
 const served = {
   apiVersion: 'admissionregistration.k8s.io/v1',
   kind: 'ValidatingWebhookConfiguration',
@@ -113,8 +113,8 @@ class SharedAuthority implements CaBundle {
     try {
       return bundleOf(await this.#round(signal));
     } catch (error) {
-      // The last agreed bundle is safer than a stored one: a stranger may have written that, and it may lack the
-      // authority that signed the certificate of this process.
+      // The last agreed bundle is safer than a stored bundle. A stranger may have written the stored bundle, or it may lack
+      // the authority that signed the certificate of this process.
       if (error instanceof KubeError && this.#agreed !== undefined) return this.#agreed;
       throw error;
     }

@@ -1,8 +1,8 @@
 // Encodes and signs one certificate; the only file that knows node-forge.
 //
-// node-forge encodes names, dates and extensions. It knows RSA alone, so the two places of a certificate that speak of
-// keys are put in by us: the public key in the encoding of node:crypto, and the algorithm of the signature. Keys and
-// signatures come from node:crypto, and nothing from outside is ever parsed by node-forge.
+// node-forge encodes names, dates and extensions. It knows no keys but RSA, so this file writes the two parts of a
+// certificate that name a kind of key: the public key, as node:crypto encodes it, and the algorithm of the signature. Keys
+// and signatures come from node:crypto. node-forge parses nothing from outside.
 import forge from 'node-forge';
 import { randomBytes, type KeyObject } from 'node:crypto';
 import type { asn1, pki } from 'node-forge';
@@ -69,7 +69,7 @@ function partsOf({ value }: asn1.Asn1): asn1.Asn1[] {
 
 const ecdsaWithSha256Oid = '1.2.840.10045.4.3.2';
 
-/** Without parameters, where those of RSA are NULL: RFC 5758, section 3.2. */
+/** The algorithm has no parameters, while the parameters of RSA are NULL: RFC 5758, section 3.2. */
 function ecdsaWithSha256(): asn1.Asn1 {
   return node(asn1Type.SEQUENCE, [node(asn1Type.OID, forge.asn1.oidToDer(ecdsaWithSha256Oid).getBytes())]);
 }

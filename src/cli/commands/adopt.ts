@@ -44,7 +44,7 @@ const outputs = {
   yaml: (found: Adoptions) => documentOf(found, yamlText),
 };
 
-/** One document, or none if nothing is known of any provider. */
+/** Returns one document, or an empty text if no provider is known. */
 function documentOf({ adoptions, isList }: Adoptions, write: typeof jsonText): string {
   const [only] = adoptions;
   if (only === undefined) return '';
@@ -242,7 +242,7 @@ function countOf({ namespaces }: AdoptionOutput): number {
   return namespaces.reduce((sum, { changes }) => sum + changes.length, 0);
 }
 
-/** One after another: a person reads each line, and the API server limits how many requests a person sends. */
+/** Marks one object after another: a person reads each line, and the API server limits the requests of a person. */
 async function markAll(
   offers: readonly KubeObject[],
   writer: ObjectWriter,

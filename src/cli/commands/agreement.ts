@@ -12,7 +12,7 @@ interface Agreement {
   readonly yes: boolean;
   /** What the user must type. */
   readonly word: string;
-  /** Why to type it. Default: `to go on`. */
+  /** Why the user types the word. Default: `to go on`. */
   readonly purpose?: string;
 }
 

@@ -40,7 +40,7 @@ const defaultKinds = [
   'networking.k8s.io/v1/NetworkPolicy',
 ];
 
-/** As src/policy/intents/adapters.ts lists them. That file is not imported, because `--help` must not load the engine. */
+/** The ids in src/policy/intents/adapters.ts. That file is not imported, because `--help` must not load the engine. */
 const adapterIds: readonly string[] = [
   'pod-security',
   'network',

@@ -54,7 +54,7 @@ function watched(folder: string, onChange: () => void): readonly FSWatcher[] {
     // A folder that is deleted is a change of the folder around it.
     return [watcher.on('error', () => watcher.close())];
   } catch {
-    // It was deleted since it was read.
+    // The folder was deleted after it was read.
     return [];
   }
 }

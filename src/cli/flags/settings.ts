@@ -3,7 +3,7 @@ import { nearest } from '../../base/nearest.ts';
 
 export type Parsed<T> = { readonly ok: true; readonly value: T } | { readonly ok: false };
 
-/** One row of the table of a command. Its key gives the flag (`--probes-port`) and the variable (`REEVE_PROBES_PORT`). */
+/** A row in the table of a command. The key of the row gives the flag (`--probes-port`) and the variable (`REEVE_PROBES_PORT`). */
 export interface Setting<T> {
   /** Stands for the value in the help. Empty for a switch. */
   readonly placeholder: string;
@@ -13,7 +13,7 @@ export interface Setting<T> {
   readonly parse: (texts: readonly string[]) => Parsed<T>;
   /** Undefined for a required setting. */
   readonly fallback: { readonly value: T; readonly shown: string } | undefined;
-  /** One letter: `f` for `-f`. */
+  /** The letter of the short flag: `f` for `-f`. */
   readonly short?: string;
   /** The values that completion offers. */
   readonly choices?: readonly string[];

@@ -9,7 +9,7 @@ import { isKindText, kindAccepted } from '../commands/run.ts';
 import { listSetting, optionalText, pathsSetting, switchSetting, withoutVariable } from './setting-kinds.ts';
 import type { Setting, Settings, Values } from './settings.ts';
 
-/** These flags choose a cluster in place of files. A variable must not: it would be there for each command. */
+/** These flags choose a cluster in place of files. A variable must not choose one, because it would hold for every command. */
 export const connectionSettings = {
   kubeconfig: withoutVariable(
     optionalText({

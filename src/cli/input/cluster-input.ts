@@ -187,7 +187,7 @@ export async function readSecrets(
   return await readNamed(connection, secretObjectType, names, unread);
 }
 
-/** One request for each, because few are needed. */
+/** Sends a request for each object, because few are needed. */
 async function readNamed(
   { client }: ClusterConnection,
   type: ObjectType,

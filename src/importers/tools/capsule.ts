@@ -20,7 +20,7 @@ import {
 export const capsule: Importer = {
   groups: [capsuleGroup],
   reads: { v1: ['Secret', 'ConfigMap'] },
-  // Without those that describe, or note what was done. Labels of Tenants select for resources, too.
+  // Keys that only describe, or note what Capsule has done, are left out. Labels of Tenants select for resources, too.
   ownKeys: /^(?!used\.|reconcile\.|audit\.|info\.).*(?:capsule\.clastix\.io|projectcapsule\.dev)\//u,
   fields: {
     // Reeve checks at once, on each change.
@@ -223,7 +223,7 @@ function requestersOf(owners: readonly BoundSubject[]): object {
   return filled({ groups: named('Group'), users: named('User'), serviceAccounts: named('ServiceAccount') });
 }
 
-/** Capsule writes it into an annotation, which the admission plugin PodNodeSelector reads. */
+/** Capsule writes the selector into an annotation, which the admission plugin PodNodeSelector reads. */
 function nodeSelector(spec: Reader): StringMap {
   const labels = Object.entries(spec.at('nodeSelector').textMap()).map(([key, value]) => `${key}=${value}`);
   if (labels.length === 0) return {};
@@ -240,7 +240,7 @@ function namespaceRules(tenant: string, spec: Reader, { prefixesNames }: Capsule
   };
 }
 
-/** The names are those of Capsule. */
+/** Returns the objects with the names that Capsule gives them. */
 function resourcesOf({ name, reader }: ToolObject): readonly unknown[] {
   const spec = reader.at('spec');
   const quotas = spec.at('resourceQuotas');

@@ -23,7 +23,7 @@ export const clusterSecret: Importer = {
   },
 };
 
-/** What its operator leaves out: https://github.com/zakkg3/ClusterSecret/blob/master/src/consts.py */
+/** The operator leaves out these keys: https://github.com/zakkg3/ClusterSecret/blob/master/src/consts.py */
 const copies: Copies = (field, key) =>
   !key.startsWith(field === 'labels' ? 'app.kubernetes.io' : 'kopf.zalando.org');
 
@@ -38,8 +38,8 @@ function readClusterSecret(run: ImportRun, each: ToolObject): void {
 }
 
 /**
- * Both lists have expressions that match the start of a name, as Python's re.match does.
- * Undefined if a share would reach namespaces that are to be avoided.
+ * Reads both lists. Their expressions match the start of a name, as Python's re.match does.
+ * Returns undefined if a share would reach a namespace that must be avoided.
  */
 function reachesOf(run: ImportRun, reader: Reader): readonly NamespaceReach[] | undefined {
   const [wanted, avoided] = [reader.at('matchNamespace'), reader.at('avoidNamespaces')];

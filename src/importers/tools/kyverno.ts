@@ -102,7 +102,7 @@ function endRuled(run: ImportRun, { id, name, reader }: ToolObject, carried: rea
   }
   const spec = reader.at('spec');
   const action = spec.at('validationFailureAction').text() ?? 'Audit';
-  // They stay unread, and so are lost.
+  // The overrides stay unread, so the import reports them as lost.
   const overrides = spec.apart().at('validationFailureActionOverrides').items();
   const actions = overrides.map((each) => each.at('action').text());
   const audited = carried.filter(({ rule }) =>
@@ -195,7 +195,7 @@ function ruledReach(resources: Reader, kind: RuledKind, side: Side): NamespaceRe
     return undefined;
   // An exclusion from some operations would exclude from all.
   if (!writes.every((each) => operations.includes(each))) return undefined;
-  // These fields of the other kinds would be read for them, and so would not be lost.
+  // Fields that belong to other kinds would count as read, and the import would not report them as lost.
   const ofOthers = kind === 'Namespace' ? ['namespaces', 'namespaceSelector'] : ['name', 'names', 'selector'];
   if (ofOthers.some((key) => resources.at(key).isPresent)) return undefined;
   if (kind === 'Namespace') return selectedReach(resources, 'selector', namesIn(resources));
@@ -239,7 +239,7 @@ function readRule(run: ImportRun, policy: ToolObject, rule: Reader): void {
     provideCopy(run, { from: rule, source: made.source, name: made.name, provider: name, reaches, common });
 }
 
-/** Undefined if it is not one object in the namespace that triggers the rule. */
+/** Returns undefined unless the rule generates one object in the namespace that triggers it. */
 function generatedBy(generate: Reader) {
   const [apiVersion, kind, name, namespace = ''] = generate.textsAt(
     'apiVersion',

@@ -19,7 +19,7 @@ export const multiSecret: Importer = {
 
 function readMultiSecret(run: ImportRun, each: ToolObject): void {
   const { reader, name, namespace: given } = each;
-  // kubectl would fill it in.
+  // kubectl fills in the namespace `default`.
   const namespace = given === '' ? 'default' : given;
   const data = [reader.at('spec', 'data'), reader.at('spec', 'stringData')];
   const keys = [...new Set(data.flatMap((part) => part.entries().map(([key]) => key)))];
@@ -30,7 +30,7 @@ function readMultiSecret(run: ImportRun, each: ToolObject): void {
     name: `${name}.${namespace}`,
     source: { namespace, name, inline: { keys, type: type === '' ? 'Opaque' : type } },
     reaches: [everywhere],
-    // The operator names its copies so.
+    // The operator gives its copies this name.
     target: {
       name: `${name}.${namespace}.multisec`.toLowerCase(),
       ...copiedLabels({ from: reader, object: each.object }),

@@ -102,7 +102,7 @@ function readBinding(run: ImportRun, { id, name, namespace, reader }: ToolObject
 function readClusterBinding(run: ImportRun, { name, reader }: ToolObject): void {
   const selector = reader.at('spec', 'selector');
   selector.at('nodeSelector').lose('Reeve renders nothing for nodes');
-  // Nimbus reads them in bindings of one namespace only. With them, the binding would select fewer Pods than it did.
+  // Nimbus reads CEL in bindings of one namespace only. With CEL, the new binding would select fewer Pods than the old one.
   reader
     .at('spec', 'cel')
     .lose('Nimbus ignores it in a ClusterSecurityIntentBinding, and so does the import');
@@ -234,7 +234,7 @@ function bindingSpec(reader: Reader, conditions: readonly string[]): BindingSpec
   return { intents, ...filled({ workloads }) };
 }
 
-/** Its samples quote conditions twice: https://github.com/5GSEC/nimbus/blob/main/examples/namespaced/cel-multi-si-sib-namespaced.yaml */
+/** The samples of Nimbus quote conditions twice: https://github.com/5GSEC/nimbus/blob/main/examples/namespaced/cel-multi-si-sib-namespaced.yaml */
 function unquoted(condition: string): string {
   const text = condition.trim();
   return /^'[^']*'$/u.test(text) ? text.slice(1, -1) : text;

@@ -36,7 +36,7 @@ function readDefinition(run: ImportRun, definition: ToolObject): void {
   run.deleteAlone(definition);
 }
 
-/** The names are those of rbac-manager: https://github.com/FairwindsOps/rbac-manager/blob/master/pkg/reconciler/parser.go */
+/** Gives the names that rbac-manager gives: https://github.com/FairwindsOps/rbac-manager/blob/master/pkg/reconciler/parser.go */
 function readBinding(run: ImportRun, definition: ToolObject, binding: Reader): readonly ReachingBinding[] {
   const prefix = `${definition.name}-${binding.at('name').text() ?? ''}`;
   for (const account of binding.at('subjects').items()) readAccount(run, definition, account);

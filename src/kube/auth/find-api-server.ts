@@ -23,7 +23,7 @@ export interface ApiServerChoice {
   /** The context of the kubeconfig. Undefined: the current one. */
   readonly context?: string | undefined;
   readonly environment: PodEnvironment & {
-    /** One path, or several as in PATH. */
+    /** A path, or several paths separated as in PATH. */
     readonly KUBECONFIG?: string | undefined;
     readonly HOME?: string | undefined;
   };

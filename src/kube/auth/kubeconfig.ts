@@ -1,7 +1,7 @@
 // Reads credentials from a kubeconfig; the only file that knows @kubernetes/client-node.
 //
-// The library is loaded only for a kubeconfig: it takes half a second and 85 MB, which a Pod with a service account
-// does not need. Its errors quote files and the output of plugins, so no text of them goes further.
+// The library takes half a second and 85 MB. A Pod with a service account does not need that, so the library is loaded only
+// for a kubeconfig. Its errors quote files and the output of plugins, so no text of them goes further.
 import type { RequestOptions } from 'node:https';
 import type { KubeConfig } from '@kubernetes/client-node';
 import { abortable } from '../../base/abort.ts';

@@ -25,7 +25,7 @@ type DropReason =
   /** The API server was unreachable for too long. */
   | 'unreachable';
 
-/** One Event of the API server, and how often it has happened. */
+/** An Event that waits to be written, and how often it has happened. */
 interface QueuedEvent {
   readonly key: string;
   /** Identifies the object that the event regards. */
@@ -45,11 +45,11 @@ interface Place {
 }
 
 /**
- * Three limits bound the load on the API server: the recorder sends one request at a time, an event is in the queue at
- * most once however often it is repeated, and the queue drops events when it is full.
+ * Three limits bound the load on the API server. The recorder sends one request at a time. An event is in the queue at most
+ * once, however often it is repeated. A full queue drops events.
  */
 const maxQueued = 1000;
-/** One object must not fill the queue, for example one that others keep changing back in different ways. */
+/** An object that others keep changing back in different ways must not fill the queue. */
 const maxNormalPerObject = 25;
 
 class EventQueue {
@@ -72,7 +72,7 @@ class EventQueue {
     return [...this.#places.values()].map(({ entry }) => entry);
   }
 
-  /** Call it only for an event that is not in the queue. */
+  /** Adds an event that is not in the queue yet. */
   add(entry: QueuedEvent, since: number): void {
     this.#places.set(entry.key, { entry, since });
     this.#count(entry, 1);
@@ -122,7 +122,7 @@ function identityOf({ apiVersion, kind, namespace, name, uid }: EventObject): re
 }
 
 interface EventRecorderOptions {
-  /** This process: the name of its pod. */
+  /** The name of the pod of this process. */
   readonly instance: string;
   readonly clock: Clock;
   onDrop?(reason: DropReason): void;

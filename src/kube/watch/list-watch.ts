@@ -167,7 +167,7 @@ class ListWatch implements WatchHealth {
     }
   }
 
-  /** A function of its own: a function that waits keeps its variables, and a watch would keep the whole list. */
+  /** A function that waits keeps its variables. In one function with the watch, the whole list would stay in memory. */
   async #deliverList(): Promise<boolean> {
     const listed = await this.#list();
     if (this.#isOver() || listed === undefined) return false;

@@ -241,7 +241,7 @@ export function watchedObject(
   const { metadata, ...rest } = value;
   if (!hasValidMetadata(metadata)) return undefined;
   if (keepsManagers) return { ...itemKind, ...rest, metadata };
-  // They are often more than half of an object.
+  // The managedFields are often more than half of an object.
   const { managedFields: _, ...kept } = metadata;
   return { ...itemKind, ...rest, metadata: kept };
 }

@@ -27,7 +27,7 @@ export interface WriteSelector {
 export interface WithMatchConditions {
   readonly matchConditions?: readonly { readonly expression: string }[];
   readonly failurePolicy?: string;
-  /** Only policies have it. */
+  /** Only policies have parameters. */
   readonly paramKind?: { readonly apiVersion: string; readonly kind: string };
 }
 
@@ -83,7 +83,7 @@ interface Configurations {
   readonly validatingadmissionpolicybindings: AdmissionPolicyBinding;
 }
 
-/** Returns them in the order of their names. */
+/** Returns the configurations in the order of their names. */
 export function storedConfigurations<P extends keyof Configurations>(
   store: SandboxStore,
   plural: P,

@@ -26,8 +26,8 @@ export function documentReply(
 ): Reply {
   if (verb !== 'get') throw methodNotAllowedError();
   if (/^\/(healthz|livez|readyz)$/.test(path)) return { kind: 'text', code: 200, text: 'ok' };
-  // Clients ask for it as protobuf, where zero bytes are an empty document. kubectl asks for it when it reads a List,
-  // and leaves the check of fields to the server when the document has no such kind.
+  // Clients ask for this document as protobuf, where zero bytes are an empty document. kubectl asks when it reads a List. It
+  // leaves the check of fields to the server when the document lacks the kind.
   if (path === '/openapi/v2') return { kind: 'text', code: 200, text: '' };
   const isAggregated =
     acceptedForm(accept, /^\/apis?$/.test(path) ? [aggregatedKind] : []) === aggregatedKind;
@@ -41,7 +41,7 @@ export function documentReply(
 }
 
 const ofMany: readonly Verb[] = ['create', 'list', 'watch', 'deletecollection'];
-/** These verbs name an object, the others do not. */
+/** The verbs whose path names an object. */
 export const ofOne: readonly Verb[] = ['get', 'update', 'patch', 'delete'];
 
 /** Subresources with other verbs than `status` has. */

@@ -25,7 +25,7 @@ export interface Manager {
   readonly time: string;
 }
 
-/** One entry of managedFields. Its texts are compared and shown only. */
+/** An entry of managedFields. The texts are only compared and shown. */
 export interface FieldOwner {
   readonly manager: string;
   readonly operation: 'Apply' | 'Update';
@@ -129,7 +129,7 @@ export function withManagedFields(
 
 interface Apply {
   readonly resource: Resource;
-  /** Has its managedFields; undefined when the apply creates the object. */
+  /** The object with its managedFields. Undefined when the apply creates the object. */
   readonly stored: KubeObject | undefined;
   readonly applied: KubeObject;
   readonly manager: Manager;
