@@ -65,10 +65,14 @@ export const keptFieldManager = `${fieldManager}-kept`;
 /** The field manager of what commands write for a person. */
 export const cliFieldManager = `${fieldManager}-cli`;
 /**
- * The field manager of what Reeve adds to ServiceAccounts of other owners. The name of an entry in managedFields goes on with
- * `/` and a mark for each field: see src/policy/plan/account.ts.
+ * Annotation on a ServiceAccount of another owner: the fields that Reeve has added, and for which provider. One line for each:
+ * `NamespacePolicy/apps: imagePullSecrets/regcred, automountServiceAccountToken`.
  */
-export const accountFieldManager = `${fieldManager}-serviceaccounts`;
+export const fieldsAnnotation = `${group}/fields`;
+/** The field manager of what Reeve adds to objects of other owners. */
+export const fieldsManager = `${fieldManager}-fields`;
+/** How such field managers began before the annotation: `/` and a mark for each field followed. Read until version 0.3. */
+export const oldFieldsManager = `${fieldManager}-serviceaccounts`;
 /** Annotation that lifts deletion protection. Its value must be the name of the Namespace. */
 export const allowDeletionAnnotation = `${group}/allow-deletion`;
 

@@ -1,6 +1,8 @@
 // Fields that policies add to ServiceAccounts of other owners: merged, repaired, and taken back without anything else.
 import { describe, expect, test } from 'vitest';
-import { accountFieldManager } from '../../src/schema/names.ts';
+import { fieldsAnnotation, fieldsManager, oldFieldsManager } from '../../src/schema/names.ts';
+import { oldMarkOf } from '../../src/policy/plan/account.ts';
+import { mustKubectl } from '../support/kubectl.ts';
 import { describeControllers, sharedCluster } from '../support/shared-cluster.ts';
 import { inTime } from './support/in-time.ts';
 import { Namesakes } from './support/namesakes.ts';
@@ -40,8 +42,13 @@ describeControllers('fields of ServiceAccounts', () => {
     const entries = ((metadata as object as Record<string, unknown>)['managedFields'] ?? []) as readonly {
       readonly manager: string;
     }[];
-    return entries.map(({ manager }) => manager).filter((each) => each.startsWith(accountFieldManager));
+    return entries
+      .map(({ manager }) => manager)
+      .filter((each) => each.startsWith(oldFieldsManager) || each === fieldsManager);
   };
+
+  const annotationIn = async (name: string): Promise<string | undefined> =>
+    (await stage.mustGet(accountIn(name))).metadata.annotations?.[fieldsAnnotation];
 
   const change = async (name: string, patch: object): Promise<void> => {
     const args = ['patch', 'serviceaccount', 'default', '-n', namesakes.nameOf(name), '--type=merge'];
@@ -66,7 +73,10 @@ describeControllers('fields of ServiceAccounts', () => {
       expect(await fieldsIn('added')).toEqual({ secrets: ['regcred'], automount: false });
       expect(await stage.ownersOf(accountIn('added'))).toEqual(['nobody']);
       expect((await stage.mustGet(accountIn('added'))).metadata).not.toHaveProperty('labels');
-      expect(await managersIn('added')).toHaveLength(1);
+      expect(await managersIn('added')).toEqual([fieldsManager]);
+      expect(await annotationIn('added')).toBe(
+        'NamespacePolicy/ho-sa-added: automountServiceAccountToken, imagePullSecrets/regcred',
+      );
     });
 
     test('two policies add their Secrets to one ServiceAccount', async () => {
@@ -145,6 +155,28 @@ describeControllers('fields of ServiceAccounts', () => {
       expect(await stage.reeveWrites(namespace)).toEqual(before);
       await stage.apply(namesakes.policy('restart', { serviceAccounts: [noToken] }));
       await inTime(() => fieldsIn('restart')).toEqual({ secrets: ['theirs'], automount: false });
+    });
+
+    test('fields that a version before the annotation added get the annotation, and are taken back later', async () => {
+      const namespace = await namesakes.provide('upgrade', { serviceAccounts: [{ ...regcred, ...noToken }] });
+      const provider = 'NamespacePolicy/ho-sa-upgrade';
+      await reeve.process.stop();
+      await change('upgrade', { metadata: { annotations: null, managedFields: [{}] } });
+      const marks = ['imagePullSecrets/regcred', 'automountServiceAccountToken'].map((item) =>
+        oldMarkOf(provider, item),
+      );
+      const manager = `${oldFieldsManager}/${marks.sort().join('')}`;
+      const account = { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'default', namespace } };
+      const fields = { ...pull('regcred'), automountServiceAccountToken: false };
+      const apply = ['apply', '--server-side', '--force-conflicts', `--field-manager=${manager}`, '-f', '-'];
+      await mustKubectl(apply, { ...stage.administrator, input: JSON.stringify({ ...account, ...fields }) });
+      await reeve.start();
+      await inTime(() => managersIn('upgrade')).toEqual([fieldsManager]);
+      expect(await annotationIn('upgrade')).toBe(
+        `${provider}: automountServiceAccountToken, imagePullSecrets/regcred`,
+      );
+      await stage.apply(namesakes.policy('upgrade', { serviceAccounts: [noToken] }));
+      await inTime(() => fieldsIn('upgrade')).toEqual({ secrets: [], automount: false });
     });
 
     test('fields that a policy loses while Reeve does not run are taken back later', async () => {

@@ -1,9 +1,29 @@
 // A live ServiceAccount as the reconciler remembers it: two fields, and what Reeve has added to them for which provider.
 import { hash } from 'node:crypto';
 import { isJsonObject, ownMember, type JsonObject } from '../../base/json.ts';
-import { type KubeObject, isTerminating, labelsOf, nameOf, valueOf } from '../../base/metadata.ts';
-import { accountFieldManager, keptFieldManager, managedByLabel, managedByReeve } from '../../schema/names.ts';
-import { objectKey, serviceAccountType, type ObjectKey, type ProviderId } from '../terms/provider-id.ts';
+import {
+  type KubeObject,
+  annotationsOf,
+  isTerminating,
+  labelsOf,
+  nameOf,
+  valueOf,
+} from '../../base/metadata.ts';
+import {
+  fieldsAnnotation,
+  fieldsManager,
+  keptFieldManager,
+  managedByLabel,
+  managedByReeve,
+  oldFieldsManager,
+} from '../../schema/names.ts';
+import {
+  objectKey,
+  parseProviderId,
+  serviceAccountType,
+  type ObjectKey,
+  type ProviderId,
+} from '../terms/provider-id.ts';
 
 export interface ObservedAccount {
   readonly key: ObjectKey;
@@ -19,8 +39,11 @@ export interface ObservedAccount {
   readonly automount: boolean | undefined;
   /** The field managers of Reeve that own a field. */
   readonly managers: readonly string[];
-  /** What Reeve has added, and for whom: see `markOf`. */
+  /** What Reeve has added, and for which provider: see `markOf` and `oldMarkOf`. */
   readonly marks: ReadonlySet<string>;
+  readonly hasOldMarks: boolean;
+  /** True if the annotation says all that the marks say, and in the same words. */
+  readonly isRecorded: boolean;
   /** The fields that a manager of Reeve owns. */
   readonly owned: OwnedFields;
   /** The fields that another manager owns, too. */
@@ -36,35 +59,121 @@ interface OwnedFields {
   readonly automount: boolean;
 }
 
-/** Stands for the field automountServiceAccountToken. No Secret has this name. */
-export const automountItem = '';
+// The list imagePullSecrets is atomic, so managedFields cannot say which items are of whom. An annotation says it.
+// https://kubernetes.io/docs/reference/using-api/server-side-apply/#merge-strategy
 
-const markLength = 6;
-const prefix = `${accountFieldManager}/`;
-/** A manager has at most 128 characters: https://github.com/kubernetes/apimachinery/blob/v0.36.0/pkg/apis/meta/v1/validation/validation.go */
-export const maxMarks = Math.floor((128 - prefix.length) / markLength);
+/** Names the field automountServiceAccountToken in the annotation. */
+export const automountItem = 'automountServiceAccountToken';
+
+/** Names an item of imagePullSecrets in the annotation. */
+export function pullSecretItem(name: string): string {
+  return `imagePullSecrets/${name}`;
+}
+
+/** All annotations of an object may have 256 KiB. With the longest names, so many items have a sixth of that. */
+export const maxItems = 100;
+
+const separator = ': ';
+
+/** Marks one item that Reeve added for one provider. */
+export function markOf(provider: ProviderId, item: string): string {
+  return `${provider}${separator}${item}`;
+}
+
+export function isMarked(
+  { marks, hasOldMarks }: ObservedAccount,
+  provider: ProviderId,
+  item: string,
+): boolean {
+  return marks.has(markOf(provider, item)) || (hasOldMarks && marks.has(oldMarkOf(provider, item)));
+}
+
+/** Returns whether Reeve has added something to the account for this provider. */
+export function hasFieldsOf(provider: ProviderId, live: ObservedAccount): boolean {
+  return heldItems(provider, live).length > 0;
+}
+
+export function heldItems(provider: ProviderId, live: ObservedAccount): readonly string[] {
+  return itemsOf(live).filter((item) => isMarked(live, provider, item));
+}
+
+function itemsOf({ pullSecrets }: ObservedAccount): readonly string[] {
+  return [...pullSecrets.map(pullSecretItem), automountItem];
+}
+
+/** Returns the providers that can have marks. Mostly those with claims explain all of them, so that the others need not be tried. */
+export function knownOwners(
+  live: ObservedAccount,
+  claims: readonly { readonly provider: ProviderId }[],
+  providers: () => readonly ProviderId[],
+): readonly ProviderId[] {
+  const { marks, hasOldMarks } = live;
+  if (marks.size === 0) return [];
+  const wanting = claims.map(({ provider }) => provider);
+  const explained = wanting.flatMap((provider) =>
+    itemsOf(live).flatMap((item) => [
+      markOf(provider, item),
+      ...(hasOldMarks ? [oldMarkOf(provider, item)] : []),
+    ]),
+  );
+  return marks.isSubsetOf(new Set(explained)) ? wanting : [...new Set([...wanting, ...providers()])];
+}
+
+/** Returns the text of the annotation: one line for each provider. */
+export function annotationOf(marks: ReadonlySet<string>): string {
+  const lines = Map.groupBy([...marks].sort(), (mark) => mark.slice(0, mark.indexOf(separator)));
+  return [...lines]
+    .map(([provider, own]) => {
+      const items = own.map((mark) => mark.slice(provider.length + separator.length));
+      return `${provider}${separator}${items.join(', ')}`;
+    })
+    .join('\n');
+}
 
 /**
- * Marks one item that Reeve added for one provider. The list imagePullSecrets is atomic, so managedFields cannot say which
- * items are of whom. The marks stand in the name of the manager, because Reeve changes no metadata of such an account.
- * https://kubernetes.io/docs/reference/using-api/server-side-apply/#merge-strategy
+ * Returns the marks in the annotation. Any user who may change the ServiceAccount can write the annotation, and a copied manifest
+ * has that of another ServiceAccount. So a mark counts only if the manager of Reeve owns the annotation and the field: the API
+ * server takes both from it when another client changes them. https://kubernetes.io/docs/reference/using-api/server-side-apply/
  */
-export function markOf(provider: ProviderId, item: string): string {
-  return hash('sha256', `${provider} ${item}`, 'base64url').slice(0, markLength);
+function marksOf(object: KubeObject, entries: readonly Entry[]): readonly string[] {
+  const entry = entries.find(({ annotation }) => annotation);
+  const text = valueOf(annotationsOf(object), fieldsAnnotation);
+  if (entry === undefined || text === undefined) return [];
+  return text.split('\n').flatMap((line) => {
+    const end = line.indexOf(separator);
+    const provider = parseProviderId(line.slice(0, Math.max(end, 0)));
+    if (provider === undefined) return [];
+    const items = line.slice(end + separator.length).split(', ');
+    return items
+      .filter((item) => (item === automountItem ? entry.automount : entry.list))
+      .map((item) => markOf(provider, item));
+  });
 }
 
-export function managerOf(marks: ReadonlySet<string>): string {
-  return `${prefix}${[...marks].sort().join('')}`;
+const oldPrefix = `${oldFieldsManager}/`;
+const oldMarkLength = 6;
+
+/** Marks an item in the name of the manager, as versions before the annotation did. Read until version 0.3. */
+export function oldMarkOf(provider: ProviderId, item: string): string {
+  const name = item === automountItem ? '' : item.slice(pullSecretItem('').length);
+  return hash('sha256', `${provider} ${name}`, 'base64url').slice(0, oldMarkLength);
 }
 
-/** `known`: the same account before. A user who changes a field takes it from our manager, and its marks disappear with it. */
+function oldMarksIn({ manager }: Entry): readonly string[] {
+  if (!manager.startsWith(oldPrefix)) return [];
+  return manager.slice(oldPrefix.length).match(new RegExp(`.{${oldMarkLength}}`, 'g')) ?? [];
+}
+
+/**
+ * `known`: the same account before. A user who changes a field or the annotation takes it from the manager of Reeve, and its
+ * marks would not count any more. So Reeve remembers them, and writes them again.
+ */
 export function observeAccount(object: KubeObject, known?: ObservedAccount): ObservedAccount {
   const { uid = '', namespace = '', resourceVersion } = object.metadata;
   const name = nameOf(object);
   const entries = entriesOf(object);
   const [ours, others] = [true, false].map((isOurs) => entries.filter((each) => each.isOurs === isOurs));
   const managers = (ours ?? []).map(({ manager }) => manager);
-  const marks = new Set(managers.flatMap(marksIn));
   const automount = object['automountServiceAccountToken'];
   return {
     key: objectKey(serviceAccountType, name),
@@ -77,7 +186,7 @@ export function observeAccount(object: KubeObject, known?: ObservedAccount): Obs
     pullSecrets: namesIn(object['imagePullSecrets']),
     automount: typeof automount === 'boolean' ? automount : undefined,
     managers,
-    marks: known?.uid === uid ? marks.union(known.marks) : marks,
+    ...recordOf(object, ours ?? [], known?.uid === uid ? known : undefined),
     owned: ownedBy(ours),
     shared: ownedBy(others),
     kept: ownedBy(entries.filter(({ manager }) => manager === keptFieldManager)),
@@ -85,10 +194,25 @@ export function observeAccount(object: KubeObject, known?: ObservedAccount): Obs
   };
 }
 
+type FieldsRecord = Pick<ObservedAccount, 'marks' | 'hasOldMarks' | 'isRecorded'>;
+
+function recordOf(object: KubeObject, ours: readonly Entry[], known: FieldsRecord | undefined): FieldsRecord {
+  const old = ours.flatMap(oldMarksIn);
+  const marks = new Set([...marksOf(object, ours), ...old, ...(known?.marks ?? [])]);
+  const isOfReeve = ours.some(({ annotation }) => annotation);
+  return {
+    marks,
+    hasOldMarks: old.length > 0 || known?.hasOldMarks === true,
+    isRecorded: isOfReeve && valueOf(annotationsOf(object), fieldsAnnotation) === annotationOf(marks),
+  };
+}
+
 interface Entry extends OwnedFields {
   readonly manager: string;
   readonly isOurs: boolean;
   readonly isApply: boolean;
+  /** True for the manager of Reeve that owns the annotation. */
+  readonly annotation: boolean;
 }
 
 function entriesOf({ metadata }: KubeObject): readonly Entry[] {
@@ -101,7 +225,12 @@ function entriesOf({ metadata }: KubeObject): readonly Entry[] {
     return {
       manager,
       isApply: isApply && manager !== keptFieldManager,
-      isOurs: isApply && (manager === accountFieldManager || manager.startsWith(prefix)),
+      isOurs: isApply && (manager === fieldsManager || manager.startsWith(oldPrefix)),
+      annotation:
+        isApply &&
+        manager === fieldsManager &&
+        ownMember(ownMember(ownMember(fields, 'f:metadata'), 'f:annotations'), `f:${fieldsAnnotation}`) !==
+          undefined,
       list: Object.hasOwn(fields, 'f:imagePullSecrets'),
       automount: Object.hasOwn(fields, 'f:automountServiceAccountToken'),
     };
@@ -110,10 +239,6 @@ function entriesOf({ metadata }: KubeObject): readonly Entry[] {
 
 function ownedBy(entries: readonly Entry[] = []): OwnedFields {
   return { list: entries.some(({ list }) => list), automount: entries.some((each) => each.automount) };
-}
-
-function marksIn(manager: string): readonly string[] {
-  return manager.slice(prefix.length).match(/.{6}/g) ?? [];
 }
 
 function namesIn(list: unknown): readonly string[] {

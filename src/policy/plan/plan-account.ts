@@ -1,10 +1,23 @@
 // Plans the fields of ServiceAccounts that Reeve does not own: what providers add, and what Reeve takes back.
 import { isDeepStrictEqual } from 'node:util';
 import type { JsonObject } from '../../base/json.ts';
-import { keptFieldManager } from '../../schema/names.ts';
+import type { StringMap } from '../../base/metadata.ts';
+import { fieldsAnnotation, fieldsManager, keptFieldManager } from '../../schema/names.ts';
 import type { FieldsClaim, Freeze } from '../desired/desired.ts';
 import { compareProviders, kindOfProvider, type ProviderId } from '../terms/provider-id.ts';
-import { automountItem, fieldsOf, managerOf, markOf, maxMarks, type ObservedAccount } from './account.ts';
+import {
+  annotationOf,
+  automountItem,
+  fieldsOf,
+  hasFieldsOf,
+  heldItems,
+  isMarked,
+  knownOwners,
+  markOf,
+  maxItems,
+  pullSecretItem,
+  type ObservedAccount,
+} from './account.ts';
 import {
   conflictResult,
   failedResult,
@@ -31,11 +44,17 @@ interface AccountInput {
   readonly fateOf: (provider: ProviderId) => FieldsFate;
 }
 
+interface FieldsApply {
+  readonly manager: string;
+  readonly fields: JsonObject;
+  readonly annotations?: StringMap;
+}
+
 export interface AccountStep {
   readonly kind: 'fields';
   readonly live: ObservedAccount;
   /** One after another. An apply without fields takes back what its manager owns alone. */
-  readonly applies: readonly { readonly manager: string; readonly fields: JsonObject }[];
+  readonly applies: readonly FieldsApply[];
   /** The claims that the step fulfills. */
   readonly claims: readonly FieldsClaim[];
   /** The providers whose fields are taken back or released. */
@@ -111,7 +130,7 @@ interface Wishes {
   readonly active: readonly FieldsClaim[];
   /** Results of the claims that are left out. */
   readonly results: readonly ObjectResult[];
-  /** Their fields stay, without marks, because there is no room for those. */
+  /** Their fields stay, without marks, because there is no room for them. */
   readonly released: ReadonlySet<ProviderId>;
 }
 
@@ -131,17 +150,17 @@ function withinRoom(running: readonly FieldsClaim[], input: AccountInput, live: 
   const results: ObjectResult[] = [];
   const released = new Set<ProviderId>();
   const providers = [...running.map((claim) => claim.provider), ...keptOwners(live, input)];
-  let marks = 0;
+  let items = 0;
   for (const provider of [...new Set(providers)].sort(compareProviders)) {
     const claim = running.find((each) => each.provider === provider);
     const count = claim === undefined ? heldItems(provider, live).length : countOf(claim);
-    const fits = marks + count <= maxMarks;
-    if (fits) marks += count;
+    const fits = items + count <= maxItems;
+    if (fits) items += count;
     if (claim === undefined) {
       if (!fits) released.add(provider);
     } else if (fits) active.push(claim);
     else {
-      const message = `all policies together may add ${maxMarks} fields to one ServiceAccount, and these are more`;
+      const message = `all policies together may add ${maxItems} fields to one ServiceAccount, and these are more`;
       results.push(failedResult(claim, 'TooManyPullSecrets', message));
     }
   }
@@ -149,7 +168,7 @@ function withinRoom(running: readonly FieldsClaim[], input: AccountInput, live: 
 }
 
 function keptOwners(live: ObservedAccount, input: AccountInput): readonly ProviderId[] {
-  return knownOwners(live, input).filter(
+  return knownOwners(live, input.claims, input.providers).filter(
     (provider) => hasFieldsOf(provider, live) && input.fateOf(provider) === 'kept',
   );
 }
@@ -160,23 +179,33 @@ function countOf({ content }: FieldsClaim): number {
 }
 
 function appliesTo(live: ObservedAccount, next: NextAccount): AccountStep['applies'] {
+  if (isAsPlanned(live, next)) return [];
   const { pullSecrets, automount, listMarks, automountMarks, marks } = next;
-  const managers = marks.size === 0 ? [] : [managerOf(marks)];
-  const isSame = isDeepStrictEqual(
-    [live.pullSecrets, live.automount, live.managers],
-    [pullSecrets, automount, managers],
-  );
-  if (isSame) return [];
   const kept = { manager: keptFieldManager, fields: keptFields(live, next) };
   const fields = fieldsOf(
     listMarks.size > 0 ? pullSecrets : undefined,
     automountMarks.size > 0 ? automount : undefined,
   );
+  const annotations = { [fieldsAnnotation]: annotationOf(marks) };
+  const others = live.managers.filter((each) => marks.size === 0 || each !== fieldsManager);
   return [
     ...(Object.keys(kept.fields).length > 0 ? [kept] : []),
-    ...managers.map((manager) => ({ manager, fields })),
-    ...live.managers.filter((each) => !managers.includes(each)).map((manager) => ({ manager, fields: {} })),
+    ...(marks.size > 0 ? [{ manager: fieldsManager, fields, annotations }] : []),
+    ...others.map((manager) => ({ manager, fields: {} })),
   ];
+}
+
+/** A user who changes a field or the annotation takes it from the manager of Reeve, so its ownership is compared, too. */
+function isAsPlanned(live: ObservedAccount, next: NextAccount): boolean {
+  const { pullSecrets, automount, listMarks, automountMarks, marks } = next;
+  const managers = marks.size === 0 ? [] : [fieldsManager];
+  const isSame = isDeepStrictEqual(
+    [live.pullSecrets, live.automount, live.managers],
+    [pullSecrets, automount, managers],
+  );
+  if (!isSame || marks.size === 0) return isSame;
+  const ownsAll = live.owned.list === listMarks.size > 0 && live.owned.automount === automountMarks.size > 0;
+  return ownsAll && live.isRecorded && isDeepStrictEqual(live.marks, marks);
 }
 
 /** What stays and is no longer Reeve's gets another manager: the API server removes a field with its last manager. */
@@ -218,15 +247,6 @@ function frozenResults({ claims, freezeOf }: AccountInput, next: NextAccount): r
   });
 }
 
-/** Returns whether Reeve has added something to the account for this provider. */
-export function hasFieldsOf(provider: ProviderId, live: ObservedAccount): boolean {
-  return heldItems(provider, live).length > 0;
-}
-
-function heldItems(provider: ProviderId, { marks, pullSecrets }: ObservedAccount): readonly string[] {
-  return [...pullSecrets, automountItem].filter((item) => marks.has(markOf(provider, item)));
-}
-
 /** What the account has after the plan, and the marks of what Reeve has added then. */
 class NextAccount {
   readonly pullSecrets: string[] = [];
@@ -243,7 +263,7 @@ class NextAccount {
     this.#live = live;
     this.#active = active;
     this.#fateOf = input.fateOf;
-    this.#known = knownOwners(live, input);
+    this.#known = knownOwners(live, input.claims, input.providers);
     this.automount = live.automount;
     this.#planList();
     this.#planAutomount();
@@ -265,19 +285,20 @@ class NextAccount {
 
   #planList(): void {
     const { pullSecrets, isListApplied } = this.#live;
-    for (const item of pullSecrets) {
+    for (const name of pullSecrets) {
+      const item = pullSecretItem(name);
       const owners = isListApplied ? [] : this.#ownersOf(item);
-      const staying = owners.length === 0 ? [] : [...this.#wantedBy(item), ...this.#kept(owners)];
+      const staying = owners.length === 0 ? [] : [...this.#wantedBy(name), ...this.#kept(owners)];
       for (const provider of staying) this.listMarks.add(markOf(provider, item));
       // An item without an owner belongs to another user, also if a policy wants the same.
-      if (owners.length === 0 || staying.length > 0 || this.#isReleased(owners)) this.pullSecrets.push(item);
+      if (owners.length === 0 || staying.length > 0 || this.#isReleased(owners)) this.pullSecrets.push(name);
       this.#leave(owners, staying);
     }
     for (const { provider, content } of this.#active)
-      for (const item of content.fields.pullSecrets) {
-        if (pullSecrets.includes(item)) continue;
-        if (!this.pullSecrets.includes(item)) this.pullSecrets.push(item);
-        this.listMarks.add(markOf(provider, item));
+      for (const name of content.fields.pullSecrets) {
+        if (pullSecrets.includes(name)) continue;
+        if (!this.pullSecrets.includes(name)) this.pullSecrets.push(name);
+        this.listMarks.add(markOf(provider, pullSecretItem(name)));
       }
   }
 
@@ -301,13 +322,12 @@ class NextAccount {
   }
 
   #ownersOf(item: string): readonly ProviderId[] {
-    const { marks } = this.#live;
-    return marks.size === 0 ? [] : this.#known.filter((provider) => marks.has(markOf(provider, item)));
+    return this.#known.filter((provider) => isMarked(this.#live, provider, item));
   }
 
-  #wantedBy(item: string): readonly ProviderId[] {
+  #wantedBy(name: string): readonly ProviderId[] {
     return this.#active.flatMap(({ provider, content }) =>
-      content.fields.pullSecrets.includes(item) ? [provider] : [],
+      content.fields.pullSecrets.includes(name) ? [provider] : [],
     );
   }
 
@@ -322,13 +342,4 @@ class NextAccount {
   #leave(owners: readonly ProviderId[], staying: readonly ProviderId[]): void {
     for (const provider of owners) if (!staying.includes(provider)) this.leaving.add(provider);
   }
-}
-
-/** Mostly those that want fields now explain all marks, so that the others need not be tried. */
-function knownOwners({ marks, pullSecrets }: ObservedAccount, input: AccountInput): readonly ProviderId[] {
-  if (marks.size === 0) return [];
-  const wanting = input.claims.map(({ provider }) => provider);
-  const items = [...pullSecrets, automountItem];
-  const explained = new Set(wanting.flatMap((provider) => items.map((item) => markOf(provider, item))));
-  return marks.isSubsetOf(explained) ? wanting : [...new Set([...wanting, ...input.providers()])];
 }

@@ -19,7 +19,7 @@ import {
 } from './observed.ts';
 import type { CompiledShare } from '../compile/compile-policy.ts';
 import { differingFields } from './desired-object.ts';
-import { planAccounts, type AccountStep, type FieldsFate } from './plan-account.ts';
+import { planAccounts, type AccountPlan, type AccountStep, type FieldsFate } from './plan-account.ts';
 import { planClaim, type ClaimStep } from './plan-claim.ts';
 import type { PlanInput } from './plan-input.ts';
 import type { Claim } from '../desired/desired.ts';
@@ -84,7 +84,7 @@ export function planNamespace(input: PlanInput): Plan {
     const result = planUnclaimed(live, input);
     if (result !== undefined) take(result);
   }
-  for (const { step, results: others } of planAccounts(input, (provider) => fateOf(provider, input))) {
+  for (const { step, results: others } of accountPlans(input)) {
     results.push(...others);
     if (step !== undefined) steps.push(step);
   }
@@ -92,6 +92,13 @@ export function planNamespace(input: PlanInput): Plan {
     ({ lacksOwner, isTerminating, key }) => lacksOwner && !isTerminating && !input.desired.claims.has(key),
   );
   return { steps, results, followers, unowned };
+}
+
+/** Most namespaces have no such fields. */
+function accountPlans(input: PlanInput): readonly AccountPlan[] {
+  const { desired, accounts } = input;
+  const hasFields = desired.fields.size > 0 || (accounts?.marked.length ?? 0) > 0;
+  return hasFields ? planAccounts(input, (provider) => fateOf(provider, input)) : [];
 }
 
 /** Taking fields back deletes nothing, so the fuse holds nothing back. What it releases stays, as objects do. */
@@ -303,46 +310,25 @@ export function ownerOf(step: Exclude<PlanStep, AccountStep>): ProviderId {
 
 /** Returns where a step writes, for one of its providers. */
 export function placeOf(step: DoneStep, owner: ProviderId) {
-  switch (step.kind) {
-    case 'fields':
-      return { ...placeIn(step.live), kind: serviceAccountType.kind, owner };
-    case 'delete':
-    case 'release':
-      return { ...placeIn(step.live), kind: step.live.type.kind, owner };
-    case 'create':
-    case 'update':
-    case 'check':
-    case 'replace': {
-      const { object, claim } = step;
-      return { namespace: object.metadata.namespace ?? '', kind: claim.type.kind, name: claim.name, owner };
-    }
-    default:
-      return step satisfies never;
+  if (step.kind === 'fields') {
+    const { namespace, name } = step.live;
+    return { namespace, kind: serviceAccountType.kind, name, owner };
   }
-}
-
-function placeIn({ namespace, name }: Pick<Observed, 'namespace' | 'name'>) {
-  return { namespace, name };
+  if (step.kind === 'delete' || step.kind === 'release') {
+    const { namespace, name, type } = step.live;
+    return { namespace, kind: type.kind, name, owner };
+  }
+  const { object, claim } = step;
+  return { namespace: object.metadata.namespace ?? '', kind: claim.type.kind, name: claim.name, owner };
 }
 
 /** Returns the results of a step that failed. */
 export function outcomesOf(step: DoneStep, reason: string, message: string): readonly ObjectResult[] {
-  switch (step.kind) {
-    case 'fields': {
-      const { claims, leaving, live } = step;
-      const kept = (provider: ProviderId): ObjectResult =>
-        undesiredResult({ provider, key: live.key }, reason, `its fields stay: ${message}`);
-      return [...claims.map((claim) => failedResult(claim, reason, message)), ...leaving.map(kept)];
-    }
-    case 'delete':
-    case 'release':
-      return [undesiredResult({ provider: step.owner, key: step.live.key }, reason, message)];
-    case 'create':
-    case 'update':
-    case 'check':
-    case 'replace':
-      return [failedResult(step.claim, reason, message)];
-    default:
-      return step satisfies never;
-  }
+  if (step.kind === 'delete' || step.kind === 'release')
+    return [undesiredResult({ provider: step.owner, key: step.live.key }, reason, message)];
+  if (step.kind !== 'fields') return [failedResult(step.claim, reason, message)];
+  const { claims, leaving, live } = step;
+  const kept = (provider: ProviderId): ObjectResult =>
+    undesiredResult({ provider, key: live.key }, reason, `its fields stay: ${message}`);
+  return [...claims.map((claim) => failedResult(claim, reason, message)), ...leaving.map(kept)];
 }

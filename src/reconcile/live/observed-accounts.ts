@@ -2,8 +2,7 @@
 import type { KubeObject } from '../../base/metadata.ts';
 import { isNewerResourceVersion } from '../../base/resource-version.ts';
 import type { WatchSink } from '../../base/watch-sink.ts';
-import { observeAccount, type ObservedAccount } from '../../policy/plan/account.ts';
-import { hasFieldsOf } from '../../policy/plan/plan-account.ts';
+import { hasFieldsOf, observeAccount, type ObservedAccount } from '../../policy/plan/account.ts';
 import type { ObjectKey, ProviderId } from '../../policy/terms/provider-id.ts';
 
 export interface AccountChange {

@@ -263,9 +263,10 @@ export async function applyFields(
 ): Promise<void> {
   const { namespace, name, uid } = live;
   let now = live;
-  for (const { manager, fields } of applies) {
+  for (const { manager, fields, annotations } of applies) {
     if (Object.keys(fields).length === 0 && !now.managers.includes(manager)) continue;
-    const metadata = { namespace, name, uid, resourceVersion: now.resourceVersion };
+    const place = { namespace, name, uid, resourceVersion: now.resourceVersion };
+    const metadata = annotations === undefined ? place : { ...place, annotations };
     now = await apply({ ...serviceAccountType, metadata, ...fields }, manager);
   }
 }

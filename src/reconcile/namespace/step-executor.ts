@@ -6,7 +6,8 @@ import {
   syncedResult,
   type ObjectResult,
 } from '../../policy/plan/observed.ts';
-import { hasFieldsOf, type AccountStep } from '../../policy/plan/plan-account.ts';
+import { hasFieldsOf } from '../../policy/plan/account.ts';
+import type { AccountStep } from '../../policy/plan/plan-account.ts';
 import {
   outcomesOf,
   ownerOf,

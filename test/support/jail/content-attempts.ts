@@ -86,6 +86,12 @@ export function contentAttempts(team: string): readonly Attempt[] {
       ],
       ['change which Secrets Pods can mount', change({ secrets: [{ name: 'theirs' }] })],
       [
+        'annotate a ServiceAccount besides its own annotation',
+        change({
+          metadata: { annotations: { a: 'b', 'reeve.dev/fields': 'NamespacePolicy/p: imagePullSecrets/a' } },
+        }),
+      ],
+      [
         'change more than the fields',
         change({ automountServiceAccountToken: false, secrets: [{ name: 'a' }] }),
       ],

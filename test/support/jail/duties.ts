@@ -111,10 +111,14 @@ function toContents(team: string): readonly Row[] {
     ['give an adopted object back', patch('merge', at('configmaps', team, 'adopted'), nothingOfOurs)],
     ['delete an object adopted for good', remove(at('configmaps', team, 'given'))],
     [
-      'add two fields to the ServiceAccount default',
+      'add two fields to the ServiceAccount default, and say for which policy',
       apply(
         account,
         object('v1', 'ServiceAccount', 'default', {
+          metadata: {
+            name: 'default',
+            annotations: { 'reeve.dev/fields': 'NamespacePolicy/p: imagePullSecrets/regcred' },
+          },
           imagePullSecrets: [{ name: 'regcred' }],
           automountServiceAccountToken: false,
         }),

@@ -1,8 +1,8 @@
 // Plans for fields of ServiceAccounts, carried out by the server-side apply of the sandbox.
 import { describe, expect, test } from 'vitest';
-import type { KubeObject } from '../../../../src/base/metadata.ts';
+import { annotationsOf, type KubeObject, type StringMap } from '../../../../src/base/metadata.ts';
 import type { FieldsClaim } from '../../../../src/policy/desired/desired.ts';
-import { maxMarks, observeAccount } from '../../../../src/policy/plan/account.ts';
+import { maxItems, observeAccount, oldMarkOf, pullSecretItem } from '../../../../src/policy/plan/account.ts';
 import { planAccount, type AccountPlan, type FieldsFate } from '../../../../src/policy/plan/plan-account.ts';
 import {
   objectKey,
@@ -10,6 +10,7 @@ import {
   providerId,
   type ProviderId,
 } from '../../../../src/policy/terms/provider-id.ts';
+import { fieldsAnnotation, oldFieldsManager } from '../../../../src/schema/names.ts';
 import { serviceAccountKind } from '../../../../src/sandbox/kinds/plain-kinds.ts';
 import { applied, withManagedFields } from '../../../../src/sandbox/patch/managed-fields.ts';
 import { mergePatched } from '../../../../src/sandbox/patch/merge-patch.ts';
@@ -52,11 +53,15 @@ class World {
     return this;
   }
 
-  apply(name: string, fields: object, force = true): this {
-    const metadata = { name: 'default', namespace: 'n' };
+  apply(name: string, fields: object, annotations?: StringMap): this {
+    const metadata = {
+      name: 'default',
+      namespace: 'n',
+      ...(annotations === undefined ? {} : { annotations }),
+    };
     const config = { ...serviceAccountType, metadata, ...fields };
     const manager = { name, subresource: undefined, time };
-    const sent = { resource: serviceAccountKind, stored: this.object, applied: config, manager, force };
+    const sent = { resource: serviceAccountKind, stored: this.object, applied: config, manager, force: true };
     this.object = applied(sent);
     this.known = observeAccount(this.object);
     return this;
@@ -80,7 +85,8 @@ class World {
         fateOf: (provider) => (suspended.includes(provider) ? 'kept' : (fates[provider] ?? 'removed')),
       });
     this.lastPlan = plan();
-    for (const { manager, fields } of this.lastPlan.step?.applies ?? []) this.apply(manager, fields);
+    for (const { manager, fields, annotations } of this.lastPlan.step?.applies ?? [])
+      this.apply(manager, fields, annotations);
     if (plan().step !== undefined) throw new Error('a second round has something to do');
     return this;
   }
@@ -88,6 +94,10 @@ class World {
   get fields(): readonly unknown[] {
     const { pullSecrets, automount } = observeAccount(this.object);
     return automount === undefined ? pullSecrets : [...pullSecrets, automount];
+  }
+
+  get annotation(): string | undefined {
+    return annotationsOf(this.object)[fieldsAnnotation];
   }
 
   get managers(): readonly string[] {
@@ -155,31 +165,29 @@ describe('adding fields', () => {
     expect(world.results).toEqual([`${a} conflict ProvidedByAnother`]);
   });
 
-  test('a policy with more fields than a manager has room for gets none of them', () => {
-    const many = Array.from({ length: maxMarks }, (_, index) => `s${index}`);
+  test('a policy with more fields than one account may get gets none of them', () => {
+    const many = Array.from({ length: maxItems }, (_, index) => `s${index}`);
     const world = new World().reeve([wants(a, many), wants(b, ['more'])]);
     expect(world.fields).toEqual(many);
     expect(world.results).toEqual([`${b} failed TooManyPullSecrets`]);
-    expect(world.managers.join().length).toBeLessThanOrEqual(128);
+    expect(world.annotation?.length).toBeLessThan(10_000);
   });
 
   test('what a suspended policy added takes no room from a policy that comes before it, and stays', () => {
-    const many = Array.from({ length: maxMarks }, (_, index) => `s${index}`);
+    const many = Array.from({ length: maxItems }, (_, index) => `s${index}`);
     const suspended = [b];
     const world = new World().reeve([wants(b, many)]);
     world.reeve([wants(a, ['first'], false), wants(b, many)], { suspended });
     expect(world.fields).toEqual([...many, 'first', false]);
-    expect(world.managers.join().length).toBeLessThanOrEqual(128);
     world.reeve([wants(b, many)], { suspended });
     expect(world.fields).toEqual(many);
   });
 
   test('what a suspended policy added takes room from a policy that comes after it', () => {
-    const many = Array.from({ length: maxMarks }, (_, index) => `s${index}`);
+    const many = Array.from({ length: maxItems }, (_, index) => `s${index}`);
     const world = new World().reeve([wants(a, many)]);
     world.reeve([wants(a, many), wants(b, ['more'])], { suspended: [a] });
     expect(world.results).toContain(`${b} failed TooManyPullSecrets`);
-    expect(world.managers.join().length).toBeLessThanOrEqual(128);
   });
 });
 
@@ -274,5 +282,112 @@ describe('taking fields back', () => {
     const world = new World().reeve([wants(unknown, ['one'])]);
     expect(world.reeve([]).fields).toEqual(['one']);
     expect(world.managers).toEqual([]);
+  });
+});
+
+describe('the annotation', () => {
+  test('the annotation names each field that Reeve has added, and the policy that wants it', () => {
+    const world = new World(pull('theirs')).reeve([wants(a, ['one', 'two'], false), wants(b, ['two'])]);
+    expect(world.annotation).toBe(
+      `${a}: automountServiceAccountToken, imagePullSecrets/one, imagePullSecrets/two\n${b}: imagePullSecrets/two`,
+    );
+    expect(world.managers).toEqual(['reeve-fields']);
+    expect(world.reeve([]).annotation).toBeUndefined();
+  });
+
+  test.each([
+    ['deletes', null],
+    ['rewrites', `${b}: imagePullSecrets/theirs`],
+    ['empties', ''],
+  ])('an annotation that a user %s while Reeve runs is written again', (_, value) => {
+    const claims = [wants(a, ['one'])];
+    const world = new World(pull('theirs')).reeve(claims);
+    world.user({ metadata: { annotations: { [fieldsAnnotation]: value } } }).reeve(claims);
+    expect(world.annotation).toBe(`${a}: imagePullSecrets/one`);
+    expect(world.reeve([]).fields).toEqual(['theirs']);
+  });
+
+  test.each([
+    ['deletes', null],
+    ['rewrites', `${a}: imagePullSecrets/theirs`],
+  ])('an annotation that a user %s while no process runs counts no more, so all Secrets stay', (_, value) => {
+    const world = new World(pull('theirs')).reeve([wants(a, ['one'])]);
+    world.user({ metadata: { annotations: { [fieldsAnnotation]: value } } }).restart();
+    expect(world.reeve([]).fields).toEqual(['theirs', 'one']);
+    expect(world.managers).toEqual([]);
+  });
+
+  test('an annotation that a user copies from another account takes nothing from this one', () => {
+    const annotations = { [fieldsAnnotation]: `${a}: imagePullSecrets/theirs, automountServiceAccountToken` };
+    const copied = new World({ ...pull('theirs'), automountServiceAccountToken: false });
+    copied.user({ metadata: { annotations } }).restart();
+    expect(copied.reeve([]).fields).toEqual(['theirs', false]);
+    copied.apply('gitops', pull('theirs'), annotations);
+    expect(copied.reeve([]).fields).toEqual(['theirs', false]);
+    expect(copied.reeve([wants(b, [], true)]).reeve([]).fields).toEqual(['theirs']);
+  });
+
+  test('a Secret that is called as the other field is not taken for it', () => {
+    const world = new World(pull('automountServiceAccountToken')).reeve([wants(a, ['one'], false)]);
+    expect(world.reeve([]).fields).toEqual(['automountServiceAccountToken']);
+  });
+});
+
+describe('marks of versions before the annotation', () => {
+  /** An account as such a version left it: the marks are in the name of its manager. */
+  function stored(...marks: readonly string[]): World {
+    const manager = `${oldFieldsManager}/${[...marks].sort().join('')}`;
+    const world = new World(pull('theirs'));
+    return world.apply(manager, { ...pull('theirs', 'one'), automountServiceAccountToken: false }).restart();
+  }
+
+  const oldMarks = [
+    oldMarkOf(a, pullSecretItem('one')),
+    oldMarkOf(a, 'automountServiceAccountToken'),
+    oldMarkOf(b, pullSecretItem('one')),
+  ];
+
+  test('such marks are the hashes that those versions wrote', () => {
+    expect(oldMarks.slice(0, 2)).toEqual(['N_ezDQ', 'gU_3o2']);
+  });
+
+  test.each<readonly [string, readonly FieldsClaim[], Circumstances, readonly unknown[], string | undefined]>(
+    [
+      [
+        'stay where all policies still want them, and the annotation replaces them',
+        [wants(a, ['one'], false), wants(b, ['one'])],
+        {},
+        ['theirs', 'one', false],
+        `${a}: automountServiceAccountToken, imagePullSecrets/one\n${b}: imagePullSecrets/one`,
+      ],
+      [
+        'take back what one policy no longer wants',
+        [wants(b, ['one'])],
+        {},
+        ['theirs', 'one'],
+        `${b}: imagePullSecrets/one`,
+      ],
+      ['take back what no policy wants', [], {}, ['theirs'], undefined],
+      [
+        'keep what a suspended policy added',
+        [wants(a, ['one'], false)],
+        { suspended: [a] },
+        ['theirs', 'one', false],
+        `${a}: automountServiceAccountToken, imagePullSecrets/one`,
+      ],
+      [
+        'leave what a policy releases',
+        [],
+        { fates: { [a]: 'released' } },
+        ['theirs', 'one', false],
+        undefined,
+      ],
+    ],
+  )('old marks %s', (_, claims, circumstances, fields, annotation) => {
+    const world = stored(...oldMarks).reeve(claims, circumstances);
+    expect(world.fields).toEqual(fields);
+    expect(world.annotation).toBe(annotation);
+    expect(world.managers).toEqual(annotation === undefined ? [] : ['reeve-fields']);
+    expect(world.restart().reeve(claims, circumstances).lastPlan?.step).toBeUndefined();
   });
 });
