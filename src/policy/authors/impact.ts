@@ -13,14 +13,12 @@ import {
   policyIn,
   quotaIn,
   reachableBy,
-  renderingOnce,
-  repairs,
-  turnsToDeny,
   type ProviderCircumstances,
   type ProviderWrite,
 } from './provider-write.ts';
 import type { ProviderDefinition } from '../compile/load-provider.ts';
 import type { CompiledPolicy } from '../compile/compile-policy.ts';
+import type { CompiledContent, Rendered, RenderedContent } from '../compile/compile-contents.ts';
 import {
   auditNamespace,
   hasAuditableRules,
@@ -268,4 +266,38 @@ export function totalOf(byNamespace: ReadonlyMap<string, number>): number {
   let total = 0;
   for (const count of byNamespace.values()) total += count;
   return total;
+}
+
+/** True if the newer version sets its defaults on existing namespaces. */
+function repairs({ after }: ProviderWrite): boolean {
+  return (
+    after?.kind === 'NamespacePolicy' &&
+    after.object.spec.existing === 'Repair' &&
+    !after.compiled.isSuspended
+  );
+}
+
+/** Existing violations block no write, so an author must hear of them when Warn or Audit turns into Deny. */
+function turnsToDeny({ before, after }: ProviderWrite): boolean {
+  return (
+    policyIn(before)?.actions.includes('Deny') === false && policyIn(after)?.actions.includes('Deny') === true
+  );
+}
+
+/** Lost and changed objects are both found by rendering a namespace, which takes most of the time. */
+function renderingOnce(definition: ProviderDefinition | undefined): ProviderDefinition | undefined {
+  if (definition?.kind !== 'NamespacePolicy') return definition;
+  const { compiled } = definition;
+  return { ...definition, compiled: { ...compiled, contents: compiled.contents.map(rememberingLast) } };
+}
+
+function rememberingLast(content: CompiledContent): CompiledContent {
+  let last: readonly [KubeObject, Rendered<RenderedContent>] | undefined;
+  return {
+    ...content,
+    render(namespaceObject, budget) {
+      if (last?.[0] !== namespaceObject) last = [namespaceObject, content.render(namespaceObject, budget)];
+      return last[1];
+    },
+  };
 }

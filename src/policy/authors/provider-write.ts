@@ -11,14 +11,11 @@ import type { ProviderKind } from '../../api/kinds.ts';
 import {
   namespaceOfProvider,
   type ProviderId,
-  isSameObjectType,
-  roleBindingType,
   isBindingKind,
 } from '../terms/provider-id.ts';
 import { type ProviderDefinition, loadSubmitted, type ProviderLoad } from '../compile/load-provider.ts';
 import { type Install } from '../terms/install.ts';
 import type { ClusterSnapshot, StoredBinding } from '../compile/snapshot.ts';
-import type { CompiledContent, Rendered, RenderedContent } from '../compile/compile-contents.ts';
 import type { CompiledPolicy } from '../compile/compile-policy.ts';
 import { matchNamespace } from '../terms/match.ts';
 import type { Problem } from '../../base/problem.ts';
@@ -204,50 +201,6 @@ export function quotaMembers(
 
 export function policyIn(definition: ProviderWrite['after']): CompiledPolicy | undefined {
   return definition?.kind === 'NamespacePolicy' ? definition.compiled : undefined;
-}
-
-/** The RoleBindings of a version. A suspended policy provides none. */
-export function roleBindingsIn(definition: ProviderWrite['after']): readonly CompiledContent[] {
-  const policy = policyIn(definition);
-  return policy === undefined || policy.isSuspended ? [] : roleBindingsOf(policy);
-}
-
-export function roleBindingsOf({ contents }: CompiledPolicy): readonly CompiledContent[] {
-  return contents.filter(({ type }) => isSameObjectType(type, roleBindingType));
-}
-
-/** True if the newer version sets its defaults on existing namespaces. */
-export function repairs({ after }: ProviderWrite): boolean {
-  return (
-    after?.kind === 'NamespacePolicy' &&
-    after.object.spec.existing === 'Repair' &&
-    !after.compiled.isSuspended
-  );
-}
-
-/** Existing violations block no write, so an author must hear of them when Warn or Audit turns into Deny. */
-export function turnsToDeny({ before, after }: ProviderWrite): boolean {
-  return (
-    policyIn(before)?.actions.includes('Deny') === false && policyIn(after)?.actions.includes('Deny') === true
-  );
-}
-
-/** Lost and changed objects are both found by rendering a namespace, which takes most of the time. */
-export function renderingOnce(definition: ProviderDefinition | undefined): ProviderDefinition | undefined {
-  if (definition?.kind !== 'NamespacePolicy') return definition;
-  const { compiled } = definition;
-  return { ...definition, compiled: { ...compiled, contents: compiled.contents.map(rememberingLast) } };
-}
-
-function rememberingLast(content: CompiledContent): CompiledContent {
-  let last: readonly [KubeObject, Rendered<RenderedContent>] | undefined;
-  return {
-    ...content,
-    render(namespaceObject, budget) {
-      if (last?.[0] !== namespaceObject) last = [namespaceObject, content.render(namespaceObject, budget)];
-      return last[1];
-    },
-  };
 }
 
 // Loads the two versions of a write. For a binding also as if the API server served the kinds of all adapters.

@@ -3,20 +3,18 @@ import { type KubeObject, nameOf } from '../../base/metadata.ts';
 import type { CompiledContent } from '../compile/compile-contents.ts';
 import type { CompiledPolicy, CompiledShare } from '../compile/compile-policy.ts';
 import type { CompiledRule } from '../compile/compile-rules.ts';
-import { roleBindingType, secretObjectType, type ProviderId } from '../terms/provider-id.ts';
+import {
+  isSameObjectType,
+  roleBindingType,
+  secretObjectType,
+  type ProviderId,
+} from '../terms/provider-id.ts';
 import type { ClusterSnapshot } from '../compile/snapshot.ts';
 import { auditObject } from '../decide/audit.ts';
 import type { Circumstances } from '../terms/budget.ts';
 import type { ReviewedResource } from '../../rules/rule.ts';
 import { matchNamespace } from '../terms/match.ts';
-import {
-  hasSame,
-  ObjectGroups,
-  policyIn,
-  roleBindingsIn,
-  roleBindingsOf,
-  type ProviderWrite,
-} from './provider-write.ts';
+import { hasSame, ObjectGroups, policyIn, type ProviderWrite } from './provider-write.ts';
 
 interface Refusal {
   readonly kind: 'RoleBinding' | 'Secret';
@@ -83,12 +81,18 @@ export class RefusedContents {
     const policy = this.#policy;
     if (policy === undefined) return;
     const judgesAll = !this.#hasSameRules || isGained;
-    if (policy.rules.rolebindings.length > 0) {
-      const own = judgesAll || !this.#hasSameBindings ? [policy] : [];
-      const others = judgesAll ? this.#others(policy, namespaceObject) : [];
-      this.#addBindings(policy, [...own, ...others], namespaceObject);
-    }
+    if (policy.rules.rolebindings.length > 0) this.#addBindings(policy, judgesAll, namespaceObject);
     if (judgesAll && this.#secretRules.length > 0) this.#addCopies(policy, namespaceObject);
+  }
+
+  #addBindings(policy: CompiledPolicy, judgesAll: boolean, namespaceObject: KubeObject): void {
+    const own = judgesAll || !this.#hasSameBindings ? [policy] : [];
+    const stored = judgesAll ? this.#snapshot.policies.candidates('namespaces', [namespaceObject]) : [];
+    for (const provider of [...own, ...stored.filter(({ id }) => id !== policy.id)]) {
+      const bindings = roleBindingsOf(provider);
+      if (bindings.length === 0 || !this.#looksAt(provider, namespaceObject)) continue;
+      for (const binding of bindings) this.#addBinding(policy, provider.id, binding, namespaceObject);
+    }
   }
 
   /** What other policies refuse of the contents that this write adds or changes. */
@@ -119,23 +123,6 @@ export class RefusedContents {
         policy.actions.includes('Deny') &&
         this.#looksAt(policy, namespaceObject),
     );
-  }
-
-  #others({ id }: CompiledPolicy, namespaceObject: KubeObject): readonly CompiledPolicy[] {
-    const stored = this.#snapshot.policies.candidates('namespaces', [namespaceObject]);
-    return stored.filter((other) => other.id !== id);
-  }
-
-  #addBindings(
-    policy: CompiledPolicy,
-    providers: readonly CompiledPolicy[],
-    namespaceObject: KubeObject,
-  ): void {
-    for (const other of providers) {
-      const bindings = roleBindingsOf(other);
-      if (bindings.length === 0 || !this.#looksAt(other, namespaceObject)) continue;
-      for (const binding of bindings) this.#addBinding(policy, other.id, binding, namespaceObject);
-    }
   }
 
   // oxlint-disable-next-line max-params -- two callers, which have them all at hand
@@ -225,4 +212,14 @@ function rulesIn(definition: ProviderWrite['after']): unknown {
   if (definition?.kind !== 'NamespacePolicy') return undefined;
   const { validationActions, rbac, secrets, exceptions } = definition.object.spec;
   return [validationActions, rbac, secrets, exceptions];
+}
+
+/** The RoleBindings of a version. A suspended policy provides none. */
+function roleBindingsIn(definition: ProviderWrite['after']): readonly CompiledContent[] {
+  const policy = policyIn(definition);
+  return policy === undefined || policy.isSuspended ? [] : roleBindingsOf(policy);
+}
+
+function roleBindingsOf({ contents }: CompiledPolicy): readonly CompiledContent[] {
+  return contents.filter(({ type }) => isSameObjectType(type, roleBindingType));
 }

@@ -157,16 +157,15 @@ export class ProviderDifference {
 
 /** Returns the claims of one provider, together with those of others. A provider that is frozen takes no object, so it comes last. */
 function withOthers(keys: ReadonlySet<ObjectKey>, own: Claims, { claims, frozen }: Wanted): Claims {
-  return new Map(
-    [...keys].flatMap((key) => {
-      const all = [...(own.get(key) ?? []), ...(claims.get(key) ?? [])].sort(
-        (a, b) =>
-          Number(frozen.has(a.provider)) - Number(frozen.has(b.provider)) ||
-          compareProviders(a.provider, b.provider),
-      );
-      return all.length === 0 ? [] : [[key, all] as const];
-    }),
-  );
+  const compare = (a: Claim, b: Claim): number =>
+    Number(frozen.has(a.provider)) - Number(frozen.has(b.provider)) ||
+    compareProviders(a.provider, b.provider);
+  const all = new Map<ObjectKey, readonly Claim[]>();
+  for (const key of keys) {
+    const [ours = [], theirs = []] = [own.get(key), claims.get(key)];
+    if (ours.length + theirs.length > 0) all.set(key, [...ours, ...theirs].sort(compare));
+  }
+  return all;
 }
 
 /** What this provider has before and after the write is a change in place, which another notice words. */
