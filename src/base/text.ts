@@ -32,11 +32,11 @@ export function quoted(text: string): string {
 }
 
 /** `1 namespace`, `3 namespaces`. */
-export function counted(count: number, thing: 'namespace' | 'object'): string {
+export function counted(count: number, thing: string): string {
   return `${count} ${plural(count, thing)}`;
 }
 
-export function plural(count: number, thing: 'namespace' | 'object'): string {
+export function plural(count: number, thing: string): string {
   return count === 1 ? thing : `${thing}s`;
 }
 

@@ -23,10 +23,9 @@ import {
 import type { Work } from './values/meter.ts';
 import { findEnd } from './syntax/lexer.ts';
 import { compileCall } from './compile/call.ts';
-import { compileIndex, compileSelect } from './compile/select.ts';
+import { compileIndex, compileSelect, compileIdentifier } from './compile/select.ts';
 import { compileList, compileMap } from './compile/aggregate.ts';
 import { compileLoop, compileOptionalMap } from './compile/macro.ts';
-import { compileIdentifier } from './compile/name.ts';
 import { compileOperator, isOperator } from './compile/operator.ts';
 
 export { findEnd, positionOf };

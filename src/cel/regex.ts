@@ -1,5 +1,7 @@
 // Compiles regular expressions in RE2 syntax, which match in linear time whatever the pattern.
 import { RE2JS, RE2JSSyntaxException } from 're2js';
+import { quoted } from '../base/text.ts';
+import { compiled, refused, type CompileResult } from '../base/problem.ts';
 
 export interface Regex {
   readonly source: string;
@@ -26,7 +28,7 @@ const COST_OF_MATCHING = 5;
 export function compileRegex(source: string): RegexResult {
   if (source.length > MAX_LENGTH)
     return { ok: false, problem: `the pattern is longer than ${MAX_LENGTH} characters` };
-  const pattern = compilePattern(source);
+  const pattern = parsedPattern(source);
   if (typeof pattern === 'string') return { ok: false, problem: pattern };
   const size = pattern.programSize();
   return {
@@ -43,7 +45,7 @@ export function compileRegex(source: string): RegexResult {
 }
 
 /** Returns a text for a pattern that does not compile: the problem. */
-function compilePattern(source: string): RE2JS | string {
+function parsedPattern(source: string): RE2JS | string {
   try {
     return RE2JS.compile(withLibraryNames(source));
   } catch (error) {
@@ -138,3 +140,44 @@ const categories: ReadonlyMap<string, string> = new Map(
     return [canonicalName(long), short] as const;
   }),
 );
+
+// Compiles the patterns of policies: anchored globs, where `*` matches any text, and regular expressions.
+
+export interface Glob {
+  readonly source: string;
+  /** The text before the first `*`, with which every match begins. */
+  readonly prefix: string;
+  /** True without a `*`: only the source itself matches. */
+  readonly exact: boolean;
+  matches(text: string): boolean;
+}
+
+export function compileGlob(source: string): Glob {
+  const [prefix = '', ...rest] = source.split('*');
+  if (rest.length === 0) return { source, prefix, exact: true, matches: (text) => text === source };
+  const suffix = rest.at(-1) ?? '';
+  const middles = rest.slice(0, -1).filter((part) => part !== '');
+  return { source, prefix, exact: false, matches: (text) => matchesParts(text, prefix, middles, suffix) };
+}
+
+/** Takes the first place where each middle part fits. A later place is never better, so one pass is enough. */
+function matchesParts(text: string, prefix: string, middles: readonly string[], suffix: string): boolean {
+  if (text.length < prefix.length + suffix.length) return false;
+  if (!text.startsWith(prefix) || !text.endsWith(suffix)) return false;
+  const end = text.length - suffix.length;
+  let from = prefix.length;
+  for (const part of middles) {
+    const at = text.indexOf(part, from);
+    if (at < 0 || at + part.length > end) return false;
+    from = at + part.length;
+  }
+  return true;
+}
+
+/** Compiles a regular expression, which may match anywhere in a text. */
+export function compilePattern(source: string, path: readonly (string | number)[]): CompileResult<Regex> {
+  const result = compileRegex(source);
+  if (result.ok) return compiled(result.regex);
+  const found = `the pattern ${quoted(source)}`;
+  return refused([{ path, found, accepted: 'a regular expression (RE2 syntax)', message: result.problem }]);
+}

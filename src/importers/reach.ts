@@ -5,7 +5,7 @@ import type { LabelSelector, MatchSpec } from '../api/namespace-policy/namespace
 import { validate } from '../schema/validate.ts';
 import type { KubeObject } from '../base/metadata.ts';
 import { compileMatch, matchNamespace } from '../policy/terms/match.ts';
-import { compileGlob } from '../cel/patterns.ts';
+import { compileGlob } from '../cel/regex.ts';
 import { distinct, filled, type Reader } from './reader.ts';
 import { sourceOfGlob } from './name-patterns.ts';
 

@@ -8,8 +8,7 @@ import { labelValue, metadataMapOf, pattern as patternSchema } from '../schema/c
 import type { Infer, TextSchema } from '../schema/schema.ts';
 import { comparedKey, inField, wordOf } from './fields.ts';
 import { everyOperation, ruleForm, type Requirement, type Rule } from './rule.ts';
-import type { Regex } from '../cel/regex.ts';
-import { compilePattern } from '../cel/patterns.ts';
+import { type Regex, compilePattern } from '../cel/regex.ts';
 
 /** Defines what one key requires. The values of labels have a syntax of their own; those of annotations do not. */
 function requiredKeyOf(value: TextSchema) {

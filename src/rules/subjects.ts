@@ -1,5 +1,5 @@
 // rbac.forbiddenSubjects: users, groups and accounts that RoleBindings must not grant to, in any spelling.
-import { compileGlob } from '../cel/patterns.ts';
+import { compileGlob } from '../cel/regex.ts';
 import { alternatives, clipped, quoted } from '../base/text.ts';
 import type { KubeObject } from '../base/metadata.ts';
 import { everyOperation, ruleForm, type ExampleWrite, type RuleViolation } from './rule.ts';

@@ -10,7 +10,7 @@ import type { LookedAt } from '../../src/inspect/explain/looked-at.ts';
 import { accessOf } from '../../src/inspect/input/access.ts';
 import { kubeObjectsOf, stateOfFiles } from '../../src/inspect/input/file-state.ts';
 import type { ExplainedRule, ExplainOutput } from '../../src/inspect/output-schemas/explanation.ts';
-import { plannedState } from '../../src/inspect/plan/planned-state.ts';
+import { plannedState } from '../../src/inspect/input/loaded-state.ts';
 import { readObjects } from '../../src/state/yaml-objects.ts';
 import { fixtureFolders, reviewBody, type CaseRequest } from '../support/admission-case.ts';
 

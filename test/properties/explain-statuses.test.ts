@@ -8,7 +8,7 @@ import { explainProvider } from '../../src/inspect/explain/explain-provider.ts';
 import type { LookedAt } from '../../src/inspect/explain/looked-at.ts';
 import { accessOf } from '../../src/inspect/input/access.ts';
 import type { ExplainedObject } from '../../src/inspect/output-schemas/explanation.ts';
-import { plannedState } from '../../src/inspect/plan/planned-state.ts';
+import { plannedState } from '../../src/inspect/input/loaded-state.ts';
 import type { ProviderKind } from '../../src/api/kinds.ts';
 import { providerId, type ProviderId } from '../../src/policy/terms/provider-id.ts';
 import { memoryState } from '../support/plan-parity.ts';

@@ -1,8 +1,7 @@
 // Reads a state from files, for tests of what commands do with the state of a cluster.
 import { findInstall } from '../../src/cli/input/find-install.ts';
 import type { ClusterState } from '../../src/inspect/input/cluster-state.ts';
-import { kubeObjectsOf, stateOfFiles } from '../../src/inspect/input/file-state.ts';
-import { readObjectFiles } from '../../src/inspect/input/object-files.ts';
+import { kubeObjectsOf, stateOfFiles, readObjectFiles } from '../../src/inspect/input/file-state.ts';
 
 export async function stateIn(...paths: readonly string[]): Promise<ClusterState> {
   const { located, problems } = await readObjectFiles(paths, { stdin: () => Promise.resolve('') });

@@ -20,7 +20,7 @@ import {
   type Resolution,
   Frame,
 } from './compilation.ts';
-import { dottedName } from './name.ts';
+import { dottedName } from './select.ts';
 import { durationFromText, timestampFromText } from '../values/time.ts';
 import type { Type } from '../types/type.ts';
 import { parseFormat, type Clause } from '../library/string-format.ts';

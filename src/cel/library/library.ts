@@ -1,11 +1,9 @@
 // Lists all functions and methods that expressions may call, by name.
 import { conversionFunctions, timeFunctions } from './conversions.ts';
 import { costing, type FunctionDefinition } from './define.ts';
-import { listFunctions, setFunctions } from './collections.ts';
-import { networkFunctions, quantityFunctions, urlFunctions } from './kubernetes-types.ts';
+import { listFunctions, setFunctions, optionalFunctions } from './collections.ts';
+import { networkFunctions, quantityFunctions, urlFunctions, semverFunctions } from './kubernetes-types.ts';
 import { namedFormatFunctions } from './named-formats.ts';
-import { optionalFunctions } from './optionals.ts';
-import { semverFunctions } from './semver.ts';
 import { formatFunctions } from './string-format.ts';
 import { stringFunctions, regexFunctions, sizeFunctions } from './strings.ts';
 

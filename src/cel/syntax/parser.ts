@@ -1,7 +1,7 @@
 // Parses CEL by recursive descent: the operators here, their operands in primary.ts.
 import { type Call, type Node, unexpected } from './ast.ts';
 import { parseMember } from './primary.ts';
-import { TokenStream } from './token-stream.ts';
+import { TokenStream } from './lexer.ts';
 
 export function parse(source: string): Node {
   const tokens = new TokenStream(source);

@@ -8,7 +8,7 @@ import {
   unexpected,
   type LoopForm,
 } from './ast.ts';
-import type { TokenStream } from './token-stream.ts';
+import type { TokenStream } from './lexer.ts';
 import { BOOL, BYTES, DOUBLE, INT, NULL, STRING, UINT, type Type } from '../types/type.ts';
 import { Double, MAX_INT, type Value } from '../values/value.ts';
 

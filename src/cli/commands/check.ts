@@ -5,9 +5,13 @@ import { findingsForGithub, findingsText } from '../../inspect/checks/check-text
 import { checkDefinitions, inPlace } from '../../inspect/checks/file-checks.ts';
 import { checkWrittenObjects } from '../../inspect/checks/written-objects.ts';
 import type { ClusterState } from '../../inspect/input/cluster-state.ts';
-import { kubeObjectsOf, stateOfFiles } from '../../inspect/input/file-state.ts';
+import {
+  kubeObjectsOf,
+  stateOfFiles,
+  readObjectFiles,
+  type ObjectFiles,
+} from '../../inspect/input/file-state.ts';
 import { applied, definitionsIn, loadState } from '../../inspect/input/loaded-state.ts';
-import { readObjectFiles, type ObjectFiles } from '../../inspect/input/object-files.ts';
 import type {
   CheckFinding,
   CheckResults,

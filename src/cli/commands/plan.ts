@@ -2,20 +2,22 @@
 import type { ClusterConnection } from '../../app/cluster-connection.ts';
 import { type KubeObject, nameOf } from '../../base/metadata.ts';
 import type { ClusterState } from '../../inspect/input/cluster-state.ts';
-import { kubeObjectsOf } from '../../inspect/input/file-state.ts';
+import { kubeObjectsOf, readObjectFiles, type ObjectFiles } from '../../inspect/input/file-state.ts';
 import { definitionsIn, namespaceType } from '../../inspect/input/loaded-state.ts';
-import { readObjectFiles, type ObjectFiles } from '../../inspect/input/object-files.ts';
 import type { PlanOutput } from '../../inspect/output-schemas/plan-output.ts';
-import { missingOf, storedObjects, deletedRefs, planScopeOf } from '../../inspect/plan/plan-scope.ts';
-import { planCluster, type PlanRequest } from '../../inspect/plan/plan-cluster.ts';
-import { planMarkdown } from '../../inspect/plan/plan-markdown.ts';
 import {
+  missingOf,
+  storedObjects,
+  deletedRefs,
+  planScopeOf,
   changesAnything,
   deletionsIn,
   isRefused,
   narrowed,
   withoutKnown,
 } from '../../inspect/plan/plan-summary.ts';
+import { planCluster, type PlanRequest } from '../../inspect/plan/plan-cluster.ts';
+import { planMarkdown } from '../../inspect/plan/plan-markdown.ts';
 import { textOfPlan } from '../../inspect/plan/plan-text.ts';
 import { counted } from '../../base/text.ts';
 import { inOrder } from '../../state/located.ts';

@@ -4,13 +4,18 @@ import { nearestWord } from '../../base/nearest.ts';
 import { isDateTime, parseGoDuration } from '../../base/time.ts';
 import { unmanagedText, type LoadedState } from '../../inspect/explain/looked-at.ts';
 import { collectReport, type ExistingObjects } from '../../inspect/report/collect.ts';
-import { narrowedReport, type ReportScope } from '../../inspect/report/narrow.ts';
+import { narrowedReport, type ReportScope } from '../../inspect/report/entries.ts';
 import { openReports } from '../../inspect/report/open-reports.ts';
-import { reportCsv } from '../../inspect/report/report-csv.ts';
+import {
+  reportCsv,
+  emptyText,
+  headingText,
+  textSections,
+  type Grouping,
+} from '../../inspect/report/report-text.ts';
 import { reportHtml } from '../../inspect/report/report-html.ts';
 import { unreadText, type ClusterState, type Need } from '../../inspect/input/cluster-state.ts';
-import { emptyText, headingText, textSections, type Grouping } from '../../inspect/report/report-text.ts';
-import { plannedState } from '../../inspect/plan/planned-state.ts';
+import { plannedState } from '../../inspect/input/loaded-state.ts';
 import type { ReportOutput } from '../../inspect/output-schemas/report-output.ts';
 import { hasAuditableRules } from '../../policy/decide/audit.ts';
 import { roleBindingType, roleType, secretObjectType } from '../../policy/terms/provider-id.ts';

@@ -1,9 +1,9 @@
 // The flag --init of `reeve test`: writes a first suite for each path, and never over a file.
+import { counted } from '../../base/text.ts';
 import { mkdir, stat, writeFile } from 'node:fs/promises';
 import { basename, dirname, extname, join } from 'node:path';
 import { errorCode } from '../../base/kube-error.ts';
 import type { Clock } from '../../base/clock.ts';
-import { amountOf } from '../../inspect/checks/check-text.ts';
 import { firstSuite, type SuitePlace } from '../../inspect/suites/first-suite.ts';
 import { renderFileProblem } from '../../state/located.ts';
 import { findInstall } from '../input/find-install.ts';
@@ -37,7 +37,7 @@ async function initialize(path: string, { stderr, clock }: InitIo): Promise<numb
     stderr(`${place.file} was not written: ${refusal}\n`);
     return 1;
   }
-  stderr(`${place.file}: ${amountOf(suite.tests, 'test')} written\n`);
+  stderr(`${place.file}: ${counted(suite.tests, 'test')} written\n`);
   return 0;
 }
 

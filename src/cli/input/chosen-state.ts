@@ -1,9 +1,8 @@
 // Reads the state that a command looks at: files, a cluster, or a cluster with files on top.
 import type { ClusterConnection } from '../../app/cluster-connection.ts';
 import type { ClusterState, UnreadKind } from '../../inspect/input/cluster-state.ts';
-import { kubeObjectsOf, stateOfFiles } from '../../inspect/input/file-state.ts';
+import { kubeObjectsOf, stateOfFiles, readObjectFiles } from '../../inspect/input/file-state.ts';
 import { applied } from '../../inspect/input/loaded-state.ts';
-import { readObjectFiles } from '../../inspect/input/object-files.ts';
 import type { KubeObject } from '../../base/metadata.ts';
 import type { ApiServerChoice } from '../../kube/auth/find-api-server.ts';
 import { renderFileProblem, type FileProblem } from '../../state/located.ts';

@@ -1,5 +1,5 @@
 // Writes the findings about files: lines for people, and annotations of a pull request.
-import { clipped } from '../../base/text.ts';
+import { clipped, counted } from '../../base/text.ts';
 import { shownFile } from '../../state/located.ts';
 import { unreadText } from '../input/cluster-state.ts';
 import type { CheckFinding, CheckResults } from '../output-schemas/check-results.ts';
@@ -12,7 +12,7 @@ export function findingsText({ findings = [], ...results }: CheckResults): strin
 /** `not checked: 2 Deployments, 1 Service: no policy has rules on this kind`, one line for each reason. */
 function uncheckedLines({ unchecked = [], unread = [] }: CheckResults): readonly string[] {
   const lines = [...Map.groupBy(unchecked, ({ reason }) => reason)].map(([reason, kinds]) => {
-    const amounts = kinds.map(({ kind, count }) => amountOf(count, clipped(kind)));
+    const amounts = kinds.map(({ kind, count }) => counted(count, clipped(kind)));
     return `not checked: ${amounts.join(', ')}: ${reason}`;
   });
   return [...lines, unreadText(unread)].filter((line) => line !== '');
@@ -30,15 +30,10 @@ type Counts = Pick<CheckResults, 'files' | 'documents' | 'problems' | 'warnings'
 
 function countsText({ files = 0, documents = 0, problems = 0, warnings = 0 }: Counts): string {
   const found = [
-    ...(problems === 0 ? [] : [amountOf(problems, 'problem')]),
-    ...(warnings === 0 ? [] : [amountOf(warnings, 'warning')]),
+    ...(problems === 0 ? [] : [counted(problems, 'problem')]),
+    ...(warnings === 0 ? [] : [counted(warnings, 'warning')]),
   ];
-  return `${amountOf(files, 'file')}, ${amountOf(documents, 'document')}: ${found.length === 0 ? 'no problems' : found.join(', ')}`;
-}
-
-/** `1 file`, `2 files`. */
-export function amountOf(count: number, thing: string): string {
-  return `${count} ${thing}${count === 1 ? '' : 's'}`;
+  return `${counted(files, 'file')}, ${counted(documents, 'document')}: ${found.length === 0 ? 'no problems' : found.join(', ')}`;
 }
 
 /** https://docs.github.com/en/actions/reference/workflows-and-actions/workflow-commands#setting-an-error-message */

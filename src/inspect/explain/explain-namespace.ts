@@ -7,8 +7,7 @@ import type { ProviderId } from '../../policy/terms/provider-id.ts';
 import type { LoadedProvider } from '../../state/stored-provider.ts';
 import { withObjects } from '../input/cluster-state.ts';
 import { administrator, judgeWrite, namespaceResource, writtenRequest } from '../input/judged-write.ts';
-import { plannedState } from '../plan/planned-state.ts';
-import { namespaceType } from '../input/loaded-state.ts';
+import { plannedState, namespaceType } from '../input/loaded-state.ts';
 import type { ExplainedProvider, ExplainedRule, ExplainOutput } from '../output-schemas/explanation.ts';
 import {
   sortedProviders,
@@ -18,9 +17,10 @@ import {
   isAbout,
   noNamespace,
   whyUnmanaged,
+  standingsIn,
+  type ObjectStanding,
 } from './looked-at.ts';
 import { explainedPolicy } from './namespace-rules.ts';
-import { standingsIn, type ObjectStanding } from './standings.ts';
 import { usersOf } from './rights.ts';
 
 export async function explainNamespace(name: string, at: LookedAt): Promise<ExplainOutput> {

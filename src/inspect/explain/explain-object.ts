@@ -8,7 +8,7 @@ import { roleBindingType, kindOfProvider, type ProviderId } from '../../policy/t
 import { grantText } from '../input/access.ts';
 import { unlimitedBudget } from '../../policy/terms/budget.ts';
 import { ownershipOf } from '../../policy/plan/observed.ts';
-import { compileGlob } from '../../cel/patterns.ts';
+import { compileGlob } from '../../cel/regex.ts';
 import type { LoadedProvider } from '../../state/stored-provider.ts';
 import { shownProblems } from '../input/loaded-state.ts';
 import type { ExplainedProvider, ExplainOutput } from '../output-schemas/explanation.ts';
@@ -21,9 +21,10 @@ import {
   noNamespace,
   termText,
   whyUnmanaged,
+  standingsIn,
+  type ObjectStanding,
 } from './looked-at.ts';
-import { standingsIn, type ObjectStanding } from './standings.ts';
-import type { ObjectTarget } from './target.ts';
+import type { ObjectTarget } from '../input/object-names.ts';
 
 export async function explainObject(target: ObjectTarget, at: LookedAt): Promise<ExplainOutput> {
   const { type, namespace, name } = target;

@@ -21,10 +21,9 @@ import { namespaceQuota } from '../../rules/namespace-quota.ts';
 import { problemsText } from '../../state/stored-provider.ts';
 import { namespaceType } from '../input/loaded-state.ts';
 import type { ExplainedObject, ExplainedRule, ExplainOutput } from '../output-schemas/explanation.ts';
-import type { LookedAt } from './looked-at.ts';
+import { type LookedAt, standingsIn } from './looked-at.ts';
 import { explainedPolicy } from './namespace-rules.ts';
 import { rightsOf, usersOf } from './rights.ts';
-import { standingsIn } from './standings.ts';
 
 export async function explainProvider(id: ProviderId, at: LookedAt): Promise<ExplainOutput> {
   const { state, cluster, now } = at;

@@ -17,7 +17,15 @@ import {
 } from '../../policy/terms/provider-id.ts';
 import type { ClusterState } from '../input/cluster-state.ts';
 import { assumedAccount } from '../input/file-state.ts';
-import { applied, applyTo, namespaceType, shownProblems, type AppliedObject } from '../input/loaded-state.ts';
+import {
+  applied,
+  applyTo,
+  namespaceType,
+  shownProblems,
+  type AppliedObject,
+  plannedState,
+  type PlannedState,
+} from '../input/loaded-state.ts';
 import type {
   PlanChange,
   PlannedNamespace,
@@ -28,7 +36,6 @@ import { previewNamespace, previewProvider, resourceOfReeve } from './admission-
 import { namespaceRows, repairRows } from './plan-namespace.ts';
 import { countsOf, knownIn, orderedRows } from './plan-summary.ts';
 import { plannedViolations, type JudgedObjects } from './planned-violations.ts';
-import { plannedState, type PlannedState } from './planned-state.ts';
 import { plannedObject } from './step-rows.ts';
 import { auditNamespace } from '../../policy/decide/audit.ts';
 import { withNamespaceDefaults } from '../../policy/decide/mutate.ts';

@@ -18,9 +18,8 @@ import {
 import type { Violation } from '../../policy/terms/review.ts';
 import { judgingParts } from '../../reconcile/audit/audit-sweeps.ts';
 import { auditedResources, keyOf, violationsByPolicy } from '../../reconcile/audit/object-audit.ts';
-import { namespaceType } from '../input/loaded-state.ts';
+import { namespaceType, type PlannedState } from '../input/loaded-state.ts';
 import type { PlannedViolation, PolicyViolations } from '../output-schemas/plan-output.ts';
-import type { PlannedState } from './planned-state.ts';
 import { plannedObject } from './step-rows.ts';
 
 /** The objects of a kind, each once, or why they are not known. Secrets may come page by page. */

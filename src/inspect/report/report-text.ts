@@ -1,5 +1,5 @@
 // Writes a report for people: one table for each section, namespace or team, with one row for each cause.
-import { listed } from '../../base/text.ts';
+import { listed, clipped } from '../../base/text.ts';
 import type { ReportEntry, ReportOutput } from '../output-schemas/report-output.ts';
 import { untilText, type ReportSection, compareTexts, objectText } from './entries.ts';
 
@@ -143,4 +143,53 @@ function groupedBy(
 ): readonly (readonly [name: string, entries: readonly ReportEntry[]])[] {
   const groups = [...Map.groupBy(entries, (entry) => entry[field] ?? '')];
   return groups.toSorted(([a], [b]) => Number(a === '') - Number(b === '') || compareTexts(a, b));
+}
+
+// Writes a report as CSV: one row for each entry. https://www.rfc-editor.org/rfc/rfc4180
+
+const csvColumns: readonly (readonly [title: string, cellOf: (entry: ReportEntry) => string | undefined])[] =
+  [
+    ['section', ({ section }) => section],
+    ['policy', ({ policy }) => policy],
+    ['namespace', ({ namespace }) => namespace],
+    ['kind', ({ object }) => object?.kind],
+    ['name', ({ object }) => object?.name],
+    ['rule', ({ rule }) => rule],
+    ['path', ({ path }) => path],
+    ['found', ({ found }) => found],
+    ['accepted', ({ accepted }) => accepted],
+    ['reason', ({ reason }) => reason],
+    ['message', ({ message }) => message],
+    ['until', ({ until }) => until],
+    ['actions', ({ actions }) => actions],
+    ['contact', ({ contact }) => contact],
+    ['team', ({ team }) => team],
+    ['labels', ({ labels }) => labels && labelsText(labels)],
+    ['written', ({ written }) => written],
+  ];
+
+/** Longer than any message of Reeve. */
+const maxField = 40_000;
+
+export function reportCsv({ entries }: ReportOutput): string {
+  const rows = [
+    csvColumns.map(([title]) => title),
+    ...entries.map((entry) => csvColumns.map(([, cellOf]) => cellOf(entry) ?? '')),
+  ];
+  return rows.map((row) => `${row.map(csvField).join(',')}\n`).join('');
+}
+
+/** `env=prod,team=red`: as a label selector of kubectl. */
+function labelsText(labels: Readonly<Record<string, string>>): string {
+  return Object.entries(labels)
+    .map(([key, value]) => `${key}=${value}`)
+    .toSorted()
+    .join(',');
+}
+
+/** A spreadsheet would calculate a text that begins like a formula. https://owasp.org/www-community/attacks/CSV_Injection */
+function csvField(text: string): string {
+  const printable = clipped(text, maxField);
+  const plain = /^[=+\-@\uFF1D\uFF0B\uFF0D\uFF20]/.test(printable) ? `'${printable}` : printable;
+  return /[",]/.test(plain) ? `"${plain.replaceAll('"', '""')}"` : plain;
 }

@@ -19,9 +19,8 @@ import { cliApiVersion, useVerb } from '../../schema/names.ts';
 import type { FileProblem } from '../../state/located.ts';
 import { readObjects } from '../../state/yaml-objects.ts';
 import { namespaceType } from '../input/loaded-state.ts';
-import { exactPattern } from './expectations.ts';
+import { exactPattern, outcomeOf, type Outcome } from './outcome.ts';
 import { loadSuite, type FindInstall, type LoadedSuite, type SuiteLoading } from './load-suite.ts';
-import { outcomeOf, type Outcome } from './outcome.ts';
 import { objectNameOf } from '../input/provided-objects.ts';
 import { suiteKind, type Expectations, type Suite, type SuiteRequest, type SuiteTest } from './suite.ts';
 

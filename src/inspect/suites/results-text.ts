@@ -1,7 +1,7 @@
 // Writes the results of tests: lines for people, and annotations of a pull request.
-import { clipped } from '../../base/text.ts';
+import { clipped, counted } from '../../base/text.ts';
 import { renderFileProblem, shownFile } from '../../state/located.ts';
-import { amountOf, githubAnnotation } from '../checks/check-text.ts';
+import { githubAnnotation } from '../checks/check-text.ts';
 import type {
   CoverageGap,
   SuiteResult,
@@ -70,9 +70,9 @@ function resultCounts({ passed, failed, suites }: TestResults): string {
   const counts = [
     `${passed} passed`,
     ...(failed === 0 ? [] : [`${failed} failed`]),
-    ...(broken === 0 ? [] : [`${amountOf(broken, 'suite')} could not run`]),
+    ...(broken === 0 ? [] : [`${counted(broken, 'suite')} could not run`]),
   ];
-  return `${amountOf(passed + failed, 'test')} in ${amountOf(suites.length, 'suite')}: ${counts.join(', ')}`;
+  return `${counted(passed + failed, 'test')} in ${counted(suites.length, 'suite')}: ${counts.join(', ')}`;
 }
 
 /** One line for each policy. */

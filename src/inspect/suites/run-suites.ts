@@ -4,12 +4,20 @@ import { clipped } from '../../base/text.ts';
 import { renderPath } from '../../base/problem.ts';
 import type { FileProblem } from '../../state/located.ts';
 import type { LocatedObject } from '../../state/yaml-objects.ts';
-import type { SuiteResult, TestFailure, TestResult, TestResults } from '../output-schemas/test-results.ts';
-import { Coverage } from './coverage.ts';
-import { mismatchesOf } from './expectations.ts';
+import type {
+  SuiteResult,
+  TestFailure,
+  TestResult,
+  TestResults,
+  CoverageGap,
+} from '../output-schemas/test-results.ts';
+import { mismatchesOf, outcomeOf } from './outcome.ts';
 import { loadSuite, problemAt, type FindInstall, type LoadedSuite } from './load-suite.ts';
-import { outcomeOf } from './outcome.ts';
 import { operationOf } from './requests.ts';
+import type { CompiledPolicy } from '../../policy/compile/compile-policy.ts';
+import type { ProviderDefinition } from '../../policy/compile/load-provider.ts';
+import type { RuleOutcome, Trace } from '../../policy/terms/review.ts';
+import { everyOperation, type Operation, type RuleTraits } from '../../rules/rule.ts';
 
 export interface RunOptions {
   readonly findInstall: FindInstall;
@@ -76,4 +84,61 @@ async function runTest(
     return { path: renderPath(path), expected, found, line: place.line, column: place.column };
   });
   return { name: test.name, line, column, passed: failures.length === 0, failures };
+}
+
+// Collects which rules the tests reach: refused, allowed, or never asked.
+
+interface Reached {
+  readonly traits: RuleTraits;
+  isRefused: boolean;
+  isAllowed: boolean;
+}
+
+export class Coverage {
+  readonly #policies = new Map<string, Map<string, Reached>>();
+
+  addAll(providers: readonly ProviderDefinition[]): void {
+    for (const { kind, compiled } of providers) if (kind === 'NamespacePolicy') this.add(compiled);
+  }
+
+  /** Adds the rules of a policy, and none of them is reached. */
+  add(policy: CompiledPolicy): void {
+    const rules = this.#policies.get(policy.name) ?? new Map<string, Reached>();
+    this.#policies.set(policy.name, rules);
+    for (const { id, traits } of Object.values(policy.rules).flat())
+      if (!rules.has(id)) rules.set(id, { traits, isRefused: false, isAllowed: false });
+  }
+
+  /** `operation`: undefined for an audit. */
+  trace(operation: Operation | undefined): Trace {
+    return ({ policy, rule, kind, fresh, old }: RuleOutcome) => {
+      const reached = this.#policies.get(policy)?.get(rule);
+      if (reached === undefined || kind !== 'judged') return;
+      if (fresh.length > 0) reached.isRefused = true;
+      else if (old.length === 0 && isShown(reached.traits, operation)) reached.isAllowed = true;
+    };
+  }
+
+  /** By policy, in the order of its rules. */
+  gaps(): readonly CoverageGap[] {
+    const policies = [...this.#policies].toSorted(([a], [b]) => (a < b ? -1 : 1));
+    return policies.flatMap(([policy, rules]) =>
+      [...rules].flatMap(([rule, reached]) => {
+        const gap = gapOf(reached);
+        return gap === undefined ? [] : [{ policy, rule, gap }];
+      }),
+    );
+  }
+}
+
+/** Other writes never violate the rule, so they show nothing. */
+function isShown({ operations }: RuleTraits, operation: Operation | undefined): boolean {
+  return operation === undefined ? operations === everyOperation : operations.includes(operation);
+}
+
+function gapOf({ traits, isRefused, isAllowed }: Reached): CoverageGap['gap'] | undefined {
+  // Reeve fulfills some rules by itself, so a refusal is rare.
+  if (isAllowed && (isRefused || traits.isFulfilled === true)) return undefined;
+  if (isRefused) return 'never allowed';
+  return isAllowed ? 'never refused' : 'never evaluated';
 }

@@ -6,7 +6,7 @@ import { nearestWord } from '../../base/nearest.ts';
 import { renderPath, type Path } from '../../base/problem.ts';
 import { alternatives, clipped, quoted } from '../../base/text.ts';
 import type { CompiledMatch } from './match.ts';
-import { compileGlob } from '../../cel/patterns.ts';
+import { compileGlob } from '../../cel/regex.ts';
 
 /** The match as it is written, with its path: `spec.match`. */
 interface WrittenTerms {

@@ -9,7 +9,7 @@ import { type KubeObject, labelsOf, nameOf, valueOf, withMetadata } from '../../
 import { compileExpression, type Expression } from '../../cel/expression.ts';
 import { unlimitedBudget, type Budget } from './budget.ts';
 import { allOf, compiled, mapped, refused, type CompileResult } from '../../base/problem.ts';
-import { compileGlob, type Glob } from '../../cel/patterns.ts';
+import { compileGlob, type Glob } from '../../cel/regex.ts';
 import type { RuleId } from '../../rules/rules.ts';
 import { namespaceNameLabel } from '../../schema/names.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { compileGlob } from '../../../src/cel/patterns.ts';
+import { compileGlob } from '../../../src/cel/regex.ts';
 
 test.for([
   ['team-a', 'team-a', true],

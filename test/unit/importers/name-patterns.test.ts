@@ -3,7 +3,7 @@ import { array, assert, constantFrom, property, string } from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { namePattern, type Anchoring } from '../../../src/importers/name-patterns.ts';
 import { propertyRuns } from '../../support/property-runs.ts';
-import { compileGlob } from '../../../src/cel/patterns.ts';
+import { compileGlob } from '../../../src/cel/regex.ts';
 
 const globs: readonly (readonly [text: string, anchoring: Anchoring, globs: string])[] = [
   ['shop', 'whole', 'shop'],

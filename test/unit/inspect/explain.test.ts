@@ -8,7 +8,7 @@ import type { LookedAt } from '../../../src/inspect/explain/looked-at.ts';
 import { usersOf } from '../../../src/inspect/explain/rights.ts';
 import { accessOf } from '../../../src/inspect/input/access.ts';
 import { clusterState } from '../../../src/inspect/input/cluster-state.ts';
-import { plannedState } from '../../../src/inspect/plan/planned-state.ts';
+import { plannedState } from '../../../src/inspect/input/loaded-state.ts';
 import type { KubeObject } from '../../../src/base/metadata.ts';
 
 const forbidden = 'this account may not read it';

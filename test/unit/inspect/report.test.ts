@@ -5,7 +5,7 @@ import { ownMember } from '../../../src/base/json.ts';
 import { untilText, cellsOf, inReportOrder } from '../../../src/inspect/report/entries.ts';
 import { limited, reportHtml } from '../../../src/inspect/report/report-html.ts';
 import { isSameReport, openReports } from '../../../src/inspect/report/open-reports.ts';
-import { reportCsv } from '../../../src/inspect/report/report-csv.ts';
+import { reportCsv } from '../../../src/inspect/report/report-text.ts';
 import { unreadText } from '../../../src/inspect/input/cluster-state.ts';
 import {
   reportSections,

@@ -4,9 +4,8 @@ import { findInstall } from '../../../src/cli/input/find-install.ts';
 import type { KubeObject } from '../../../src/base/metadata.ts';
 import { checkWrittenObjects } from '../../../src/inspect/checks/written-objects.ts';
 import { clusterState } from '../../../src/inspect/input/cluster-state.ts';
-import { kubeObjectsOf } from '../../../src/inspect/input/file-state.ts';
+import { kubeObjectsOf, readObjectFiles } from '../../../src/inspect/input/file-state.ts';
 import { applied } from '../../../src/inspect/input/loaded-state.ts';
-import { readObjectFiles } from '../../../src/inspect/input/object-files.ts';
 
 const policy = (name: string, spec: object): KubeObject => ({
   apiVersion: 'reeve.dev/v1alpha1',

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { registriesOf, registryHost, hasRepeatedKey } from '../../../src/rules/docker-config.ts';
+import { registriesOf, registryHost, hasRepeatedKey } from '../../../src/rules/secret-docker-config.ts';
 
 test.for([
   ['registry.example.com', 'registry.example.com'],

@@ -2,7 +2,7 @@
 import { describe, expect, expectTypeOf, test } from 'vitest';
 import { explainedPolicy, type PolicyDefinition } from '../../../src/inspect/explain/namespace-rules.ts';
 import type { LookedAt } from '../../../src/inspect/explain/looked-at.ts';
-import { Coverage } from '../../../src/inspect/suites/coverage.ts';
+import { Coverage } from '../../../src/inspect/suites/run-suites.ts';
 import { examplesOf } from '../../../src/inspect/suites/first-suite.ts';
 import { compileRules } from '../../../src/policy/compile/compile-rules.ts';
 import { everyOperation, ruleForm, type Rule, type RuleForm } from '../../../src/rules/rule.ts';

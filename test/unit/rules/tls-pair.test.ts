@@ -1,7 +1,7 @@
 // Which private keys are read at all: those of TLS, and no others, however long it would take to read them.
 import { generateKeyPairSync } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { readCertificate, readPrivateKey } from '../../../src/rules/tls-pair.ts';
+import { readCertificate, readPrivateKey } from '../../../src/rules/secret-tls.ts';
 
 function value(text: string) {
   return { kind: 'bytes', bytes: Buffer.from(text) } as const;

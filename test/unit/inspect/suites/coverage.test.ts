@@ -1,6 +1,6 @@
 // Coverage names each rule that no test refuses, allows or reaches.
 import { expect, test } from 'vitest';
-import { Coverage } from '../../../../src/inspect/suites/coverage.ts';
+import { Coverage } from '../../../../src/inspect/suites/run-suites.ts';
 import type { RuleOutcome } from '../../../../src/policy/terms/review.ts';
 import type { Operation } from '../../../../src/rules/rule.ts';
 import { aPolicy } from '../../../support/engine.ts';

@@ -1,7 +1,6 @@
 // How expectations change so that they are the answers of today.
 import { expect, test } from 'vitest';
-import { mismatchesOf } from '../../../../src/inspect/suites/expectations.ts';
-import type { Outcome } from '../../../../src/inspect/suites/outcome.ts';
+import { mismatchesOf, type Outcome } from '../../../../src/inspect/suites/outcome.ts';
 import type { Expectations } from '../../../../src/inspect/suites/suite.ts';
 import { updatesOf } from '../../../../src/inspect/suites/update-suites.ts';
 

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { compileGlob } from '../../../../src/cel/patterns.ts';
+import { compileGlob } from '../../../../src/cel/regex.ts';
 import { matchNamespace, type CompiledMatch } from '../../../../src/policy/terms/match.ts';
 import { ProviderIndex } from '../../../../src/policy/compile/snapshot.ts';
 import { compileSelector } from '../../../../src/api/selector.ts';
