@@ -275,6 +275,7 @@ describe('taking fields back', () => {
     expect(world.managers).toEqual([]);
     const same = new World().reeve([wants(a, ['one'])]).apply('gitops', pull('one'));
     expect(same.reeve([]).fields).toEqual(['one']);
+    expect(same.apply('gitops', {}).fields).toEqual([]);
   });
 
   test('fields of a policy that no longer exists stay, because nothing says whose they are', () => {
