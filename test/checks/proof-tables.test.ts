@@ -37,18 +37,16 @@ describe('a test named in test/checks/proofs.yaml exists', () => {
   });
 });
 
-describe('problems of a row', () => {
-  const at = (path: string): Proof => ({ path, title: 'x', rows: ['security: a'] });
+const at = (path: string): Proof => ({ path, title: 'x', rows: ['security: a'] });
 
-  test.for([
-    [[], ['no test proves it']],
-    [[{ ...at('test/e2e/a.test.ts'), rows: ['security: b'] }], ['no test proves it']],
-    [[at('test/unit/a.test.ts')], ['none of its tests runs on a real control plane']],
-    [[at('test/unit/a.test.ts'), at('test/e2e/a.test.ts')], []],
-    [[at('test/contract/a.test.ts')], []],
-  ] as const)('a row with the tests %j has the expected problems', ([tests, problems]) => {
-    expect(rowProblems('security: a', tests)).toEqual(problems);
-  });
+test.for([
+  [[], ['no test proves it']],
+  [[{ ...at('test/e2e/a.test.ts'), rows: ['security: b'] }], ['no test proves it']],
+  [[at('test/unit/a.test.ts')], ['none of its tests runs on a real control plane']],
+  [[at('test/unit/a.test.ts'), at('test/e2e/a.test.ts')], []],
+  [[at('test/contract/a.test.ts')], []],
+] as const)('a row with the tests %j has the expected problems', ([tests, problems]) => {
+  expect(rowProblems('security: a', tests)).toEqual(problems);
 });
 
 describe('problems of an entry', () => {

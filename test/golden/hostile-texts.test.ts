@@ -2,7 +2,7 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { runCommand } from '../support/run-command.ts';
 
 const inOneLine = '=1+1 ##[error]old <script>alert(1)</script> | `code` @all';
@@ -107,30 +107,28 @@ const commands: readonly (readonly string[])[] = [
   ['import', 'capsule', '-f', 'BROKEN'],
 ];
 
-describe('a hostile text in every place', () => {
-  const shown = (args: readonly string[]): string =>
-    args.map((each) => each.replaceAll(/[^-\w/. ]/g, '').slice(0, 20)).join(' ');
-  test.each(commands.map((args) => [shown(args), args] as const))(
-    'reeve %s prints nothing that a terminal, page, spreadsheet or pipeline obeys',
-    async (_, args) => {
-      const { stdout, stderr } = await printedBy(
-        args.map((each) => each.replace('BROKEN', broken).replace('WHOLE', whole)),
-      );
-      const format = args.at(-1);
-      expect(stdout + stderr).not.toBe('');
-      for (const printed of [stdout, stderr]) {
-        // oxlint-disable-next-line no-control-regex -- these are what must not be printed
-        expect(printed).not.toMatch(/[\u0000-\u0008\u000B-\u001F\u007F-\u009F\u202A-\u202E\u2066-\u2069]/);
-        expect(printed).not.toMatch('##[');
-        const ours = format === 'github' ? /^::(?:error|warning|notice)(?: file=[^\n]*)?::/ : /$^/;
-        const orders = printed
-          .split('\n')
-          .filter((line) => /^\s*::[\w-]+[^\n]*::/.test(line) && !ours.test(line));
-        expect(orders).toEqual([]);
-        expect(printed).not.toMatch(/^\s*::error file=a,line=1::/m);
-      }
-      if (['html', 'markdown', 'junit'].includes(format ?? '')) expect(stdout).not.toMatch('<script>alert');
-      if (format === 'csv') expect(stdout).not.toMatch(/(?:^|,)"?=1/m);
-    },
-  );
-});
+const shown = (args: readonly string[]): string =>
+  args.map((each) => each.replaceAll(/[^-\w/. ]/g, '').slice(0, 20)).join(' ');
+test.each(commands.map((args) => [shown(args), args] as const))(
+  'reeve %s prints nothing that a terminal, page, spreadsheet or pipeline obeys',
+  async (_, args) => {
+    const { stdout, stderr } = await printedBy(
+      args.map((each) => each.replace('BROKEN', broken).replace('WHOLE', whole)),
+    );
+    const format = args.at(-1);
+    expect(stdout + stderr).not.toBe('');
+    for (const printed of [stdout, stderr]) {
+      // oxlint-disable-next-line no-control-regex -- these are what must not be printed
+      expect(printed).not.toMatch(/[\u0000-\u0008\u000B-\u001F\u007F-\u009F\u202A-\u202E\u2066-\u2069]/);
+      expect(printed).not.toMatch('##[');
+      const ours = format === 'github' ? /^::(?:error|warning|notice)(?: file=[^\n]*)?::/ : /$^/;
+      const orders = printed
+        .split('\n')
+        .filter((line) => /^\s*::[\w-]+[^\n]*::/.test(line) && !ours.test(line));
+      expect(orders).toEqual([]);
+      expect(printed).not.toMatch(/^\s*::error file=a,line=1::/m);
+    }
+    if (['html', 'markdown', 'junit'].includes(format ?? '')) expect(stdout).not.toMatch('<script>alert');
+    if (format === 'csv') expect(stdout).not.toMatch(/(?:^|,)"?=1/m);
+  },
+);

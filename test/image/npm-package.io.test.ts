@@ -3,7 +3,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { bundleProgram } from '../../build/bundle.ts';
 
 const root = resolve(import.meta.dirname, '../..');
@@ -64,31 +64,29 @@ test('nothing else is installed with the package', () => {
   expect(readdirSync(join(app, 'node_modules')).filter((name) => !name.startsWith('.'))).toEqual(['reeve']);
 });
 
-describe('the installed package', () => {
-  test('the installed package works with npx', () => {
-    expect(run('npx', '--no-install', 'reeve', '--help').stdout).toContain('Usage: reeve COMMAND');
-    const policies = join(app, 'node_modules/reeve/manifests/samples/first-steps');
-    const checked = run('npx', '--no-install', 'reeve', 'check', '-f', policies);
-    expect(checked).toMatchObject({ status: 0, stderr: '' });
-  });
+test('the installed package works with npx', () => {
+  expect(run('npx', '--no-install', 'reeve', '--help').stdout).toContain('Usage: reeve COMMAND');
+  const policies = join(app, 'node_modules/reeve/manifests/samples/first-steps');
+  const checked = run('npx', '--no-install', 'reeve', 'check', '-f', policies);
+  expect(checked).toMatchObject({ status: 0, stderr: '' });
+});
 
-  test('the installed package is a plugin of kubectl, which kubectl completes', () => {
-    expect(run('kubectl', 'reeve', '--help').stdout).toContain('Usage: kubectl reeve COMMAND');
-    expect(run('kubectl', 'reeve', 'check', '--help').stdout).toContain('  kubectl reeve check -f policies/');
-    expect(run('kubectl', '__complete', 'reeve', 'unin').stdout).toMatch(/^uninstall\t/);
-  });
+test('the installed package is a plugin of kubectl, which kubectl completes', () => {
+  expect(run('kubectl', 'reeve', '--help').stdout).toContain('Usage: kubectl reeve COMMAND');
+  expect(run('kubectl', 'reeve', 'check', '--help').stdout).toContain('  kubectl reeve check -f policies/');
+  expect(run('kubectl', '__complete', 'reeve', 'unin').stdout).toMatch(/^uninstall\t/);
+});
 
-  test('the installed package plays the demo of the sandbox', () => {
-    expect(run('reeve', 'up', '--demo', '--json')).toMatchObject({ status: 0 });
-  });
+test('the installed package plays the demo of the sandbox', () => {
+  expect(run('reeve', 'up', '--demo', '--json')).toMatchObject({ status: 0 });
+});
 
-  test('the installed package finds the manifests of an uninstall', () => {
-    const closed = join(folder, 'kubeconfig');
-    const clusters = [{ name: 'c', cluster: { server: 'https://127.0.0.1:1' } }];
-    const contexts = [{ name: 'c', context: { cluster: 'c', user: 'u' } }];
-    const users = [{ name: 'u', user: { token: 'none' } }];
-    writeFileSync(closed, JSON.stringify({ clusters, contexts, users, 'current-context': 'c' }));
-    const { stderr } = run('reeve', 'uninstall', '--yes', '--kubeconfig', closed);
-    expect(stderr).toContain('ECONNREFUSED');
-  });
+test('the installed package finds the manifests of an uninstall', () => {
+  const closed = join(folder, 'kubeconfig');
+  const clusters = [{ name: 'c', cluster: { server: 'https://127.0.0.1:1' } }];
+  const contexts = [{ name: 'c', context: { cluster: 'c', user: 'u' } }];
+  const users = [{ name: 'u', user: { token: 'none' } }];
+  writeFileSync(closed, JSON.stringify({ clusters, contexts, users, 'current-context': 'c' }));
+  const { stderr } = run('reeve', 'uninstall', '--yes', '--kubeconfig', closed);
+  expect(stderr).toContain('ECONNREFUSED');
 });

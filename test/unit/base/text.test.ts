@@ -18,17 +18,15 @@ describe('clipped', () => {
   });
 });
 
-describe('alternatives', () => {
-  it.each([
-    [[], undefined, ''],
-    [['a'], undefined, 'a'],
-    [['a', 'b'], undefined, 'a or b'],
-    [['a', 'b', 'c'], undefined, 'a, b or c'],
-    [['a', 'b', 'c'], 2, 'a, b or 1 more'],
-    [Array.from('abcdefghijkl'), undefined, 'a, b, c, d, e, f, g, h, i, j or 2 more'],
-  ])('%j has its text when at most %s are shown', (words, shown, text) => {
-    expect(alternatives(words, shown)).toBe(text);
-  });
+test.each([
+  [[], undefined, ''],
+  [['a'], undefined, 'a'],
+  [['a', 'b'], undefined, 'a or b'],
+  [['a', 'b', 'c'], undefined, 'a, b or c'],
+  [['a', 'b', 'c'], 2, 'a, b or 1 more'],
+  [Array.from('abcdefghijkl'), undefined, 'a, b, c, d, e, f, g, h, i, j or 2 more'],
+])('%j has its text when at most %s are shown', (words, shown, text) => {
+  expect(alternatives(words, shown)).toBe(text);
 });
 
 describe('describeValue', () => {

@@ -1,5 +1,5 @@
 // Checks the formats of durations and dates.
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, test } from 'vitest';
 import { isDateTime, parseDuration, parseGoDuration } from '../../../src/base/time.ts';
 
 describe('parseDuration', () => {
@@ -23,26 +23,24 @@ describe('parseDuration', () => {
   });
 });
 
-describe('isDateTime', () => {
-  it.each([
-    ['2027-01-31T00:00:00Z', true],
-    ['2027-01-31T23:59:59.123456789Z', true],
-    ['2027-01-31T00:00:00+01:00', true],
-    ['2028-02-29T00:00:00Z', true],
-    ['2027-02-29T00:00:00Z', false],
-    ['2027-13-01T00:00:00Z', false],
-    ['2027-00-01T00:00:00Z', false],
-    ['2027-01-00T00:00:00Z', false],
-    ['2027-01-31T24:00:00Z', false],
-    ['2027-01-31T00:00:60Z', false],
-    ['2027-01-31t00:00:00z', false],
-    ['2027-01-31T00:00:00', false],
-    ['2027-01-31', false],
-    ['tomorrow', false],
-  ])('%s is a date and time: %s', (text, valid) => {
-    expect(isDateTime(text)).toBe(valid);
-    expect(valid && Number.isNaN(Date.parse(text))).toBe(false);
-  });
+test.each([
+  ['2027-01-31T00:00:00Z', true],
+  ['2027-01-31T23:59:59.123456789Z', true],
+  ['2027-01-31T00:00:00+01:00', true],
+  ['2028-02-29T00:00:00Z', true],
+  ['2027-02-29T00:00:00Z', false],
+  ['2027-13-01T00:00:00Z', false],
+  ['2027-00-01T00:00:00Z', false],
+  ['2027-01-00T00:00:00Z', false],
+  ['2027-01-31T24:00:00Z', false],
+  ['2027-01-31T00:00:60Z', false],
+  ['2027-01-31t00:00:00z', false],
+  ['2027-01-31T00:00:00', false],
+  ['2027-01-31', false],
+  ['tomorrow', false],
+])('%s is a date and time: %s', (text, valid) => {
+  expect(isDateTime(text)).toBe(valid);
+  expect(valid && Number.isNaN(Date.parse(text))).toBe(false);
 });
 
 describe('parseGoDuration', () => {

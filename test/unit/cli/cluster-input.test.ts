@@ -1,5 +1,5 @@
 // The state of a cluster: what is listed for which need, and what a refused list means.
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { ClusterConnection } from '../../../src/app/cluster-connection.ts';
 import { KubeError } from '../../../src/base/kube-error.ts';
 import { readCluster } from '../../../src/cli/input/cluster-input.ts';
@@ -115,46 +115,44 @@ test('the source of a share in files is read as well', async () => {
   expect(state.find(secretType, 'reeve-shared', 'new')).toBeDefined();
 });
 
-describe('a list that is refused', () => {
-  test('a refused list is unread, and never counts as "there are none"', async () => {
-    const state = await cluster({ '/api/v1/namespaces': refused(403, 'Forbidden') }).read('namespaces');
-    expect(state.unread).toEqual([{ kind: 'Namespace', reason: 'this account may not read it' }]);
-    expect(state.isServed(namespaceType)).toBe(true);
-  });
+test('a refused list is unread, and never counts as "there are none"', async () => {
+  const state = await cluster({ '/api/v1/namespaces': refused(403, 'Forbidden') }).read('namespaces');
+  expect(state.unread).toEqual([{ kind: 'Namespace', reason: 'this account may not read it' }]);
+  expect(state.isServed(namespaceType)).toBe(true);
+});
 
-  test('a list of a kind that is not served is empty', async () => {
-    const state = await cluster({}, ['Namespace']).read('namespaces');
-    expect(state.unread).toEqual([]);
-    expect(state.isServed(namespaceType)).toBe(false);
-  });
+test('a list of a kind that is not served is empty', async () => {
+  const state = await cluster({}, ['Namespace']).read('namespaces');
+  expect(state.unread).toEqual([]);
+  expect(state.isServed(namespaceType)).toBe(false);
+});
 
-  test('a refused list is named once, however often its kind is listed', async () => {
-    const answers = { '/api/v1/secrets': refused(403, 'Forbidden') };
-    const state = await cluster(answers).read('secrets', 'own-secrets');
-    expect(state.unread).toEqual([{ kind: 'Secret', reason: 'this account may not read it' }]);
-  });
+test('a refused list is named once, however often its kind is listed', async () => {
+  const answers = { '/api/v1/secrets': refused(403, 'Forbidden') };
+  const state = await cluster(answers).read('secrets', 'own-secrets');
+  expect(state.unread).toEqual([{ kind: 'Secret', reason: 'this account may not read it' }]);
+});
 
-  test('a list of a kind that the sandbox does not store is empty', async () => {
-    const answers = { '/apis/apps/v1/deployments': refused(501, 'NotImplemented') };
-    expect((await cluster(answers).read('namespaces')).unread).toEqual([]);
-  });
+test('a list of a kind that the sandbox does not store is empty', async () => {
+  const answers = { '/apis/apps/v1/deployments': refused(501, 'NotImplemented') };
+  expect((await cluster(answers).read('namespaces')).unread).toEqual([]);
+});
 
-  test.each([
-    [404, 'NotFound'],
-    [501, 'NotImplemented'],
-  ])('a list that is refused with %i (%s) is of a kind that is not served', async (code, reason) => {
-    const state = await cluster({ '/api/v1/namespaces': refused(code, reason) }).read('namespaces');
-    expect(state.unread).toEqual([]);
-    expect(state.isServed(namespaceType)).toBe(false);
-  });
+test.each([
+  [404, 'NotFound'],
+  [501, 'NotImplemented'],
+])('a list that is refused with %i (%s) is of a kind that is not served', async (code, reason) => {
+  const state = await cluster({ '/api/v1/namespaces': refused(code, reason) }).read('namespaces');
+  expect(state.unread).toEqual([]);
+  expect(state.isServed(namespaceType)).toBe(false);
+});
 
-  test.each([
-    [0, 'ECONNREFUSED'],
-    [401, 'Unauthorized'],
-  ])('a list that is refused with %i (%s) ends the command', async (code, reason) => {
-    const reading = cluster({ '/api/v1/namespaces': refused(code, reason) }).read('namespaces');
-    await expect(reading).rejects.toThrow(reason);
-  });
+test.each([
+  [0, 'ECONNREFUSED'],
+  [401, 'Unauthorized'],
+])('a list that is refused with %i (%s) ends the command', async (code, reason) => {
+  const reading = cluster({ '/api/v1/namespaces': refused(code, reason) }).read('namespaces');
+  await expect(reading).rejects.toThrow(reason);
 });
 
 test('the flags of the Deployments say which kinds are listed', async () => {

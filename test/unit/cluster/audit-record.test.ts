@@ -1,5 +1,5 @@
 // A write is a request that changed a resourceVersion, and each is counted once.
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { AuditParser, writesOf } from '../../cluster/audit-record.ts';
 import type { AuditRecord } from '../../cluster/audit-record.ts';
 
@@ -32,79 +32,73 @@ function read(events: readonly Json[]): readonly AuditRecord[] {
   return events.map((one) => parser.parse(JSON.stringify(one)));
 }
 
-describe('changes', () => {
-  test.for([
-    ['a create', [event('create', secret('1'))], [1]],
-    ['an update', [event('create', secret('1')), event('update', secret('2'))], [1, 1]],
-    ['a patch that changes nothing', [event('create', secret('1')), event('patch', secret('1'))], [1, 0]],
+test.for([
+  ['a create', [event('create', secret('1'))], [1]],
+  ['an update', [event('create', secret('1')), event('update', secret('2'))], [1, 1]],
+  ['a patch that changes nothing', [event('create', secret('1')), event('patch', secret('1'))], [1, 0]],
+  [
+    'the same version of another object',
+    [event('create', secret('1')), event('create', secret('1', { uid: 'u2' }))],
+    [1, 1],
+  ],
+  ['responses in another order', [event('patch', secret('3')), event('patch', secret('2'))], [1, 1]],
+  ['a delete', [event('delete', success)], [1]],
+  [
+    'a delete that answers with the object',
+    [event('create', secret('1')), event('delete', secret('2'))],
+    [1, 1],
+  ],
+  ['a delete that waits', [event('create', secret('1')), event('delete', secret('2', waiting))], [1, 1]],
+  ['a second delete', [event('delete', secret('2', waiting)), event('delete', secret('2', waiting))], [1, 0]],
+  [
+    'the last finalizer taken away',
+    [event('delete', secret('2', waiting)), event('patch', secret('2', deleting))],
+    [1, 1],
+  ],
+  [
+    'a namespace finalized',
     [
-      'the same version of another object',
-      [event('create', secret('1')), event('create', secret('1', { uid: 'u2' }))],
-      [1, 1],
+      event('delete', {
+        kind: 'Namespace',
+        spec: { finalizers: ['kubernetes'] },
+        ...secret('2', deleting),
+      }),
+      event('update', { kind: 'Namespace', spec: {}, ...secret('2', deleting) }),
     ],
-    ['responses in another order', [event('patch', secret('3')), event('patch', secret('2'))], [1, 1]],
-    ['a delete', [event('delete', success)], [1]],
+    [1, 1],
+  ],
+  [
+    'a namespace not yet finalized',
     [
-      'a delete that answers with the object',
-      [event('create', secret('1')), event('delete', secret('2'))],
-      [1, 1],
+      event('delete', { ...secret('2', deleting), spec: { finalizers: ['kubernetes'] } }),
+      event('update', { ...secret('2', deleting), spec: { finalizers: ['kubernetes'] } }),
     ],
-    ['a delete that waits', [event('create', secret('1')), event('delete', secret('2', waiting))], [1, 1]],
-    [
-      'a second delete',
-      [event('delete', secret('2', waiting)), event('delete', secret('2', waiting))],
-      [1, 0],
-    ],
-    [
-      'the last finalizer taken away',
-      [event('delete', secret('2', waiting)), event('patch', secret('2', deleting))],
-      [1, 1],
-    ],
-    [
-      'a namespace finalized',
-      [
-        event('delete', {
-          kind: 'Namespace',
-          spec: { finalizers: ['kubernetes'] },
-          ...secret('2', deleting),
-        }),
-        event('update', { kind: 'Namespace', spec: {}, ...secret('2', deleting) }),
-      ],
-      [1, 1],
-    ],
-    [
-      'a namespace not yet finalized',
-      [
-        event('delete', { ...secret('2', deleting), spec: { finalizers: ['kubernetes'] } }),
-        event('update', { ...secret('2', deleting), spec: { finalizers: ['kubernetes'] } }),
-      ],
-      [1, 0],
-    ],
-    [
-      'a collection',
-      [event('deletecollection', { kind: 'SecretList', items: [secret('1'), secret('2')] })],
-      [2],
-    ],
-    ['an empty collection', [event('deletecollection', { kind: 'SecretList', items: [] })], [0]],
-    ['a read', [event('get')], [0]],
-    ['a review', [event('create', { kind: 'SubjectAccessReview', metadata: {} })], [0]],
-    ['a refusal', [event('create', { kind: 'Status' }, { responseStatus: { code: 409 } })], [0]],
-    ['a failed delete', [event('delete', { kind: 'Status' }, { responseStatus: { code: 404 } })], [0]],
-    ['a panic', [event('create', secret('1'), { stage: 'Panic' })], [0]],
-    [
-      'a dry run',
-      [event('create', secret('1'), { requestURI: '/api/v1/namespaces/a/secrets?dryRun=All' })],
-      [0],
-    ],
-    ['a dry run in the body', [event('delete', success, { requestObject: { dryRun: ['All'] } })], [0]],
-    [
-      'a create of an object with a field called dryRun',
-      [event('create', secret('1'), { requestObject: { dryRun: ['x'] } })],
-      [1],
-    ],
-  ] as const)('the record counts the changes of %s', ([, events, changes]) => {
-    expect(read(events).map((record) => record.changes)).toEqual(changes);
-  });
+    [1, 0],
+  ],
+  [
+    'a collection',
+    [event('deletecollection', { kind: 'SecretList', items: [secret('1'), secret('2')] })],
+    [2],
+  ],
+  ['an empty collection', [event('deletecollection', { kind: 'SecretList', items: [] })], [0]],
+  ['a read', [event('get')], [0]],
+  ['a review', [event('create', { kind: 'SubjectAccessReview', metadata: {} })], [0]],
+  ['a refusal', [event('create', { kind: 'Status' }, { responseStatus: { code: 409 } })], [0]],
+  ['a failed delete', [event('delete', { kind: 'Status' }, { responseStatus: { code: 404 } })], [0]],
+  ['a panic', [event('create', secret('1'), { stage: 'Panic' })], [0]],
+  [
+    'a dry run',
+    [event('create', secret('1'), { requestURI: '/api/v1/namespaces/a/secrets?dryRun=All' })],
+    [0],
+  ],
+  ['a dry run in the body', [event('delete', success, { requestObject: { dryRun: ['All'] } })], [0]],
+  [
+    'a create of an object with a field called dryRun',
+    [event('create', secret('1'), { requestObject: { dryRun: ['x'] } })],
+    [1],
+  ],
+] as const)('the record counts the changes of %s', ([, events, changes]) => {
+  expect(read(events).map((record) => record.changes)).toEqual(changes);
 });
 
 test('a record says who did what', () => {

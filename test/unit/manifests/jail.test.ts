@@ -1,5 +1,5 @@
 // What the jail and the roles beside it promise, as far as the files alone can say it: above all that they agree.
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, test } from 'vitest';
 import { runSettings } from '../../../src/cli/commands/run.ts';
 import { systemNamespaces } from '../../../src/schema/names.ts';
 import { uncopiedTypes } from '../../../src/api/secret-share/secret-share.ts';
@@ -152,34 +152,32 @@ describe('the jail', () => {
   });
 });
 
-describe('the rights in an install that names its Secrets', () => {
-  const objects = manifestObjects('named-secrets');
+const objects = manifestObjects('named-secrets');
 
-  it('the named rights replace the rights on all Secrets', () => {
-    const instead = install.filter(({ file }) => file.endsWith('/22-reconciler-secrets.yaml'));
-    for (const { kind, name } of instead) expect(named(kind, name, objects)).toBeDefined();
-    expect(new Set(objects.map(({ file }) => file.split('/').at(-1)))).toEqual(
-      new Set(['22-reconciler-secrets.yaml']),
-    );
-  });
+test('the named rights replace the rights on all Secrets', () => {
+  const instead = install.filter(({ file }) => file.endsWith('/22-reconciler-secrets.yaml'));
+  for (const { kind, name } of instead) expect(named(kind, name, objects)).toBeDefined();
+  expect(new Set(objects.map(({ file }) => file.split('/').at(-1)))).toEqual(
+    new Set(['22-reconciler-secrets.yaml']),
+  );
+});
 
-  it('the rights name each written Secret, and sources can be read only in their namespace', () => {
-    const [everywhere, ...more] = rulesOf(named('ClusterRole', 'reeve-reconciler-secrets', objects));
-    expect(more).toEqual([]);
-    expect(everywhere?.resourceNames).toHaveLength(1);
-    expect(everywhere?.verbs).toEqual(rulesOf(named('ClusterRole', 'reeve-reconciler-secrets'))[0]?.verbs);
-    const sources = named('Role', 'reeve-reconciler-sources', objects);
-    expect(sources.metadata.namespace).toBe('reeve-shared');
-    expect(rulesOf(sources)).toEqual([
-      { apiGroups: [''], resources: ['secrets'], verbs: ['get', 'list', 'watch'] },
-    ]);
-  });
+test('the rights name each written Secret, and sources can be read only in their namespace', () => {
+  const [everywhere, ...more] = rulesOf(named('ClusterRole', 'reeve-reconciler-secrets', objects));
+  expect(more).toEqual([]);
+  expect(everywhere?.resourceNames).toHaveLength(1);
+  expect(everywhere?.verbs).toEqual(rulesOf(named('ClusterRole', 'reeve-reconciler-secrets'))[0]?.verbs);
+  const sources = named('Role', 'reeve-reconciler-sources', objects);
+  expect(sources.metadata.namespace).toBe('reeve-shared');
+  expect(rulesOf(sources)).toEqual([
+    { apiGroups: [''], resources: ['secrets'], verbs: ['get', 'list', 'watch'] },
+  ]);
+});
 
-  it('the rights are bound to the reconciler', () => {
-    const bindings = objects.filter(({ kind }) => kind.endsWith('Binding'));
-    expect(bindings.map(({ object }) => object['subjects'])).toEqual([
-      [{ kind: 'ServiceAccount', name: 'reeve-reconciler', namespace: 'reeve-system' }],
-      [{ kind: 'ServiceAccount', name: 'reeve-reconciler', namespace: 'reeve-system' }],
-    ]);
-  });
+test('the rights are bound to the reconciler', () => {
+  const bindings = objects.filter(({ kind }) => kind.endsWith('Binding'));
+  expect(bindings.map(({ object }) => object['subjects'])).toEqual([
+    [{ kind: 'ServiceAccount', name: 'reeve-reconciler', namespace: 'reeve-system' }],
+    [{ kind: 'ServiceAccount', name: 'reeve-reconciler', namespace: 'reeve-system' }],
+  ]);
 });

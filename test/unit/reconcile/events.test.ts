@@ -53,35 +53,33 @@ describe('the event TooManyDeletions', () => {
   });
 });
 
-describe('the events of existing: Repair', () => {
-  const repairing = (labels: object, annotations: object = {}) => ({
-    match: teams,
-    existing: 'Repair',
-    namespaces: { defaults: { labels, annotations } },
-  });
+const repairing = (labels: object, annotations: object = {}) => ({
+  match: teams,
+  existing: 'Repair',
+  namespaces: { defaults: { labels, annotations } },
+});
 
-  test('each repaired namespace gets an event with the added keys, and the policy gets one for all', async () => {
-    const h = harness();
-    for (const name of ['a', 'b']) h.namespace(name, team);
-    h.namespace('c', { ...team, zone: 'north' }, { contact: 'them' });
-    h.policy('p', repairing({ zone: 'south' }, { contact: 'us' }));
-    h.policy('q', repairing({ env: 'dev', zone: 'west' }));
-    h.start();
-    await h.settle();
-    expect(eventsOn(h, 'Namespace').toSorted()).toEqual([
-      'a/a: Added label env for NamespacePolicy/q',
-      'a/a: Added label zone, annotation contact for NamespacePolicy/p',
-      'b/b: Added label env for NamespacePolicy/q',
-      'b/b: Added label zone, annotation contact for NamespacePolicy/p',
-      'c/c: Added label env for NamespacePolicy/q',
-    ]);
-    expect(eventsOn(h, 'NamespacePolicy').toSorted()).toEqual([
-      '/p: Added 2 labels, 2 annotations in 2 namespaces',
-      '/q: Added 3 labels in 3 namespaces',
-    ]);
-    await h.settle(600_000);
-    expect(h.told.events).toHaveLength(7);
-  });
+test('each repaired namespace gets an event with the added keys, and the policy gets one for all', async () => {
+  const h = harness();
+  for (const name of ['a', 'b']) h.namespace(name, team);
+  h.namespace('c', { ...team, zone: 'north' }, { contact: 'them' });
+  h.policy('p', repairing({ zone: 'south' }, { contact: 'us' }));
+  h.policy('q', repairing({ env: 'dev', zone: 'west' }));
+  h.start();
+  await h.settle();
+  expect(eventsOn(h, 'Namespace').toSorted()).toEqual([
+    'a/a: Added label env for NamespacePolicy/q',
+    'a/a: Added label zone, annotation contact for NamespacePolicy/p',
+    'b/b: Added label env for NamespacePolicy/q',
+    'b/b: Added label zone, annotation contact for NamespacePolicy/p',
+    'c/c: Added label env for NamespacePolicy/q',
+  ]);
+  expect(eventsOn(h, 'NamespacePolicy').toSorted()).toEqual([
+    '/p: Added 2 labels, 2 annotations in 2 namespaces',
+    '/q: Added 3 labels in 3 namespaces',
+  ]);
+  await h.settle(600_000);
+  expect(h.told.events).toHaveLength(7);
 });
 
 describe('the events of a share', () => {

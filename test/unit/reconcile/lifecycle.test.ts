@@ -176,52 +176,48 @@ describe('the finalizer of a provider', () => {
   });
 });
 
-describe('a namespace that is being deleted', () => {
-  test('a namespace that is being deleted gets its condition and no other write, and does not count', async () => {
-    const h = await everything();
-    h.memory.delete(refTo('Namespace', 'a'));
-    h.memory.delete(refTo('RoleBinding', 'devs', 'a'));
-    await h.settle();
-    const writes = h.takeWrites().filter(({ namespace, name }) => namespace === 'a' || name === 'a');
-    expect(writes).toEqual([expect.objectContaining({ name: 'a', subresource: 'status' })]);
-    expect(h.status('NamespacePolicy', 'p')).toMatchObject({ conflicts: 2, matched: 2 });
-    expect(h.status('SecretShare', 's')).toMatchObject({ desired: 2, synced: 2 });
-  });
-
-  test('a namespace that is created again gets all its objects', async () => {
-    const h = await everything();
-    h.memory.delete(refTo('Namespace', 'a'));
-    h.memory.finishNamespace('a');
-    h.namespace('a', team);
-    await h.settle();
-    expect(['RoleBinding', 'ResourceQuota', 'Secret'].map((kind) => h.memory.list(kind, 'a').length)).toEqual(
-      [1, 1, 1],
-    );
-  });
+test('a namespace that is being deleted gets its condition and no other write, and does not count', async () => {
+  const h = await everything();
+  h.memory.delete(refTo('Namespace', 'a'));
+  h.memory.delete(refTo('RoleBinding', 'devs', 'a'));
+  await h.settle();
+  const writes = h.takeWrites().filter(({ namespace, name }) => namespace === 'a' || name === 'a');
+  expect(writes).toEqual([expect.objectContaining({ name: 'a', subresource: 'status' })]);
+  expect(h.status('NamespacePolicy', 'p')).toMatchObject({ conflicts: 2, matched: 2 });
+  expect(h.status('SecretShare', 's')).toMatchObject({ desired: 2, synced: 2 });
 });
 
-describe('a kind that the cluster does not serve', () => {
-  const widget = { apiVersion: 'example.com/v1', kind: 'Widget' };
+test('a namespace that is created again gets all its objects', async () => {
+  const h = await everything();
+  h.memory.delete(refTo('Namespace', 'a'));
+  h.memory.finishNamespace('a');
+  h.namespace('a', team);
+  await h.settle();
+  expect(['RoleBinding', 'ResourceQuota', 'Secret'].map((kind) => h.memory.list(kind, 'a').length)).toEqual([
+    1, 1, 1,
+  ]);
+});
 
-  test('an unserved kind delays no other object, and its objects are created when it is served', async () => {
-    const h = harness({ install: { resourceKinds: [widget] } }, undefined, { unserved: ['Widget'] });
-    h.namespace('a', team);
-    h.policy(
-      'p',
-      bindingPolicy({ contents: { resources: [{ ...widget, metadata: { name: 'w' } }], roleBindings: [] } }),
-    );
-    h.policy('q', bindingPolicy());
-    h.start();
-    await h.settle();
-    expect(h.memory.list('RoleBinding')).toHaveLength(1);
-    expect(h.status('NamespacePolicy', 'p')).toMatchObject({
-      failures: [{ kind: 'Widget', reason: 'KindUnavailable' }],
-    });
-    h.serve('Widget');
-    await h.settle();
-    expect(h.memory.list('Widget')).toHaveLength(1);
-    expect(h.condition('NamespacePolicy', 'p')).toMatchObject({ status: 'True' });
+const widget = { apiVersion: 'example.com/v1', kind: 'Widget' };
+
+test('an unserved kind delays no other object, and its objects are created when it is served', async () => {
+  const h = harness({ install: { resourceKinds: [widget] } }, undefined, { unserved: ['Widget'] });
+  h.namespace('a', team);
+  h.policy(
+    'p',
+    bindingPolicy({ contents: { resources: [{ ...widget, metadata: { name: 'w' } }], roleBindings: [] } }),
+  );
+  h.policy('q', bindingPolicy());
+  h.start();
+  await h.settle();
+  expect(h.memory.list('RoleBinding')).toHaveLength(1);
+  expect(h.status('NamespacePolicy', 'p')).toMatchObject({
+    failures: [{ kind: 'Widget', reason: 'KindUnavailable' }],
   });
+  h.serve('Widget');
+  await h.settle();
+  expect(h.memory.list('Widget')).toHaveLength(1);
+  expect(h.condition('NamespacePolicy', 'p')).toMatchObject({ status: 'True' });
 });
 
 test('health reports the initial sync and the waiting namespaces', async () => {

@@ -312,35 +312,33 @@ describe('two policies with the same object', () => {
   });
 });
 
-describe('a policy that is suspended', () => {
-  test('a suspended policy creates, changes and deletes nothing, and continues afterwards', async () => {
-    const h = await withPolicy(bindingPolicy(), ['a', 'b']);
-    h.policy('p', bindingPolicy({ suspend: true }));
-    await h.settle();
-    h.takeWrites();
-    h.memory.delete(refTo('RoleBinding', 'devs', 'a'));
-    h.namespace('b', { tier: 'other' });
-    h.namespace('c', team);
-    await h.settle();
-    expect(h.memory.list('RoleBinding').map(({ metadata }) => metadata.namespace)).toEqual(['b']);
-    expect(h.condition('NamespacePolicy', 'p')).toMatchObject({ reason: 'Suspended' });
-    h.policy('p', bindingPolicy());
-    await h.settle();
-    expect(h.memory.list('RoleBinding').map(({ metadata }) => metadata.namespace)).toEqual(
-      expect.arrayContaining(['a', 'c']),
-    );
-  });
+test('a suspended policy creates, changes and deletes nothing, and continues afterwards', async () => {
+  const h = await withPolicy(bindingPolicy(), ['a', 'b']);
+  h.policy('p', bindingPolicy({ suspend: true }));
+  await h.settle();
+  h.takeWrites();
+  h.memory.delete(refTo('RoleBinding', 'devs', 'a'));
+  h.namespace('b', { tier: 'other' });
+  h.namespace('c', team);
+  await h.settle();
+  expect(h.memory.list('RoleBinding').map(({ metadata }) => metadata.namespace)).toEqual(['b']);
+  expect(h.condition('NamespacePolicy', 'p')).toMatchObject({ reason: 'Suspended' });
+  h.policy('p', bindingPolicy());
+  await h.settle();
+  expect(h.memory.list('RoleBinding').map(({ metadata }) => metadata.namespace)).toEqual(
+    expect.arrayContaining(['a', 'c']),
+  );
+});
 
-  test('a suspended policy releases its objects when it is deleted', async () => {
-    const h = await withPolicy(bindingPolicy({ suspend: true }));
-    h.policy('p', bindingPolicy());
-    await h.settle();
-    h.policy('p', bindingPolicy({ suspend: true }));
-    h.memory.delete(refTo('NamespacePolicy', 'p'));
-    await h.settle();
-    expect(h.get('NamespacePolicy', 'p')).toBeUndefined();
-    expect(h.get('RoleBinding', 'devs', 'a')?.metadata).toMatchObject({ labels: {}, annotations: {} });
-  });
+test('a suspended policy releases its objects when it is deleted', async () => {
+  const h = await withPolicy(bindingPolicy({ suspend: true }));
+  h.policy('p', bindingPolicy());
+  await h.settle();
+  h.policy('p', bindingPolicy({ suspend: true }));
+  h.memory.delete(refTo('NamespacePolicy', 'p'));
+  await h.settle();
+  expect(h.get('NamespacePolicy', 'p')).toBeUndefined();
+  expect(h.get('RoleBinding', 'devs', 'a')?.metadata).toMatchObject({ labels: {}, annotations: {} });
 });
 
 test('an invalid policy leaves its objects alone and reports its problems', async () => {

@@ -1,5 +1,5 @@
 // What becomes of the authorities in the webhook configurations, when they are ours and when others write them.
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, test } from 'vitest';
 import type { KubeObject } from '../../../src/base/metadata.ts';
 import {
   carriesBundle,
@@ -21,18 +21,16 @@ function configuration(bundles: Readonly<Record<string, string | undefined>>): K
   return { metadata: { name: 'reeve' }, webhooks };
 }
 
-describe('a bundle', () => {
-  it.each<readonly [string, KubeObject | undefined, boolean]>([
-    ['all webhooks have it', configuration({ a: ours, b: ours }), true],
-    ['one has another', configuration({ a: ours, b: theirs }), false],
-    ['one has more', configuration({ a: ours, b: ours + theirs }), false],
-    ['one has none', configuration({ a: ours, b: undefined }), false],
-    ['there are no webhooks', configuration({}), false],
-    ['there is no list', { metadata: {} }, false],
-    ['there is no configuration', undefined, false],
-  ])('a configuration carries the bundle or not when %s', (_, stored, expected) => {
-    expect(carriesBundle(stored, pem)).toBe(expected);
-  });
+test.each<readonly [string, KubeObject | undefined, boolean]>([
+  ['all webhooks have it', configuration({ a: ours, b: ours }), true],
+  ['one has another', configuration({ a: ours, b: theirs }), false],
+  ['one has more', configuration({ a: ours, b: ours + theirs }), false],
+  ['one has none', configuration({ a: ours, b: undefined }), false],
+  ['there are no webhooks', configuration({}), false],
+  ['there is no list', { metadata: {} }, false],
+  ['there is no configuration', undefined, false],
+])('a configuration carries the bundle or not when %s', (_, stored, expected) => {
+  expect(carriesBundle(stored, pem)).toBe(expected);
 });
 
 describe('bundles of others', () => {

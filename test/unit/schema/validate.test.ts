@@ -272,19 +272,17 @@ test('hostile keys never stand in for a missing field', () => {
   expect(problemsOf(person, inherited)).toEqual(['name: found nothing; accepted: a word']);
 });
 
-describe('the inferred type', () => {
-  it('required and defaulted fields are always present in the type, and others are optional', () => {
-    expectTypeOf<Infer<typeof person>>().toEqualTypeOf<{
-      readonly name: string;
-      readonly alive: boolean;
-      readonly age?: number;
-    }>();
-    expectTypeOf<Infer<typeof words>>().toEqualTypeOf<readonly string[]>();
-    expectTypeOf<Infer<typeof scores>>().toEqualTypeOf<Readonly<Record<string, number>>>();
-  });
+test('required and defaulted fields are always present in the type, and others are optional', () => {
+  expectTypeOf<Infer<typeof person>>().toEqualTypeOf<{
+    readonly name: string;
+    readonly alive: boolean;
+    readonly age?: number;
+  }>();
+  expectTypeOf<Infer<typeof words>>().toEqualTypeOf<readonly string[]>();
+  expectTypeOf<Infer<typeof scores>>().toEqualTypeOf<Readonly<Record<string, number>>>();
+});
 
-  it('a choice is a union of its words in the type', () => {
-    const color = choice('A color.', ['red', 'green']);
-    expectTypeOf<Infer<typeof color>>().toEqualTypeOf<'red' | 'green'>();
-  });
+test('a choice is a union of its words in the type', () => {
+  const color = choice('A color.', ['red', 'green']);
+  expectTypeOf<Infer<typeof color>>().toEqualTypeOf<'red' | 'green'>();
 });

@@ -2,7 +2,7 @@
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import { ruleIds } from '../../../src/rules/rules.ts';
 import { renderFileProblem, UnreadablePathError } from '../../../src/state/located.ts';
 import { loadPolicyFiles } from '../../../src/state/file-cluster.ts';
@@ -232,11 +232,9 @@ describe('problems of compilation', () => {
   });
 });
 
-describe('a path that cannot be read', () => {
-  it('an unreadable path is thrown as an error with a message for the operator', async () => {
-    await expect(loadPolicyFiles(join(folder, 'no-such'))).rejects.toThrow(UnreadablePathError);
-    await expect(loadPolicyFiles('no-such')).rejects.toThrow(
-      'no-such cannot be read: there is no such file or folder',
-    );
-  });
+test('an unreadable path is thrown as an error with a message for the operator', async () => {
+  await expect(loadPolicyFiles(join(folder, 'no-such'))).rejects.toThrow(UnreadablePathError);
+  await expect(loadPolicyFiles('no-such')).rejects.toThrow(
+    'no-such cannot be read: there is no such file or folder',
+  );
 });

@@ -1,6 +1,6 @@
 // The kinds of intents: what parses to what, and what is refused.
 import { kinds } from '../../../../src/api/kinds.ts';
-import { describe, expect, expectTypeOf, it } from 'vitest';
+import { describe, expect, expectTypeOf, it, test } from 'vitest';
 import type { ClusterIntentBindingSpec } from '../../../../src/api/intents/cluster-intent-binding.ts';
 import { knownIntents, paramFields } from '../../../../src/api/intents/intent-ids.ts';
 import type { SecurityIntentSpec } from '../../../../src/api/intents/security-intent.ts';
@@ -151,11 +151,9 @@ describe.each([
   );
 });
 
-describe('the types', () => {
-  it('fields with a default are never undefined in the type', () => {
-    expectTypeOf<SecurityIntentSpec['action']>().toEqualTypeOf<'Block' | 'Audit' | 'Warn'>();
-    expectTypeOf<SecurityIntentSpec['id']>().toEqualTypeOf<keyof typeof knownIntents>();
-    expectTypeOf<ClusterIntentBindingSpec['suspend']>().toEqualTypeOf<boolean>();
-    expectTypeOf<NonNullable<ClusterIntentBindingSpec['match']>>().toEqualTypeOf<MatchSpec>();
-  });
+test('fields with a default are never undefined in the type', () => {
+  expectTypeOf<SecurityIntentSpec['action']>().toEqualTypeOf<'Block' | 'Audit' | 'Warn'>();
+  expectTypeOf<SecurityIntentSpec['id']>().toEqualTypeOf<keyof typeof knownIntents>();
+  expectTypeOf<ClusterIntentBindingSpec['suspend']>().toEqualTypeOf<boolean>();
+  expectTypeOf<NonNullable<ClusterIntentBindingSpec['match']>>().toEqualTypeOf<MatchSpec>();
 });

@@ -1,6 +1,6 @@
 // The kind NamespacePolicy: what parses to what, and what the types promise.
 import { kinds } from '../../../../src/api/kinds.ts';
-import { describe, expect, expectTypeOf, it } from 'vitest';
+import { describe, expect, expectTypeOf, it, test } from 'vitest';
 import type {
   NamespacePolicySpec,
   PolicyException,
@@ -347,12 +347,10 @@ describe('refused policies', () => {
   });
 });
 
-describe('the types', () => {
-  it('fields with a default are never undefined in the type', () => {
-    expectTypeOf<NamespacePolicySpec['validationActions']>().toEqualTypeOf<readonly ValidationAction[]>();
-    expectTypeOf<NamespacePolicySpec['existing']>().toEqualTypeOf<'Report' | 'Repair'>();
-    expectTypeOf<NamespacePolicySpec['maxDeletions']>().toEqualTypeOf<number>();
-    expectTypeOf<PolicyException['rules']>().toEqualTypeOf<readonly string[]>();
-    expectTypeOf<DefaultsSpec['labels']>().toEqualTypeOf<Readonly<Record<string, string>> | undefined>();
-  });
+test('fields with a default are never undefined in the type', () => {
+  expectTypeOf<NamespacePolicySpec['validationActions']>().toEqualTypeOf<readonly ValidationAction[]>();
+  expectTypeOf<NamespacePolicySpec['existing']>().toEqualTypeOf<'Report' | 'Repair'>();
+  expectTypeOf<NamespacePolicySpec['maxDeletions']>().toEqualTypeOf<number>();
+  expectTypeOf<PolicyException['rules']>().toEqualTypeOf<readonly string[]>();
+  expectTypeOf<DefaultsSpec['labels']>().toEqualTypeOf<Readonly<Record<string, string>> | undefined>();
 });

@@ -1,6 +1,6 @@
 // The kind SecretShare: what parses to what, and what the types promise.
 import { kinds } from '../../../../src/api/kinds.ts';
-import { describe, expect, expectTypeOf, it } from 'vitest';
+import { describe, expect, expectTypeOf, it, test } from 'vitest';
 import { renderProblem } from '../../../../src/base/problem.ts';
 import type { SecretShare, SecretShareSpec } from '../../../../src/api/secret-share/secret-share.ts';
 import { acceptedShares, minimalShare, refusedShares } from './secret-share-cases.ts';
@@ -109,12 +109,10 @@ describe('refused shares', () => {
   });
 });
 
-describe('the types', () => {
-  it('fields with a default are never undefined in the type', () => {
-    expectTypeOf<SecretShareSpec['source']['namespace']>().toEqualTypeOf<string>();
-    expectTypeOf<SecretShareSpec['deletionPolicy']>().toEqualTypeOf<'Delete' | 'Orphan'>();
-    expectTypeOf<SecretShareSpec['maxDeletions']>().toEqualTypeOf<number>();
-    expectTypeOf<NonNullable<SecretShareSpec['target']>['type']>().toEqualTypeOf<string>();
-    expectTypeOf<NonNullable<SecretShare['status']>['desired']>().toEqualTypeOf<number | undefined>();
-  });
+test('fields with a default are never undefined in the type', () => {
+  expectTypeOf<SecretShareSpec['source']['namespace']>().toEqualTypeOf<string>();
+  expectTypeOf<SecretShareSpec['deletionPolicy']>().toEqualTypeOf<'Delete' | 'Orphan'>();
+  expectTypeOf<SecretShareSpec['maxDeletions']>().toEqualTypeOf<number>();
+  expectTypeOf<NonNullable<SecretShareSpec['target']>['type']>().toEqualTypeOf<string>();
+  expectTypeOf<NonNullable<SecretShare['status']>['desired']>().toEqualTypeOf<number | undefined>();
 });

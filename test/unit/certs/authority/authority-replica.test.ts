@@ -87,57 +87,55 @@ test('the first replica creates an authority and a certificate once', async () =
   expect(await bench.round()).toEqual([]);
 });
 
-describe('the certificate of a replica', () => {
-  test('a certificate is renewed at two thirds of its lifetime', async () => {
-    const bench = new Bench();
-    await bench.round();
-    await bench.time.advance(40 * minute - 1);
-    expect(await bench.round()).toEqual([]);
-    await bench.time.advance(1);
-    expect(await bench.round()).toEqual(['signed by <1>']);
-  });
+test('a certificate is renewed at two thirds of its lifetime', async () => {
+  const bench = new Bench();
+  await bench.round();
+  await bench.time.advance(40 * minute - 1);
+  expect(await bench.round()).toEqual([]);
+  await bench.time.advance(1);
+  expect(await bench.round()).toEqual(['signed by <1>']);
+});
 
-  test('a certificate is renewed as soon as another authority signs', async () => {
-    const bench = new Bench();
-    await bench.round();
-    const [signing, old] = [bench.authority(), bench.state.signing?.certPem ?? ''];
-    const retired = [{ certPem: old, until: begin + caMs }];
-    bench.found = { kind: 'whole', state: { signing, retired } };
-    expect(await bench.round()).toEqual(['signed by <2>']);
-  });
+test('a certificate is renewed as soon as another authority signs', async () => {
+  const bench = new Bench();
+  await bench.round();
+  const [signing, old] = [bench.authority(), bench.state.signing?.certPem ?? ''];
+  const retired = [{ certPem: old, until: begin + caMs }];
+  bench.found = { kind: 'whole', state: { signing, retired } };
+  expect(await bench.round()).toEqual(['signed by <2>']);
+});
 
-  test('a due renewal waits while the API server is unreachable, and the old certificate stays in use', async () => {
-    const bench = new Bench();
-    await bench.round();
-    await bench.time.advance(50 * minute);
-    bench.isAway = true;
+test('a due renewal waits while the API server is unreachable, and the old certificate stays in use', async () => {
+  const bench = new Bench();
+  await bench.round();
+  await bench.time.advance(50 * minute);
+  bench.isAway = true;
+  await expect(bench.round()).rejects.toBeInstanceOf(KubeError);
+  expect(bench.replica.pair?.cert).toBe('<1>');
+  bench.isAway = false;
+  expect(await bench.round()).toEqual(['signed by <1>']);
+});
+
+test('a certificate is issued and renewed until its authority expires, although the Secret cannot be written', async () => {
+  const bench = new Bench();
+  const signing = bench.authority();
+  const over = { certPem: '<over>', until: begin };
+  bench.found = { kind: 'whole', state: { signing, retired: [over] } };
+  bench.isWritable = false;
+  const round = async (): Promise<readonly string[]> => {
     await expect(bench.round()).rejects.toBeInstanceOf(KubeError);
-    expect(bench.replica.pair?.cert).toBe('<1>');
-    bench.isAway = false;
-    expect(await bench.round()).toEqual(['signed by <1>']);
-  });
-
-  test('a certificate is issued and renewed until its authority expires, although the Secret cannot be written', async () => {
-    const bench = new Bench();
-    const signing = bench.authority();
-    const over = { certPem: '<over>', until: begin };
-    bench.found = { kind: 'whole', state: { signing, retired: [over] } };
-    bench.isWritable = false;
-    const round = async (): Promise<readonly string[]> => {
-      await expect(bench.round()).rejects.toBeInstanceOf(KubeError);
-      return [...bench.told];
-    };
-    expect(await round()).toEqual(['signed by <1>']);
-    expect(await round()).toEqual([]);
-    for (let renewals = 0; renewals < 14; renewals += 1) {
-      await bench.time.advance(40 * minute);
-      expect(await round()).toEqual(['signed by <1>']);
-    }
+    return [...bench.told];
+  };
+  expect(await round()).toEqual(['signed by <1>']);
+  expect(await round()).toEqual([]);
+  for (let renewals = 0; renewals < 14; renewals += 1) {
     await bench.time.advance(40 * minute);
-    expect(await round()).toEqual([]);
-    bench.isWritable = true;
-    expect(await bench.round()).toEqual(['created: expired']);
-  });
+    expect(await round()).toEqual(['signed by <1>']);
+  }
+  await bench.time.advance(40 * minute);
+  expect(await round()).toEqual([]);
+  bench.isWritable = true;
+  expect(await bench.round()).toEqual(['created: expired']);
 });
 
 describe('the release of the next authority', () => {
@@ -194,31 +192,29 @@ describe('the release of the next authority', () => {
   });
 });
 
-describe('a Secret that is corrupted again and again', () => {
-  test('each repair waits twice as long as the last, and after a quiet time the next repair is immediate', async () => {
-    const bench = new Bench();
-    await bench.round();
-    const broken: FoundState = { kind: 'corrupt' };
-    bench.found = broken;
-    expect(await bench.round()).toContain('created: corrupt');
-    const waits: number[] = [];
-    for (let times = 0; times < 6; times += 1) {
-      bench.found = broken;
-      const error: unknown = await bench.round().catch((reason: unknown) => reason);
-      const { reason, retryAfterMs = 0 } = error as KubeError;
-      expect(reason).toBe('RecoveredJustNow');
-      waits.push(retryAfterMs);
-      await bench.time.advance(retryAfterMs);
-      expect(await bench.round()).toContain('created: corrupt');
-    }
-    expect(waits).toEqual([300, 600, 1200, 2400, 4800, 9600]);
-    await bench.time.advance(6 * minute);
-    bench.found = broken;
-    expect(await bench.round()).toContain('created: corrupt');
+test('each repair waits twice as long as the last, and after a quiet time the next repair is immediate', async () => {
+  const bench = new Bench();
+  await bench.round();
+  const broken: FoundState = { kind: 'corrupt' };
+  bench.found = broken;
+  expect(await bench.round()).toContain('created: corrupt');
+  const waits: number[] = [];
+  for (let times = 0; times < 6; times += 1) {
     bench.found = broken;
     const error: unknown = await bench.round().catch((reason: unknown) => reason);
-    expect((error as KubeError).retryAfterMs).toBe(300);
-  });
+    const { reason, retryAfterMs = 0 } = error as KubeError;
+    expect(reason).toBe('RecoveredJustNow');
+    waits.push(retryAfterMs);
+    await bench.time.advance(retryAfterMs);
+    expect(await bench.round()).toContain('created: corrupt');
+  }
+  expect(waits).toEqual([300, 600, 1200, 2400, 4800, 9600]);
+  await bench.time.advance(6 * minute);
+  bench.found = broken;
+  expect(await bench.round()).toContain('created: corrupt');
+  bench.found = broken;
+  const error: unknown = await bench.round().catch((reason: unknown) => reason);
+  expect((error as KubeError).retryAfterMs).toBe(300);
 });
 
 test('a signing authority that cannot sign is replaced', async () => {

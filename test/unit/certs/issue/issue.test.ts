@@ -28,38 +28,34 @@ function holds(certificate: X509Certificate, hex: string): boolean {
   return certificate.raw.toString('hex').includes(hex.replaceAll(' ', ''));
 }
 
-describe('the keys', () => {
-  test('the authority and the server have different keys on the curve P-256', () => {
-    const keys = [issued.ca, issued.serving].map(({ keyPem }) => createPrivateKey(keyPem));
-    for (const key of keys) {
-      expect(key.asymmetricKeyType).toBe('ec');
-      expect(key.asymmetricKeyDetails).toEqual({ namedCurve: 'prime256v1' });
-    }
-    expect(issued.ca.keyPem).not.toBe(issued.serving.keyPem);
-    expect(issued.ca.keyPem).toMatch(/^-----BEGIN PRIVATE KEY-----\n/);
-  });
-
-  test('each key belongs to its certificate, and the authority signed both certificates', () => {
-    expect(ca.checkPrivateKey(createPrivateKey(issued.ca.keyPem))).toBe(true);
-    expect(serving.checkPrivateKey(createPrivateKey(issued.serving.keyPem))).toBe(true);
-    expect(serving.checkIssued(ca) && serving.verify(ca.publicKey) && ca.verify(ca.publicKey)).toBe(true);
-  });
+test('the authority and the server have different keys on the curve P-256', () => {
+  const keys = [issued.ca, issued.serving].map(({ keyPem }) => createPrivateKey(keyPem));
+  for (const key of keys) {
+    expect(key.asymmetricKeyType).toBe('ec');
+    expect(key.asymmetricKeyDetails).toEqual({ namedCurve: 'prime256v1' });
+  }
+  expect(issued.ca.keyPem).not.toBe(issued.serving.keyPem);
+  expect(issued.ca.keyPem).toMatch(/^-----BEGIN PRIVATE KEY-----\n/);
 });
 
-describe('the authority', () => {
-  test('the authority may sign certificates of servers only', () => {
-    expect(ca.ca).toBe(true);
-    // basicConstraints, critical: cA TRUE, pathLen 0; keyUsage, critical: keyCertSign | cRLSign
-    expect(holds(ca, '0603551d13 0101ff 0408 3006 0101ff 020100')).toBe(true);
-    expect(holds(ca, '0603551d0f 0101ff 0404 03020106')).toBe(true);
-  });
+test('each key belongs to its certificate, and the authority signed both certificates', () => {
+  expect(ca.checkPrivateKey(createPrivateKey(issued.ca.keyPem))).toBe(true);
+  expect(serving.checkPrivateKey(createPrivateKey(issued.serving.keyPem))).toBe(true);
+  expect(serving.checkIssued(ca) && serving.verify(ca.publicKey) && ca.verify(ca.publicKey)).toBe(true);
+});
 
-  test('the name of an authority is unique and a valid PrintableString', async () => {
-    const others = await Promise.all(Array.from({ length: 5 }, () => issue()));
-    const subjects = [issued, ...others].map((each) => new X509Certificate(each.ca.certPem).subject);
-    expect(new Set(subjects).size).toBe(6);
-    for (const subject of subjects) expect(subject).toMatch(/^O=Reeve\nCN=Reeve CA [0-9a-f]{16}$/);
-  });
+test('the authority may sign certificates of servers only', () => {
+  expect(ca.ca).toBe(true);
+  // basicConstraints, critical: cA TRUE, pathLen 0; keyUsage, critical: keyCertSign | cRLSign
+  expect(holds(ca, '0603551d13 0101ff 0408 3006 0101ff 020100')).toBe(true);
+  expect(holds(ca, '0603551d0f 0101ff 0404 03020106')).toBe(true);
+});
+
+test('the name of an authority is unique and a valid PrintableString', async () => {
+  const others = await Promise.all(Array.from({ length: 5 }, () => issue()));
+  const subjects = [issued, ...others].map((each) => new X509Certificate(each.ca.certPem).subject);
+  expect(new Set(subjects).size).toBe(6);
+  for (const subject of subjects) expect(subject).toMatch(/^O=Reeve\nCN=Reeve CA [0-9a-f]{16}$/);
 });
 
 describe('the serving certificate', () => {

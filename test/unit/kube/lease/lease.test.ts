@@ -217,33 +217,31 @@ describe('losing the lead', () => {
   });
 });
 
-describe('keeping the lead', () => {
-  test('the leader keeps the lead when an answer is lost', async () => {
-    const here = world();
-    const candidate = stand(here, 'a');
-    await here.time.settle();
-    candidate.link.interfere = (request) => {
-      candidate.link.interfere = () => undefined;
-      here.lease.answer(request);
-      return { kind: 'error', error: networkError() };
-    };
-    await here.time.advance(20_000);
-    expect(candidate.log).toEqual(['lead', '0 ECONNRESET', '409 Conflict']);
-  });
-
-  test('the leader keeps the lead when errors last less than the deadline', async () => {
-    const here = world();
-    const candidate = stand(here, 'a');
-    await here.time.settle();
-    candidate.link.interfere = () => refusal(500, 'InternalError');
-    await here.time.advance(7000);
+test('the leader keeps the lead when an answer is lost', async () => {
+  const here = world();
+  const candidate = stand(here, 'a');
+  await here.time.settle();
+  candidate.link.interfere = (request) => {
     candidate.link.interfere = () => undefined;
-    await here.time.advance(20_000);
-    expect([candidate.candidacy.isLeader, new Set(candidate.log)]).toEqual([
-      true,
-      new Set(['lead', '500 InternalError']),
-    ]);
-  });
+    here.lease.answer(request);
+    return { kind: 'error', error: networkError() };
+  };
+  await here.time.advance(20_000);
+  expect(candidate.log).toEqual(['lead', '0 ECONNRESET', '409 Conflict']);
+});
+
+test('the leader keeps the lead when errors last less than the deadline', async () => {
+  const here = world();
+  const candidate = stand(here, 'a');
+  await here.time.settle();
+  candidate.link.interfere = () => refusal(500, 'InternalError');
+  await here.time.advance(7000);
+  candidate.link.interfere = () => undefined;
+  await here.time.advance(20_000);
+  expect([candidate.candidacy.isLeader, new Set(candidate.log)]).toEqual([
+    true,
+    new Set(['lead', '500 InternalError']),
+  ]);
 });
 
 test('stop releases the Lease, and the next candidate takes it with its next read', async () => {

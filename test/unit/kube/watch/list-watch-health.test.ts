@@ -79,55 +79,53 @@ describe('health', () => {
   });
 });
 
-describe('stop', () => {
-  test.for([
-    ['during a list', () => silence],
-    ['during back-off', () => refusal(500, 'InternalError')],
-    ['before a watch is open', ({ query }) => (query?.['watch'] === undefined ? list(10, []) : silence)],
-    ['during a watch', ({ query }) => (query?.['watch'] === undefined ? list(10, []) : stream([]))],
-  ] satisfies [string, Script][])('stop %s ends all requests and waits at once', async ([, script]) => {
-    const { time, health, server, interruptions } = run(script, new RecordingSink());
-    await time.advance(100);
-    const before = [server.requests.length, interruptions.length];
-    health.stop();
-    await health.stopped;
-    expect(time.sleeping).toEqual([]);
-    await time.advance(600_000);
-    expect([server.requests.length, interruptions.length]).toEqual(before);
-  });
+test.for([
+  ['during a list', () => silence],
+  ['during back-off', () => refusal(500, 'InternalError')],
+  ['before a watch is open', ({ query }) => (query?.['watch'] === undefined ? list(10, []) : silence)],
+  ['during a watch', ({ query }) => (query?.['watch'] === undefined ? list(10, []) : stream([]))],
+] satisfies [string, Script][])('stop %s ends all requests and waits at once', async ([, script]) => {
+  const { time, health, server, interruptions } = run(script, new RecordingSink());
+  await time.advance(100);
+  const before = [server.requests.length, interruptions.length];
+  health.stop();
+  await health.stopped;
+  expect(time.sleeping).toEqual([]);
+  await time.advance(600_000);
+  expect([server.requests.length, interruptions.length]).toEqual(before);
+});
 
-  test('a list that arrives after stop is not delivered', async () => {
-    const sink = new RecordingSink();
-    const time = new VirtualClock();
-    const page = Promise.withResolvers<JsonObject>();
-    const deaf = {
-      request: () => page.promise,
-      stream: () => Promise.reject(networkError()),
-      close: () => undefined,
-    };
-    const clock = { monotonic: () => time.monotonic(), random: () => 0, sleep: () => Promise.resolve() };
-    const health = listWatch(deaf, { path: '/api/v1/secrets' }, sink, { clock });
-    health.stop();
-    page.resolve({ apiVersion: 'v1', kind: 'SecretList', metadata: { resourceVersion: '1' } });
-    await health.stopped;
-    expect([...sink.delivered, health.isSynced]).toEqual([false]);
-  });
+test('a list that arrives after stop is not delivered', async () => {
+  const sink = new RecordingSink();
+  const time = new VirtualClock();
+  const page = Promise.withResolvers<JsonObject>();
+  const deaf = {
+    request: () => page.promise,
+    stream: () => Promise.reject(networkError()),
+    close: () => undefined,
+  };
+  const clock = { monotonic: () => time.monotonic(), random: () => 0, sleep: () => Promise.resolve() };
+  const health = listWatch(deaf, { path: '/api/v1/secrets' }, sink, { clock });
+  health.stop();
+  page.resolve({ apiVersion: 'v1', kind: 'SecretList', metadata: { resourceVersion: '1' } });
+  await health.stopped;
+  expect([...sink.delivered, health.isSynced]).toEqual([false]);
+});
 
-  test('an event that arrived before stop is not delivered after it', async () => {
-    const sink = new RecordingSink();
-    const stopping: WatchSink = {
-      replaced: (objects, version) => sink.replaced(objects, version),
-      changed: (object) => {
-        sink.changed(object);
-        running.health.stop();
-      },
-      removed: (object) => sink.removed(object),
-    };
-    const running = run(answers(listed, stream([added('b', 11) + added('c', 12)])), stopping);
-    await running.time.settle();
-    await running.health.stopped;
-    expect(sink.delivered).toEqual(['all at 10: a:1', '+b:11']);
-  });
+test('an event that arrived before stop is not delivered after it', async () => {
+  const sink = new RecordingSink();
+  const stopping: WatchSink = {
+    replaced: (objects, version) => sink.replaced(objects, version),
+    changed: (object) => {
+      sink.changed(object);
+      running.health.stop();
+    },
+    removed: (object) => sink.removed(object),
+  };
+  const running = run(answers(listed, stream([added('b', 11) + added('c', 12)])), stopping);
+  await running.time.settle();
+  await running.health.stopped;
+  expect(sink.delivered).toEqual(['all at 10: a:1', '+b:11']);
 });
 
 test.for(['replaced', 'changed', 'removed', 'onInterruption'] as const)(

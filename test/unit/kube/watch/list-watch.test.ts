@@ -295,41 +295,39 @@ describe('requests', () => {
   });
 });
 
-describe('objects', () => {
-  test('objects have the kind of their list, and no managed fields', async () => {
-    const delivered: KubeObject[] = [];
-    const sink = {
-      replaced: (all: readonly KubeObject[]) => delivered.push(...all),
-      changed: () => undefined,
-      removed: () => undefined,
-    };
-    const data = JSON.parse('{"__proto__": "eA=="}') as JsonObject;
-    const { time } = run(answers(list(10, [{ ...item('a', 1), data }]), open), sink);
-    await time.settle();
-    expect(delivered.map((object) => JSON.stringify(object))).toEqual([
-      '{"apiVersion":"v1","kind":"Secret","data":{"__proto__":"eA=="},"metadata":{"name":"a","uid":"uid-of-a","resourceVersion":"1"}}',
-    ]);
-  });
+test('objects have the kind of their list, and no managed fields', async () => {
+  const delivered: KubeObject[] = [];
+  const sink = {
+    replaced: (all: readonly KubeObject[]) => delivered.push(...all),
+    changed: () => undefined,
+    removed: () => undefined,
+  };
+  const data = JSON.parse('{"__proto__": "eA=="}') as JsonObject;
+  const { time } = run(answers(list(10, [{ ...item('a', 1), data }]), open), sink);
+  await time.settle();
+  expect(delivered.map((object) => JSON.stringify(object))).toEqual([
+    '{"apiVersion":"v1","kind":"Secret","data":{"__proto__":"eA=="},"metadata":{"name":"a","uid":"uid-of-a","resourceVersion":"1"}}',
+  ]);
+});
 
-  test('objects of lists and of events keep their managed fields if the target says so', async () => {
-    const delivered: unknown[] = [];
-    const add = ({ metadata }: KubeObject): void => void delivered.push(metadata['managedFields']);
-    const sink = {
-      replaced: (all: readonly KubeObject[]) => all.forEach(add),
-      changed: add,
-      removed: add,
-    };
-    const target = { path: '/api/v1/serviceaccounts', keepsManagers: true };
-    const events = stream([added('b', 11), deleted('b', 12)]);
-    const { time } = run(answers(list(10, [item('a', 1)]), events), sink, { target });
-    await time.settle();
-    expect(delivered).toEqual([[{ manager: 'x' }], [{ manager: 'x' }], [{ manager: 'x' }]]);
-  });
+test('objects of lists and of events keep their managed fields if the target says so', async () => {
+  const delivered: unknown[] = [];
+  const add = ({ metadata }: KubeObject): void => void delivered.push(metadata['managedFields']);
+  const sink = {
+    replaced: (all: readonly KubeObject[]) => all.forEach(add),
+    changed: add,
+    removed: add,
+  };
+  const target = { path: '/api/v1/serviceaccounts', keepsManagers: true };
+  const events = stream([added('b', 11), deleted('b', 12)]);
+  const { time } = run(answers(list(10, [item('a', 1)]), events), sink, { target });
+  await time.settle();
+  expect(delivered).toEqual([[{ manager: 'x' }], [{ manager: 'x' }], [{ manager: 'x' }]]);
+});
 
-  test('an object that is deleted and created again is delivered as two objects', async () => {
-    const sink = new RecordingSink();
-    const { time } = run(answers(listed, stream([deleted('a', 11), added('a', 12, 'new')])), sink);
-    await time.settle();
-    expect(sink.delivered).toEqual(['all at 10: a:1', '-a:11', '+a:12']);
-  });
+test('an object that is deleted and created again is delivered as two objects', async () => {
+  const sink = new RecordingSink();
+  const { time } = run(answers(listed, stream([deleted('a', 11), added('a', 12, 'new')])), sink);
+  await time.settle();
+  expect(sink.delivered).toEqual(['all at 10: a:1', '-a:11', '+a:12']);
 });

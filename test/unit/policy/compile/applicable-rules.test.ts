@@ -1,5 +1,5 @@
 // Which kinds beside Namespaces there are rules for, and which of them go unasked where the install leaves hooks out.
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, test } from 'vitest';
 import { aPolicy } from '../../../support/engine.ts';
 import { PolicySet, judgedKinds, partsWithoutHook } from '../../../../src/policy/compile/snapshot.ts';
 
@@ -62,11 +62,9 @@ describe('the judged kinds', () => {
   });
 });
 
-describe('rules without a hook', () => {
-  it.each(rows)('the rules without a hook are found for %s', (_, spec, _judged, parts) => {
-    const policy = aPolicy('p', spec);
-    expect(partsWithoutHook(policy, 'Off')).toEqual(parts);
-    expect(partsWithoutHook(policy, 'Ignore')).toEqual([]);
-    expect(partsWithoutHook(policy, 'Fail')).toEqual([]);
-  });
+test.each(rows)('the rules without a hook are found for %s', (_, spec, _judged, parts) => {
+  const policy = aPolicy('p', spec);
+  expect(partsWithoutHook(policy, 'Off')).toEqual(parts);
+  expect(partsWithoutHook(policy, 'Ignore')).toEqual([]);
+  expect(partsWithoutHook(policy, 'Fail')).toEqual([]);
 });

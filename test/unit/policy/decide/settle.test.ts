@@ -32,65 +32,63 @@ function refusedFor(right: Right) {
   return refusalsFor([right], new Map([[rightKey(right), 'no']]))[0];
 }
 
-describe('a right', () => {
-  test.for([
-    ['yes', true],
-    ['no', false],
-    ['unknown', false],
-  ] as const)('a right answered with %s makes "allowed" %s', ([answer, allowed]) => {
-    const decision = { ...nothingToDecide, rights: [use] };
-    expect(settle(decision, new Map([[rightKey(use), answer]]), review).allowed).toBe(allowed);
-  });
+test.for([
+  ['yes', true],
+  ['no', false],
+  ['unknown', false],
+] as const)('a right answered with %s makes "allowed" %s', ([answer, allowed]) => {
+  const decision = { ...nothingToDecide, rights: [use] };
+  expect(settle(decision, new Map([[rightKey(use), answer]]), review).allowed).toBe(allowed);
+});
 
-  test('a right without an answer is missing, and the refusal says that there was no answer', () => {
-    expect(refusalsFor([use])[0]).toMatchObject({
-      found: 'user "alice" without verb "use" on namespacepolicies/p (the API server gave no answer)',
-      message:
-        'label team=a would bring namespace n under NamespacePolicy p, and ' +
-        'the API server did not answer whether user "alice" has the right (verb "use" on namespacepolicies/p)',
-    });
-    expect(refusalsFor([{ ...use, rule: 'authors', path: 'spec.x' }])[0]?.message).toBe(
-      'spec.x: this write would bring namespace n under NamespacePolicy p, and ' +
-        'the API server did not answer whether user "alice" has the right (verb "use" on namespacepolicies/p)',
-    );
+test('a right without an answer is missing, and the refusal says that there was no answer', () => {
+  expect(refusalsFor([use])[0]).toMatchObject({
+    found: 'user "alice" without verb "use" on namespacepolicies/p (the API server gave no answer)',
+    message:
+      'label team=a would bring namespace n under NamespacePolicy p, and ' +
+      'the API server did not answer whether user "alice" has the right (verb "use" on namespacepolicies/p)',
   });
+  expect(refusalsFor([{ ...use, rule: 'authors', path: 'spec.x' }])[0]?.message).toBe(
+    'spec.x: this write would bring namespace n under NamespacePolicy p, and ' +
+      'the API server did not answer whether user "alice" has the right (verb "use" on namespacepolicies/p)',
+  );
+});
 
-  test('a right that the user lacks is no refusal where the other right does as well, and the refusal names both', () => {
-    const right: Right = {
-      ...use,
-      verb: 'delete',
-      resource: 'pods',
-      group: '',
-      rule: 'authors',
-      path: 'spec',
-      instead: use,
-    };
-    const no = [rightKey(right), 'no'] as const;
-    expect(refusalsFor([right], new Map([no, [rightKey(use), 'yes']]))).toEqual([]);
-    expect(refusalsFor([right], new Map([no, [rightKey(use), 'no']]))[0]?.message).toBe(
-      'spec: user "alice" may not bring namespace n under NamespacePolicy p ' +
-        '(verb "delete" on pods/p, or verb "use" on namespacepolicies/p)',
-    );
-  });
+test('a right that the user lacks is no refusal where the other right does as well, and the refusal names both', () => {
+  const right: Right = {
+    ...use,
+    verb: 'delete',
+    resource: 'pods',
+    group: '',
+    rule: 'authors',
+    path: 'spec',
+    instead: use,
+  };
+  const no = [rightKey(right), 'no'] as const;
+  expect(refusalsFor([right], new Map([no, [rightKey(use), 'yes']]))).toEqual([]);
+  expect(refusalsFor([right], new Map([no, [rightKey(use), 'no']]))[0]?.message).toBe(
+    'spec: user "alice" may not bring namespace n under NamespacePolicy p ' +
+      '(verb "delete" on pods/p, or verb "use" on namespacepolicies/p)',
+  );
+});
 
-  test('two rights with the same verb and object are one question', () => {
-    expect(rightKey({ ...use, effect: 'something else' })).toBe(rightKey(use));
-    const others: readonly Right[] = [
-      useShare,
-      { ...use, verb: 'get' },
-      { ...use, group: '' },
-      { ...use, name: 'q' },
-      { ...use, namespace: 'p' },
-      { ...allOf, effect: use.effect },
-    ];
-    expect(new Set([use, ...others].map(rightKey)).size).toBe(others.length + 1);
-  });
+test('two rights with the same verb and object are one question', () => {
+  expect(rightKey({ ...use, effect: 'something else' })).toBe(rightKey(use));
+  const others: readonly Right[] = [
+    useShare,
+    { ...use, verb: 'get' },
+    { ...use, group: '' },
+    { ...use, name: 'q' },
+    { ...use, namespace: 'p' },
+    { ...allOf, effect: use.effect },
+  ];
+  expect(new Set([use, ...others].map(rightKey)).size).toBe(others.length + 1);
+});
 
-  test('one answer counts for all effects that need the right', () => {
-    const both = [use, { ...use, effect: 'remove namespace n from NamespacePolicy p' }];
-    expect(refusalsFor(both, new Map([[rightKey(use), 'yes']]))).toEqual([]);
-    expect(refusalsFor(both, new Map([[rightKey(use), 'no']]))).toHaveLength(2);
-  });
+test('one answer counts for all effects that need the right', () => {
+  const both = [use, { ...use, effect: 'remove namespace n from NamespacePolicy p' }];
+  expect(refusalsFor(both, new Map([[rightKey(use), 'yes']]))).toEqual([]);
+  expect(refusalsFor(both, new Map([[rightKey(use), 'no']]))).toHaveLength(2);
 });
 
 describe('rights that an author lacks', () => {

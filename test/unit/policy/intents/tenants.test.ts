@@ -173,21 +173,19 @@ describe('an object that both want in the same form', () => {
   });
 });
 
-describe('a label that a policy, a binding of the cluster and a tenant default', () => {
-  const policy = aPolicy('z', { namespaces: { defaults: { labels: { level: 'policy' } } } });
-  const bindings = snapshotOf('loaded', 'level').policies.policies;
-  const tenant = bindings.filter(({ id }) => id === tenantsId);
+const policy = aPolicy('z', { namespaces: { defaults: { labels: { level: 'policy' } } } });
+const bindings = snapshotOf('loaded', 'level').policies.policies;
+const tenant = bindings.filter(({ id }) => id === tenantsId);
 
-  test.for([
-    [[...bindings, policy], 'policy'],
-    [bindings, 'cluster'],
-    [tenant, 'tenant'],
-  ] as const)('%#: the first kind sets it', ([policies, level]) => {
-    const { policies: set } = aSnapshot(policies);
-    expect(missingDefaults(set.policies, knownNamespace('shop'), circumstances)?.labels.get('level')).toBe(
-      level,
-    );
-  });
+test.for([
+  [[...bindings, policy], 'policy'],
+  [bindings, 'cluster'],
+  [tenant, 'tenant'],
+] as const)('%#: the first kind sets it', ([policies, level]) => {
+  const { policies: set } = aSnapshot(policies);
+  expect(missingDefaults(set.policies, knownNamespace('shop'), circumstances)?.labels.get('level')).toBe(
+    level,
+  );
 });
 
 it('a tenant matches the own namespace alone, and never one that the install excludes', () => {

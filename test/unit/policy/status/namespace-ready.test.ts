@@ -26,20 +26,18 @@ function readiness(
   return `${status} ${reason}: ${message}`;
 }
 
-describe('a ready namespace', () => {
-  test('a namespace for which nothing is provided is ready', () => {
-    expect(readiness(wanted(), [])).toBe('True NothingProvided: no policy or share provides objects here');
-  });
+test('a namespace for which nothing is provided is ready', () => {
+  expect(readiness(wanted(), [])).toBe('True NothingProvided: no policy or share provides objects here');
+});
 
-  test('a namespace is not ready while an unwanted object remains', () => {
-    const results = [syncedResult(about('a')), undesiredResult(about('c'), 'TooManyDeletions', 'x')];
-    expect(readiness(wanted('a'), results)).toBe('False TooManyDeletions: Secret c of NamespacePolicy/p: x');
-  });
+test('a namespace is not ready while an unwanted object remains', () => {
+  const results = [syncedResult(about('a')), undesiredResult(about('c'), 'TooManyDeletions', 'x')];
+  expect(readiness(wanted('a'), results)).toBe('False TooManyDeletions: Secret c of NamespacePolicy/p: x');
+});
 
-  test('a namespace is ready if a suspended policy has its objects', () => {
-    const frozen = new Map([['NamespacePolicy/p', { reason: 'Suspended', message: 'x' }]] as const);
-    expect(readiness({ ...wanted('a'), frozen }, [syncedResult(about('a'))])).toMatch(/^True Synced/);
-  });
+test('a namespace is ready if a suspended policy has its objects', () => {
+  const frozen = new Map([['NamespacePolicy/p', { reason: 'Suspended', message: 'x' }]] as const);
+  expect(readiness({ ...wanted('a'), frozen }, [syncedResult(about('a'))])).toMatch(/^True Synced/);
 });
 
 describe('a namespace that lacks a label or annotation', () => {

@@ -108,22 +108,20 @@ describe('a right that is missing', () => {
   });
 });
 
-describe('a review without an answer', () => {
-  test('a first review without an answer reports nothing', async () => {
-    const h = harness();
-    h.rights.set('bind clusterroles edit', 'unknown');
-    await settledWith(h, bindingPolicy(), ['a']);
-    expect(ready(h)).toMatchObject(fine);
-  });
+test('a first review without an answer reports nothing', async () => {
+  const h = harness();
+  h.rights.set('bind clusterroles edit', 'unknown');
+  await settledWith(h, bindingPolicy(), ['a']);
+  expect(ready(h)).toMatchObject(fine);
+});
 
-  test('a later review without an answer keeps the last answer', async () => {
-    const h = harness();
-    h.rights.set('bind clusterroles edit', 'no');
-    await settledWith(h, bindingPolicy(), ['a']);
-    h.rights.set('bind clusterroles edit', 'unknown');
-    await later(h, soonMs);
-    expect(ready(h)).toMatchObject(missing);
-  });
+test('a later review without an answer keeps the last answer', async () => {
+  const h = harness();
+  h.rights.set('bind clusterroles edit', 'no');
+  await settledWith(h, bindingPolicy(), ['a']);
+  h.rights.set('bind clusterroles edit', 'unknown');
+  await later(h, soonMs);
+  expect(ready(h)).toMatchObject(missing);
 });
 
 test('providers that need the same right share one review, and nothing is asked without a cause', async () => {
@@ -137,74 +135,70 @@ test('providers that need the same right share one review, and nothing is asked 
   expect(h.asked).toHaveLength(asked);
 });
 
-describe('a forbidden watch', () => {
-  test.for([
-    ['of all Secrets', undefined, 'list secrets'],
-    ['of Secrets of one name', ['regcred'], 'watch secrets regcred'],
-  ] as const)(
-    'a forbidden watch %s delays no other object, and its share reports it until it is allowed',
-    async ([, secretNames, right]) => {
-      const h = harness({ install: { secretNames, sourceNamespaces: [] } }, undefined, {
-        unserved: ['Secret'],
-      });
-      h.rights.set(right, 'no');
-      h.namespace('a', team);
-      h.share('s', shareOf());
-      await settledWith(h, bindingPolicy(), ['b']);
-      expect(h.memory.list('RoleBinding')).toHaveLength(2);
-      expect(ready(h, 'SecretShare', 's')).toMatchObject(missing);
-      // It is not known whether the share has copies.
-      h.memory.delete({ apiVersion: 'reeve.dev/v1alpha1', kind: 'SecretShare', name: 's' });
-      await h.settle();
-      expect(ready(h, 'SecretShare', 's')).toMatchObject({ reason: 'Deleting' });
-      h.rights.clear();
-      h.serve('Secret');
-      await h.settle();
-      expect(h.get('SecretShare', 's')).toBeUndefined();
-    },
-  );
-
-  test('a watch is waited for while it is unknown whether our account may use it', async () => {
-    const h = harness({}, undefined, { unserved: ['Secret'] });
-    h.rights.set('list secrets', 'unknown');
-    h.start();
-    await h.clock.advance(60_000);
-    expect(h.reconciler.health()).toMatchObject({ isSynced: false, isInitialSyncDone: false });
+test.for([
+  ['of all Secrets', undefined, 'list secrets'],
+  ['of Secrets of one name', ['regcred'], 'watch secrets regcred'],
+] as const)(
+  'a forbidden watch %s delays no other object, and its share reports it until it is allowed',
+  async ([, secretNames, right]) => {
+    const h = harness({ install: { secretNames, sourceNamespaces: [] } }, undefined, {
+      unserved: ['Secret'],
+    });
+    h.rights.set(right, 'no');
+    h.namespace('a', team);
+    h.share('s', shareOf());
+    await settledWith(h, bindingPolicy(), ['b']);
+    expect(h.memory.list('RoleBinding')).toHaveLength(2);
+    expect(ready(h, 'SecretShare', 's')).toMatchObject(missing);
+    // It is not known whether the share has copies.
+    h.memory.delete({ apiVersion: 'reeve.dev/v1alpha1', kind: 'SecretShare', name: 's' });
+    await h.settle();
+    expect(ready(h, 'SecretShare', 's')).toMatchObject({ reason: 'Deleting' });
+    h.rights.clear();
     h.serve('Secret');
     await h.settle();
-    expect(h.reconciler.health()).toMatchObject({ isSynced: true, isInitialSyncDone: true });
-  });
+    expect(h.get('SecretShare', 's')).toBeUndefined();
+  },
+);
+
+test('a watch is waited for while it is unknown whether our account may use it', async () => {
+  const h = harness({}, undefined, { unserved: ['Secret'] });
+  h.rights.set('list secrets', 'unknown');
+  h.start();
+  await h.clock.advance(60_000);
+  expect(h.reconciler.health()).toMatchObject({ isSynced: false, isInitialSyncDone: false });
+  h.serve('Secret');
+  await h.settle();
+  expect(h.reconciler.health()).toMatchObject({ isSynced: true, isInitialSyncDone: true });
 });
 
-describe('rules without a webhook', () => {
-  test.for([
-    ['Off', { secrets: { maxBytes: 5 } }, 'HookNotInstalled', 'the rules in spec.secrets are not enforced'],
-    [
-      'Off',
-      { secrets: { defaults: { labels: { a: 'b' } } } },
-      'HookNotInstalled',
-      'the rules in spec.secrets are not enforced',
-    ],
-    [
-      'Off',
-      { secrets: { maxBytes: 5 }, rbac: { forbidWildcardRules: true } },
-      'HookNotInstalled',
-      'the rules in spec.secrets and spec.rbac are not enforced',
-    ],
-    ['Off', { namespaces: { required: { labels: { tier: {} } } } }, 'Synced', ''],
-    ['Ignore', { secrets: { maxBytes: 5 } }, 'Synced', ''],
-    ['Fail', { rbac: { forbidWildcardRules: true } }, 'Synced', ''],
-  ] as const)(
-    'with secretsRbacFailurePolicy %s, rules %j are reported if no webhook judges them',
-    async ([secretsRbacFailurePolicy, rules, reason, words]) => {
-      const h = harness({ secretsRbacFailurePolicy });
-      await settledWith(h, bindingPolicy(rules), ['a']);
-      expect(ready(h)).toMatchObject({ reason, message: expect.stringContaining(words) as unknown });
-      // Objects are created all the same.
-      expect(h.memory.list('RoleBinding', 'a')).toHaveLength(1);
-    },
-  );
-});
+test.for([
+  ['Off', { secrets: { maxBytes: 5 } }, 'HookNotInstalled', 'the rules in spec.secrets are not enforced'],
+  [
+    'Off',
+    { secrets: { defaults: { labels: { a: 'b' } } } },
+    'HookNotInstalled',
+    'the rules in spec.secrets are not enforced',
+  ],
+  [
+    'Off',
+    { secrets: { maxBytes: 5 }, rbac: { forbidWildcardRules: true } },
+    'HookNotInstalled',
+    'the rules in spec.secrets and spec.rbac are not enforced',
+  ],
+  ['Off', { namespaces: { required: { labels: { tier: {} } } } }, 'Synced', ''],
+  ['Ignore', { secrets: { maxBytes: 5 } }, 'Synced', ''],
+  ['Fail', { rbac: { forbidWildcardRules: true } }, 'Synced', ''],
+] as const)(
+  'with secretsRbacFailurePolicy %s, rules %j are reported if no webhook judges them',
+  async ([secretsRbacFailurePolicy, rules, reason, words]) => {
+    const h = harness({ secretsRbacFailurePolicy });
+    await settledWith(h, bindingPolicy(rules), ['a']);
+    expect(ready(h)).toMatchObject({ reason, message: expect.stringContaining(words) as unknown });
+    // Objects are created all the same.
+    expect(h.memory.list('RoleBinding', 'a')).toHaveLength(1);
+  },
+);
 
 function contentsOf(policy: object): object {
   return (policy as { readonly contents: object }).contents;

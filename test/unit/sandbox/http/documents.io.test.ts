@@ -1,5 +1,5 @@
 // Tests the documents that are not about objects: version, probes, discovery and OpenAPI.
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, test } from 'vitest';
 import { resources, RunningServer } from './running-server.ts';
 
 async function read(path: string, accept = 'application/json') {
@@ -195,27 +195,25 @@ it('OpenAPI describes the fields of a kind for kubectl explain', async () => {
   expect(schemas).toHaveProperty(['io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta']);
 });
 
-describe('an OpenAPI document with a hash', () => {
-  const urlOf = async (path: string): Promise<string> => {
-    const { json } = await read('/openapi/v3');
-    return (json['paths'] as Record<string, { serverRelativeURL: string }>)[path]?.serverRelativeURL ?? '';
-  };
+const urlOf = async (path: string): Promise<string> => {
+  const { json } = await read('/openapi/v3');
+  return (json['paths'] as Record<string, { serverRelativeURL: string }>)[path]?.serverRelativeURL ?? '';
+};
 
-  it('an OpenAPI document with a hash may be kept by clients', async () => {
-    const url = await urlOf('api/v1');
-    expect(url).toMatch(/^\/openapi\/v3\/api\/v1\?hash=[0-9A-F]{64}$/);
-    const { code, headers, json } = await read(url);
-    expect({ code, json }).toMatchObject({ code: 200, json: { openapi: '3.0.0' } });
-    expect(headers).toMatchObject({ 'cache-control': 'public, immutable', vary: 'Accept' });
-    expect(Date.parse(headers['expires'] ?? '')).toBeGreaterThan(Date.now());
-  });
+test('an OpenAPI document with a hash may be kept by clients', async () => {
+  const url = await urlOf('api/v1');
+  expect(url).toMatch(/^\/openapi\/v3\/api\/v1\?hash=[0-9A-F]{64}$/);
+  const { code, headers, json } = await read(url);
+  expect({ code, json }).toMatchObject({ code: 200, json: { openapi: '3.0.0' } });
+  expect(headers).toMatchObject({ 'cache-control': 'public, immutable', vary: 'Accept' });
+  expect(Date.parse(headers['expires'] ?? '')).toBeGreaterThan(Date.now());
+});
 
-  it('redirects to the current hash when the hash is another', async () => {
-    const { code, headers } = await read('/openapi/v3/api/v1?hash=00');
-    expect({ code, location: headers['location'] }).toEqual({ code: 301, location: await urlOf('api/v1') });
-  });
+test('redirects to the current hash when the hash is another', async () => {
+  const { code, headers } = await read('/openapi/v3/api/v1?hash=00');
+  expect({ code, location: headers['location'] }).toEqual({ code: 301, location: await urlOf('api/v1') });
+});
 
-  it('an OpenAPI document with a hash is not kept without the hash', async () => {
-    expect((await read('/openapi/v3/api/v1')).headers['cache-control']).toBe('no-cache, private');
-  });
+test('an OpenAPI document with a hash is not kept without the hash', async () => {
+  expect((await read('/openapi/v3/api/v1')).headers['cache-control']).toBe('no-cache, private');
 });
