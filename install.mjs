@@ -40,6 +40,6 @@ if (!isInstalled()) {
 /** Fills Node's compile cache, so that the first start is fast. Without the cache it is only slower. */
 function compileOnce() {
   const env = { ...process.env, NODE_COMPILE_CACHE: join(root, 'node_modules', '.cache', 'node') };
-  const load = `import('./src/cli/up.ts').then(() => import('./src/cli/command-line.ts'))`;
+  const load = `import('./src/cli/up.ts').then(() => import('./src/cli/commands.ts'))`;
   spawnSync(ownNode, ['--eval', load], { cwd: root, env, stdio: 'ignore' });
 }

@@ -1,5 +1,5 @@
 // The test run: its projects, from the quickest to the longest, and a last line that counts the tests.
-import { nodeVersionProblem } from './src/cli/node-version.ts';
+import { nodeVersionProblem } from './src/app/shipped-files.ts';
 import { clusterWorkers } from './test/support/cluster-workers.ts';
 import { neverBuilds } from './test/cluster/go-program.ts';
 import { configDefaults, defineConfig } from 'vitest/config';

@@ -20,6 +20,7 @@ const loadedInPods = [
   'webhook-role.cjs',
   'reconciler-role.cjs',
   'encode.cjs',
+  'pino.cjs',
 ];
 
 /**

@@ -4,12 +4,11 @@ import { createInterface } from 'node:readline';
 import { systemClock } from './base/clock.ts';
 import { errorCode } from './base/kube-error.ts';
 import type { ProgramIo } from './cli/command.ts';
-import { readCommand, type Command } from './cli/command-line.ts';
+import { readCommand, type Command } from './cli/commands.ts';
 import { cleanText } from './cli/output/clean-text.ts';
 import { exitCodes } from './cli/exit-codes.ts';
-import { nodeVersionProblem } from './cli/node-version.ts';
-import { BatchedOutput } from './observe/batched-output.ts';
-import { traceOf } from './observe/error-frames.ts';
+import { nodeVersionProblem } from './app/shipped-files.ts';
+import { BatchedOutput, traceOf } from './observe/log.ts';
 
 const { stdout, flushed } = standardOutput();
 const stderr = (text: string): void => void process.stderr.write(text);

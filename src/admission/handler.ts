@@ -10,15 +10,23 @@ import {
   arrivedBody,
   readHead,
   readReviewBody,
-} from './http/read-request.ts';
-import { AnswerQueue, sendJson, sendRefusal } from './http/send.ts';
-import { Deadline } from './http/deadline.ts';
+  AnswerQueue,
+  sendJson,
+  sendRefusal,
+} from './http/exchange.ts';
+import { Deadline } from '../base/clock.ts';
 import { decodeReview, type DecodedReview } from './decode/decode-review.ts';
-import { serverError, notReady, timedOut, tooManyBytes, type HttpRefusal } from './http/http-refusal.ts';
+import {
+  serverError,
+  notReady,
+  timedOut,
+  tooManyBytes,
+  type HttpRefusal,
+  type ServerLimits,
+} from './http/limits.ts';
 import { judgeReview, type JudgePorts, type Judging } from './judge-review.ts';
 import { LongDecisions } from './long-decisions.ts';
 import type { AdmissionObserver, Endpoint, SnapshotSource } from './ports.ts';
-import type { ServerLimits } from './http/server-limits.ts';
 import type { RequestSummary } from './decode/decode-envelope.ts';
 import { isJsonObject } from '../base/json.ts';
 import type { KubeObject } from '../base/metadata.ts';

@@ -30,8 +30,7 @@ import {
   unknownNamespace,
 } from './answer.ts';
 import type { LongDecisions } from './long-decisions.ts';
-import type { Deadline } from './http/deadline.ts';
-import type { Clock } from '../base/clock.ts';
+import type { Deadline, Clock } from '../base/clock.ts';
 import type { AccessReviewer, Endpoint, NamespaceFinder } from './ports.ts';
 import { clipped } from '../base/text.ts';
 import type { KubeObject } from '../base/metadata.ts';

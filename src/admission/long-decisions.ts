@@ -1,8 +1,7 @@
 // Makes long decisions in slices, in turns between users, so that other reviews, probes and the renewal of Leases come first.
 import { setImmediate } from 'node:timers/promises';
-import type { Clock } from '../base/clock.ts';
+import { type Clock, Deadline } from '../base/clock.ts';
 import { defaultEvaluationUnits, type Budget, type Steps } from '../policy/terms/budget.ts';
-import { Deadline } from './http/deadline.ts';
 
 /** After so long without a pause, timers, sockets and probes get their turn. */
 const sliceMs = 10;

@@ -1,8 +1,8 @@
 // Starts the HTTPS server that answers reviews, with its certificates, log and metrics; callers bring the policies.
-import { ByteBudget } from '../admission/http/read-request.ts';
+import { ByteBudget } from '../admission/http/exchange.ts';
 import { webhookApp, WebhookServer, type TlsPair, drain } from '../admission/http/webhook-server.ts';
 import { webhookHandler, type HandlerPorts } from '../admission/handler.ts';
-import type { ServerLimits } from '../admission/http/server-limits.ts';
+import type { ServerLimits } from '../admission/http/limits.ts';
 import type { Log } from '../observe/log.ts';
 import type { AdmissionMetrics } from '../observe/admission-metrics.ts';
 import { admissionObserver, type ActivityObserver } from './observers.ts';

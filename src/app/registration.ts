@@ -56,7 +56,7 @@ export function startRegistration(
     { ...settings, name: leaseName },
     log,
     async (signal) => {
-      const [templates, version] = await Promise.all([readWebhookTemplates(), readProgramVersion()]);
+      const [templates, version] = [await readWebhookTemplates(), readProgramVersion()];
       const service = { namespace, name: serviceName, port: servicePort };
       const options = {
         service,

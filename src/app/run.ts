@@ -1,6 +1,6 @@
 // Starts `reeve run`: one connection, one view of the cluster, and the roles of this process.
 import type { Server } from 'node:http';
-import { serverLimits } from '../admission/http/server-limits.ts';
+import { serverLimits } from '../admission/http/limits.ts';
 import type { ApiServer } from '../kube/http/http-exchange.ts';
 import { AdmissionMetrics } from '../observe/admission-metrics.ts';
 import type { Log } from '../observe/log.ts';

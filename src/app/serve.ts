@@ -1,6 +1,6 @@
 // Starts `reeve serve`: the webhook without a cluster, with policies, shares and namespaces from files.
 import type { AccessReviewer, NamespaceFinder } from '../admission/ports.ts';
-import { serverLimits, type ServerLimits } from '../admission/http/server-limits.ts';
+import { serverLimits, type ServerLimits } from '../admission/http/limits.ts';
 import { mastersGroup } from '../schema/names.ts';
 import type { Log } from '../observe/log.ts';
 import { AdmissionMetrics } from '../observe/admission-metrics.ts';

@@ -9,11 +9,11 @@ import { parseTraceparent, traceparentOf, Tracer, type Attributes } from '../obs
 import { readProgramVersion } from './shipped-files.ts';
 import type { Tracing } from './tracing.ts';
 
-export async function startTracing(endpoint: string, log: Log, registry: MetricsRegistry): Promise<Tracing> {
+export function startTracing(endpoint: string, log: Log, registry: MetricsRegistry): Tracing {
   // https://opentelemetry.io/docs/specs/semconv/resource/service/
   const resource = {
     'service.name': 'reeve',
-    'service.version': await readProgramVersion(),
+    'service.version': readProgramVersion(),
     'service.instance.id': hostname(),
   };
   const post = otlpSender(endpoint);

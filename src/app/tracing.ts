@@ -34,5 +34,5 @@ export async function openTracing(
 ): Promise<Tracing> {
   if (endpoint === undefined) return noTracing;
   const { startTracing } = await import('./started-tracing.ts');
-  return await startTracing(endpoint, log, registry);
+  return startTracing(endpoint, log, registry);
 }

@@ -1,5 +1,5 @@
 // Starts the role "webhook" on a cluster: the server, its certificates and its webhook configurations.
-import type { ServerLimits } from '../admission/http/server-limits.ts';
+import type { ServerLimits } from '../admission/http/limits.ts';
 import { createAccessReviewer } from '../kube/access-review.ts';
 import type { AdmissionMetrics } from '../observe/admission-metrics.ts';
 import { CertificateMetrics } from '../observe/certificate-metrics.ts';

@@ -1,8 +1,6 @@
 // Runs a command until a signal stops it, and writes the log to its end.
 import type { Clock } from '../base/clock.ts';
-import type { BatchedOutput } from '../observe/batched-output.ts';
-import { createLog, type Log } from '../observe/log.ts';
-import type { LogLevel } from '../observe/log-level.ts';
+import { type BatchedOutput, createLog, type Log, type LogLevel } from '../observe/log.ts';
 import { UnreadablePathError } from '../state/located.ts';
 import { StartError } from '../base/start-error.ts';
 import { exitCodes } from './exit-codes.ts';
@@ -58,7 +56,8 @@ export async function runUntilStopped(
     stopped.resolve(signal);
     starting.abort();
   });
-  const log = createLog(options.logLevel, io.logOutput);
+  const log = await createLog(options.logLevel, io.logOutput);
+  if (starting.signal.aborted) return exitCodes.done;
   // A start that hangs and ignores its signal cannot be stopped gracefully.
   const beginning = started(start(log, starting.signal), starting.signal, io);
   const running = await Promise.race([beginning, aborted(hurry.signal)]);

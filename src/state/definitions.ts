@@ -3,6 +3,7 @@ import { isJsonObject, ownMember, withSortedMembers } from '../base/json.ts';
 import { cliApiVersion } from '../schema/names.ts';
 import { kindOf, kinds, type BindingKind, type Kind } from '../api/kinds.ts';
 import {
+  isBindingKind,
   providerId,
   providerKinds,
   type ProviderId,
@@ -57,29 +58,29 @@ export function loadDefinitions(
     ({ value }) => kindIn(value),
   );
   const intents = loadAll('SecurityIntent', objects, readIntent);
-  const context = contextOf([...setup.intents, ...intents.loaded.map(({ value }) => value)], setup);
+  // Most files have no bindings, and then nothing asks for the context.
+  let known: IntentContext | undefined;
+  const contextOfFiles = (): IntentContext =>
+    (known ??= contextOf([...setup.intents, ...intents.loaded.map(({ value }) => value)], setup));
   const providers = providerKinds.map((kind) => {
-    const all = loadAll(kind, objects, (value) => loadProvider(kind, asStored(value), context));
-    const definitionOf = ({
-      value,
-      name,
-      namespace,
-      source,
-    }: Loaded<ProviderDefinition>): LocatedDefinition => ({
-      id: providerId(kind, name, namespace),
-      definition: value,
-      source,
+    const context = isBindingKind(kind) ? contextOfFiles : () => undefined;
+    const all = loadAll(kind, objects, (value) => loadProvider(kind, asStored(value), context()));
+    const definitionOf = (each: Loaded<ProviderDefinition>): LocatedDefinition => ({
+      id: providerId(kind, each.name, each.namespace),
+      definition: each.value,
+      source: each.source,
     });
-    return {
-      loaded: all.loaded.map(definitionOf),
-      partial: all.partial.map(definitionOf),
-      problems: all.problems,
-    };
+    return { ...all, loaded: all.loaded.map(definitionOf), partial: all.partial.map(definitionOf) };
   });
   return {
     providers: providers.flatMap(({ loaded }) => loaded),
     partial: providers.flatMap(({ partial }) => partial),
-    intents: { context, bindings: () => bindingKinds.flatMap((kind) => storedBindings(kind, objects)) },
+    intents: {
+      get context() {
+        return contextOfFiles();
+      },
+      bindings: () => providerKinds.filter(isBindingKind).flatMap((kind) => storedBindings(kind, objects)),
+    },
     rest: objects.get(undefined) ?? [],
     problems: inOrder([intents, ...providers].flatMap(({ problems }) => problems)),
   };
@@ -106,8 +107,6 @@ function contextOf(intents: readonly Intent[], { install, isServed }: Definition
     settings: adapterSettings(install),
   };
 }
-
-const bindingKinds = ['ClusterSecurityIntentBinding', 'SecurityIntentBinding'] as const;
 
 function storedBindings(kind: BindingKind, objects: ObjectsByKind): readonly StoredBinding[] {
   return (objects.get(kind) ?? []).flatMap(({ value }) => {

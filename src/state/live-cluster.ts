@@ -55,6 +55,7 @@ export class LiveCluster {
   readonly #listeners = new Listeners<(change: ClusterChange) => void>();
   #snapshot: ClusterSnapshot | undefined;
   #version = 0;
+  #isSynced = false;
 
   constructor({ install, adapters = [], intentsRemoved }: LiveClusterOptions) {
     this.#excluded = new Set(install.excludedNamespaces);
@@ -79,7 +80,8 @@ export class LiveCluster {
 
   /** True once the initial sync of every watch is done. */
   get isSynced(): boolean {
-    return this.#providers.isSynced && this.#namespaces.isSynced;
+    this.#isSynced ||= this.#providers.isSynced && this.#namespaces.isSynced;
+    return this.#isSynced;
   }
 
   /** Counts up with every change that `snapshot()` can show. */

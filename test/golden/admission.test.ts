@@ -5,7 +5,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, inject, test } from 'vitest';
 import { malformed, type Answer, type Refusal } from '../../src/admission/answer.ts';
-import { Deadline } from '../../src/admission/http/deadline.ts';
+import { Deadline } from '../../src/base/clock.ts';
 import { decodeReview } from '../../src/admission/decode/decode-review.ts';
 import { judgeReview } from '../../src/admission/judge-review.ts';
 import { LongDecisions } from '../../src/admission/long-decisions.ts';

@@ -1,7 +1,7 @@
 // What `reeve adopt` shows before it asks, in each format.
 import { readFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
-import { readCommand } from '../../src/cli/command-line.ts';
+import { readCommand } from '../../src/cli/commands.ts';
 import { adoptersOf, adoptionText } from '../../src/cli/commands/adopt.ts';
 import { jsonText } from '../../src/cli/output/data-text.ts';
 import { styleFor } from '../../src/cli/output/style.ts';

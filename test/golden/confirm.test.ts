@@ -1,7 +1,7 @@
 // What `reeve confirm` shows before it asks, in each format, and the number that it would confirm.
 import { describe, expect, test } from 'vitest';
 import { jsonText } from '../../src/cli/output/data-text.ts';
-import { readCommand } from '../../src/cli/command-line.ts';
+import { readCommand } from '../../src/cli/commands.ts';
 import { planConfirmation, confirmationText } from '../../src/inspect/actions/confirmation.ts';
 import { withObjects } from '../../src/inspect/input/cluster-state.ts';
 import type { ConfirmationOutput } from '../../src/inspect/output-schemas/confirmation.ts';

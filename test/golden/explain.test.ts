@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
 import { parseYaml } from '../../src/base/yaml.ts';
-import { readCommand } from '../../src/cli/command-line.ts';
+import { readCommand } from '../../src/cli/commands.ts';
 import { schemaProblems } from '../support/json-schema-problems.ts';
 import { runCommand } from '../support/run-command.ts';
 

@@ -5,7 +5,7 @@ import { mkdtemp, readFile, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { readCommand } from '../../src/cli/command-line.ts';
+import { readCommand } from '../../src/cli/commands.ts';
 import type { ImportOutput } from '../../src/inspect/output-schemas/import-output.ts';
 import { importFrom } from '../../src/importers/importers.ts';
 import { importSources } from '../../src/importers/importer.ts';

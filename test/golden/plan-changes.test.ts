@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { apiVersion as reeve } from '../../src/schema/names.ts';
 import { KubeError } from '../../src/base/kube-error.ts';
-import { readCommand } from '../../src/cli/command-line.ts';
+import { readCommand } from '../../src/cli/commands.ts';
 import { findInstall } from '../../src/cli/input/find-install.ts';
 import { clusterState, withObjects } from '../../src/inspect/input/cluster-state.ts';
 import { planCluster } from '../../src/inspect/plan/plan-cluster.ts';

@@ -1,7 +1,7 @@
 // What `reeve plan` prints, in each format, for files that change, conflict, are held and are refused.
 import { describe, expect, test } from 'vitest';
 import { parseYaml } from '../../src/base/yaml.ts';
-import { readCommand } from '../../src/cli/command-line.ts';
+import { readCommand } from '../../src/cli/commands.ts';
 import { assumed, plan } from '../support/plan-command.ts';
 
 const policies = 'test/fixtures/plan/policies';

@@ -1,7 +1,7 @@
 // What `reeve report` prints, in each format, for files with one entry of each section.
 import { readFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
-import { readCommand } from '../../src/cli/command-line.ts';
+import { readCommand } from '../../src/cli/commands.ts';
 import type { ReportOutput } from '../../src/inspect/output-schemas/report-output.ts';
 import { runCommand } from '../support/run-command.ts';
 

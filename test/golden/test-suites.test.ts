@@ -1,7 +1,7 @@
 // What `reeve test` prints, in each format, for suites that pass, fail or cannot run.
 import { readFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
-import { readCommand } from '../../src/cli/command-line.ts';
+import { readCommand } from '../../src/cli/commands.ts';
 import { reeveTest } from '../support/run-suites.ts';
 import { SuiteFolder } from '../support/suite-folder.ts';
 

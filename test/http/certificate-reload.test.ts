@@ -7,8 +7,7 @@ import type { TLSSocket } from 'node:tls';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { issueAuthority, issueServing } from '../../src/certs/issue/issue.ts';
 import { servingNames } from '../../src/certs/issue/names.ts';
-import { BatchedOutput } from '../../src/observe/batched-output.ts';
-import { createLog } from '../../src/observe/log.ts';
+import { BatchedOutput, createLog } from '../../src/observe/log.ts';
 import { startWebhook, type RunningWebhook } from '../../src/app/serve.ts';
 import { HttpsClient } from '../support/https-client.ts';
 import { namespaceObject, reviewJson } from '../support/reviews.ts';
@@ -40,7 +39,7 @@ beforeAll(async () => {
       evaluationBudget: 1_000_000,
       traceEndpoint: undefined,
     },
-    createLog('silent', new BatchedOutput(2)),
+    await createLog('silent', new BatchedOutput(2)),
   );
   client = new HttpsClient(Number(new URL(running.url).port));
 });

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { HandlerPorts } from '../../src/admission/handler.ts';
 import type { TlsPair } from '../../src/admission/http/webhook-server.ts';
-import type { ServerLimits } from '../../src/admission/http/server-limits.ts';
+import type { ServerLimits } from '../../src/admission/http/limits.ts';
 import { eventually } from '../support/eventually.ts';
 import { namespaceObject, responseOf, reviewJson } from '../support/reviews.ts';
 import { snapshotOf } from '../support/engine.ts';

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import type { RequestListener } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
-import { serverLimits, type ServerLimits } from '../../src/admission/http/server-limits.ts';
+import { serverLimits, type ServerLimits } from '../../src/admission/http/limits.ts';
 import { WebhookServer, type TlsPair } from '../../src/admission/http/webhook-server.ts';
 import { eventually } from '../support/eventually.ts';
 import { namespaceObject, requestFor, reviewJson, reviewOf } from '../support/reviews.ts';

@@ -144,9 +144,7 @@ test.each(['check.cjs', 'explain.cjs', 'plan.cjs', 'report.cjs', 'import.cjs', '
   (file) => {
     const loaded = loadedWith(file, image);
     expect(roomsIn(loaded)).toContain('src/inspect');
-    // The flags of an install name its levels of logs.
-    const others = loaded.filter((id) => !id.endsWith('src/observe/log-level.ts'));
-    expect(others.filter((id) => /^src\/(?:kube|certs|observe|sandbox|registration|app)\//.test(id))).toEqual(
+    expect(loaded.filter((id) => /^src\/(?:kube|certs|observe|sandbox|registration|app)\//.test(id))).toEqual(
       [],
     );
     const packages = new Set(

@@ -1,7 +1,7 @@
 // The answer to a review depends on the request and the policies, and not on how fast the clock moves meanwhile.
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { Deadline } from '../../src/admission/http/deadline.ts';
+import { Deadline } from '../../src/base/clock.ts';
 import { judgeReview } from '../../src/admission/judge-review.ts';
 import { LongDecisions } from '../../src/admission/long-decisions.ts';
 import type { Endpoint } from '../../src/admission/ports.ts';

@@ -1,8 +1,8 @@
 // Runs a command of Reeve in this process, and returns what it prints.
-import { BatchedOutput } from '../../src/observe/batched-output.ts';
+import { BatchedOutput } from '../../src/observe/log.ts';
 import { systemClock, type Clock } from '../../src/base/clock.ts';
 import type { ProgramIo } from '../../src/cli/command.ts';
-import { readCommand } from '../../src/cli/command-line.ts';
+import { readCommand } from '../../src/cli/commands.ts';
 
 const fixtureTime = new Date('2026-11-23T08:00:00Z');
 

@@ -1,10 +1,9 @@
 // A webhook on a real TLS socket. A test can replace its ports, and reads everything that the webhook reports.
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
-import { ByteBudget } from '../../src/admission/http/read-request.ts';
+import { ByteBudget } from '../../src/admission/http/exchange.ts';
 import type { AdmissionObserver, DecisionRecord } from '../../src/admission/ports.ts';
-import { serverLimits } from '../../src/admission/http/server-limits.ts';
-import type { ServerLimits } from '../../src/admission/http/server-limits.ts';
+import { serverLimits, type ServerLimits } from '../../src/admission/http/limits.ts';
 import { webhookApp, WebhookServer, type TlsPair } from '../../src/admission/http/webhook-server.ts';
 import { webhookHandler } from '../../src/admission/handler.ts';
 import type { HandlerPorts } from '../../src/admission/handler.ts';

@@ -1,7 +1,7 @@
 // Parses a body as an AdmissionReview up to its uid. Without a uid, only an HTTP error can be the answer.
 import { isUtf8 } from 'node:buffer';
 import { isJsonObject, type JsonObject } from '../../base/json.ts';
-import { badBody, type HttpRefusal } from '../http/http-refusal.ts';
+import { badBody, type HttpRefusal } from '../http/limits.ts';
 import { invalidReview, type ReviewProblem } from './decode-target.ts';
 import { clipped } from '../../base/text.ts';
 

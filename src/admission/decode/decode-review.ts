@@ -17,7 +17,7 @@ import {
   isStrings,
   invalidReview,
 } from './decode-target.ts';
-import type { HttpRefusal } from '../http/http-refusal.ts';
+import type { HttpRefusal } from '../http/limits.ts';
 import type { Endpoint } from '../ports.ts';
 import { decodeObject } from './decode-object.ts';
 import type { KubeObject } from '../../base/metadata.ts';

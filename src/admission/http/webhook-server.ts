@@ -15,10 +15,10 @@ import {
   malformedRequest,
   refusalBody,
   timedOut,
-} from './http-refusal.ts';
+  type ServerLimits,
+} from './limits.ts';
 import type { AdmissionObserver, Endpoint } from '../ports.ts';
-import { sendRefusal } from './send.ts';
-import type { ServerLimits } from './server-limits.ts';
+import { sendRefusal } from './exchange.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Router, type NextFunction, type Request, type Response } from 'express';
 import type { HttpHandler } from '../handler.ts';

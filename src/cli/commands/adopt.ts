@@ -13,8 +13,7 @@ import type { ObjectWriter } from '../../base/object-writer.ts';
 import { commandOf, type Call, type CommandIo } from '../command.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { filesSetting } from '../flags/common-settings.ts';
-import { switchSetting, withoutVariable } from '../flags/setting-kinds.ts';
-import type { Settings, Values } from '../flags/settings.ts';
+import { switchSetting, withoutVariable, type Settings, type Values } from '../flags/settings.ts';
 import {
   askingSettings,
   namedProviders,

@@ -3,8 +3,13 @@ import { existingCertificateFiles, writeCertificateFiles } from '../../certs/fil
 import { issueCertificates, maxLifetimeDays } from '../../certs/issue/issue.ts';
 import { commandOf, type Call, type CommandIo } from '../command.ts';
 import { folder, installNamespace } from '../flags/common-settings.ts';
-import { integerSetting, requiredText, switchSetting } from '../flags/setting-kinds.ts';
-import type { Settings, Values } from '../flags/settings.ts';
+import {
+  integerSetting,
+  requiredText,
+  switchSetting,
+  type Settings,
+  type Values,
+} from '../flags/settings.ts';
 
 const flags = {
   out: requiredText({ ...folder, help: 'The folder for ca.crt, ca.key, tls.crt and tls.key.' }),

@@ -19,7 +19,7 @@ export async function runCheckInstall(
   const { installNamespace: namespace = 'reeve-system', wait, onlyWebhooks, output } = settings;
   const parts = onlyWebhooks ? checkWebhooks : checkInstall;
   return await onCluster(settings, environment, stderr, async (connection) => {
-    const version = await readProgramVersion();
+    const version = readProgramVersion();
     const look = async (): Promise<readonly Finding[]> =>
       await parts({ namespace, version, now: clock.now() }, connection);
     const deadline = clock.monotonic() + wait;

@@ -20,8 +20,14 @@ import type {
 import { commandOf, type Call, type CommandIo } from '../command.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { durationPlaceholder, filesSetting, outputSetting, pathArguments } from '../flags/common-settings.ts';
-import { durationSetting, switchSetting, withoutVariable } from '../flags/setting-kinds.ts';
-import { flagName, type Settings, type Values } from '../flags/settings.ts';
+import {
+  durationSetting,
+  switchSetting,
+  withoutVariable,
+  flagName,
+  type Settings,
+  type Values,
+} from '../flags/settings.ts';
 import { clusterSettings, connectionSettings, installOverrides } from '../flags/state-settings.ts';
 import { isOnCluster, sayUnread } from '../input/chosen-state.ts';
 import { findInstall } from '../input/find-install.ts';

@@ -8,8 +8,7 @@ import type { ConfirmationOutput } from '../../inspect/output-schemas/confirmati
 import { providerRef, type ProviderId } from '../../policy/terms/provider-id.ts';
 import { commandOf, type Call, type CommandIo } from '../command.ts';
 import { exitCodes } from '../exit-codes.ts';
-import { switchSetting, withoutVariable } from '../flags/setting-kinds.ts';
-import type { Settings, Values } from '../flags/settings.ts';
+import { switchSetting, withoutVariable, type Settings, type Values } from '../flags/settings.ts';
 import { askingSettings, objectNamespace } from '../flags/state-settings.ts';
 import { onCluster } from '../input/on-cluster.ts';
 import { jsonText, yamlText } from '../output/data-text.ts';

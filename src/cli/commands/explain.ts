@@ -16,8 +16,14 @@ import type { ExplainOutput } from '../../inspect/output-schemas/explanation.ts'
 import { commandOf, type Call, type CommandIo } from '../command.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { filesSetting, outputSetting } from '../flags/common-settings.ts';
-import { optionalText, pathsSetting, switchSetting, withoutVariable } from '../flags/setting-kinds.ts';
-import type { Settings, Values } from '../flags/settings.ts';
+import {
+  optionalText,
+  pathsSetting,
+  switchSetting,
+  withoutVariable,
+  type Settings,
+  type Values,
+} from '../flags/settings.ts';
 import {
   checkedState,
   clusterSettings,

@@ -21,8 +21,14 @@ import {
 } from '../../policy/terms/provider-id.ts';
 import { commandOf, type Call, type CommandIo } from '../command.ts';
 import { outputSetting } from '../flags/common-settings.ts';
-import { pathsSetting, switchSetting, withoutVariable } from '../flags/setting-kinds.ts';
-import type { Setting, Settings, Values } from '../flags/settings.ts';
+import {
+  pathsSetting,
+  switchSetting,
+  withoutVariable,
+  type Setting,
+  type Settings,
+  type Values,
+} from '../flags/settings.ts';
 import { connectionSettings, objectNamespace } from '../flags/state-settings.ts';
 import { printableJson } from '../output/data-text.ts';
 import { isAgreed, notConfirmed, type AgreementIo } from './agreement.ts';

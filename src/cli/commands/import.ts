@@ -13,8 +13,13 @@ import type { ImportOutput } from '../../inspect/output-schemas/import-output.ts
 import { commandOf, type Call, type CommandIo } from '../command.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { file, filesSetting, outputSetting } from '../flags/common-settings.ts';
-import { optionalText, switchSetting, withoutVariable } from '../flags/setting-kinds.ts';
-import type { Settings, Values } from '../flags/settings.ts';
+import {
+  optionalText,
+  switchSetting,
+  withoutVariable,
+  type Settings,
+  type Values,
+} from '../flags/settings.ts';
 import { clusterSettings, installOverrides } from '../flags/state-settings.ts';
 import { isOnCluster, sayProblems, sayUnread } from '../input/chosen-state.ts';
 import { findInstall } from '../input/find-install.ts';

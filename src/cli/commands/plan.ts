@@ -24,8 +24,16 @@ import { inOrder } from '../../state/located.ts';
 import { commandOf, type Call, type CommandIo } from '../command.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { filesSetting, outputSetting, pathArguments } from '../flags/common-settings.ts';
-import { listSetting, switchSetting, withoutVariable } from '../flags/setting-kinds.ts';
-import type { Setting, Settings, Values } from '../flags/settings.ts';
+import {
+  lastOf,
+  listSetting,
+  switchSetting,
+  wholeNumber,
+  withoutVariable,
+  type Setting,
+  type Settings,
+  type Values,
+} from '../flags/settings.ts';
 import { checkedState, connectionSettings, installOverrides, stateSetting } from '../flags/state-settings.ts';
 import { sayProblems, withState } from '../input/chosen-state.ts';
 import { jsonText, yamlText } from '../output/data-text.ts';
@@ -48,8 +56,6 @@ const outputs = {
   yaml: yamlText,
   markdown: (plan: PlanOutput, { all }: { readonly all: boolean }) => planMarkdown(plan, all),
 };
-
-const anyCount = /^\d{1,9}$/;
 
 const flags = {
   filename: filesSetting(
@@ -84,10 +90,7 @@ const flags = {
     accepted: 'a whole number',
     hasVariable: false,
     fallback: { value: undefined, shown: '' },
-    parse: (texts) => {
-      const text = texts.at(-1) ?? '';
-      return anyCount.test(text) ? { ok: true, value: Number(text) } : { ok: false };
-    },
+    parse: lastOf(wholeNumber),
   } as Setting<number | undefined>,
   exitCode: withoutVariable(
     switchSetting(

@@ -28,8 +28,15 @@ import {
   parseLabelKey,
   pathArguments,
 } from '../flags/common-settings.ts';
-import { choiceSetting, optionalText, switchSetting, withoutVariable } from '../flags/setting-kinds.ts';
-import type { Setting, Settings, Values } from '../flags/settings.ts';
+import {
+  choiceSetting,
+  optionalText,
+  switchSetting,
+  withoutVariable,
+  type Setting,
+  type Settings,
+  type Values,
+} from '../flags/settings.ts';
 import {
   checkedState,
   clusterSettings,

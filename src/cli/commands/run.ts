@@ -21,8 +21,9 @@ import {
   optionalText,
   switchSetting,
   textSetting,
-} from '../flags/setting-kinds.ts';
-import type { Settings, Values } from '../flags/settings.ts';
+  type Settings,
+  type Values,
+} from '../flags/settings.ts';
 import { parseGoDuration } from '../../base/time.ts';
 
 const hookModes = ['Off', 'Ignore', 'Fail'] as const;

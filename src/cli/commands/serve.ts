@@ -10,8 +10,7 @@ import {
   processSettings,
   webhookSettings,
 } from '../flags/common-settings.ts';
-import { optionalText, requiredText } from '../flags/setting-kinds.ts';
-import type { Settings } from '../flags/settings.ts';
+import { optionalText, requiredText, type Settings } from '../flags/settings.ts';
 import { runUntilStopped } from '../running.ts';
 
 const flags = {

@@ -7,8 +7,13 @@ import { runSuites, type RunOptions } from '../../inspect/suites/run-suites.ts';
 import { commandOf, type Call, type CommandIo } from '../command.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { outputSetting } from '../flags/common-settings.ts';
-import { optionalText, switchSetting, withoutVariable } from '../flags/setting-kinds.ts';
-import type { Settings, Values } from '../flags/settings.ts';
+import {
+  optionalText,
+  switchSetting,
+  withoutVariable,
+  type Settings,
+  type Values,
+} from '../flags/settings.ts';
 import { sayProblems } from '../input/chosen-state.ts';
 import { findInstall } from '../input/find-install.ts';
 import { jsonText, yamlText } from '../output/data-text.ts';

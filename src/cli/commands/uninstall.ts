@@ -10,8 +10,13 @@ import {
   installSettings,
   parsePositiveDuration,
 } from '../flags/common-settings.ts';
-import { durationSetting, optionalText, switchSetting } from '../flags/setting-kinds.ts';
-import type { Settings, Values } from '../flags/settings.ts';
+import {
+  durationSetting,
+  optionalText,
+  switchSetting,
+  type Settings,
+  type Values,
+} from '../flags/settings.ts';
 import { onCluster } from '../input/on-cluster.ts';
 import { isAgreed, notConfirmed } from './agreement.ts';
 

@@ -1,11 +1,17 @@
 // The command `reeve up`: Reeve on a sandbox in this process. The image has no sandbox, so its program is a file of its own.
 import { shippedFolder } from '../../app/shipped-files.ts';
-import { logLevels } from '../../observe/log-level.ts';
 import { commandOf } from '../command.ts';
-import { fileOrFolder } from '../flags/common-settings.ts';
+import { fileOrFolder, logLevels } from '../flags/common-settings.ts';
 import { runSettings } from './run.ts';
-import { choiceSetting, integerSetting, switchSetting, textSetting } from '../flags/setting-kinds.ts';
-import type { Setting, Settings, Values } from '../flags/settings.ts';
+import {
+  choiceSetting,
+  integerSetting,
+  switchSetting,
+  textSetting,
+  type Setting,
+  type Settings,
+  type Values,
+} from '../flags/settings.ts';
 
 const port = { placeholder: 'PORT' };
 

@@ -1,6 +1,5 @@
 // Settings that several commands have in common.
 import { isLabelKey, isNamespaceName } from '../../schema/kubernetes-names.ts';
-import { logLevels } from '../../observe/log-level.ts';
 import {
   choiceSetting,
   durationSetting,
@@ -9,10 +8,19 @@ import {
   optionalText,
   pathsSetting,
   textSetting,
-} from './setting-kinds.ts';
-import type { Parsed, Positionals, Setting, Settings } from './settings.ts';
+  lastOf,
+  type Positionals,
+  type Setting,
+  type Settings,
+} from './settings.ts';
 import { parseGoDuration } from '../../base/time.ts';
 import { defaultEvaluationUnits } from '../../policy/terms/budget.ts';
+
+export const parseLabelKey = lastOf((text) => (isLabelKey(text) ? text : undefined));
+
+export const parseNamespace = lastOf((text) => (isNamespaceName(text) ? text : undefined));
+
+export const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'silent'] as const;
 
 export const file = { placeholder: 'FILE', accepted: 'a file' };
 export const folder = { placeholder: 'DIR', accepted: 'a folder' };
@@ -116,10 +124,7 @@ export const processSettings = {
     help: 'The OpenTelemetry collector that gets a span for each review and each reconcile, over OTLP/HTTP. Without it, nothing is traced.',
     accepted: 'http://HOST:PORT or https://HOST:PORT',
     fallback: { value: undefined, shown: '' },
-    parse: (texts) => {
-      const value = texts.at(-1) ?? '';
-      return collectorUrl.test(value) && URL.canParse(value) ? { ok: true, value } : { ok: false };
-    },
+    parse: lastOf((text) => (collectorUrl.test(text) && URL.canParse(text) ? text : undefined)),
   } as Setting<string | undefined>,
 } satisfies Settings;
 
@@ -132,16 +137,6 @@ export function hostSetting(value: string): Setting<string> {
 }
 
 export const labelKeyAccepted = 'the key of a label';
-
-export function parseLabelKey(texts: readonly string[]): Parsed<string> {
-  const value = texts.at(-1) ?? '';
-  return isLabelKey(value) ? { ok: true, value } : { ok: false };
-}
-
-export function parseNamespace(texts: readonly string[]): Parsed<string> {
-  const value = texts.at(-1) ?? '';
-  return isNamespaceName(value) ? { ok: true, value } : { ok: false };
-}
 
 export function parsePositiveDuration(text: string): number | undefined {
   const value = parseGoDuration(text);

@@ -1,4 +1,4 @@
-// Reads the settings of a command from flags, environment and defaults, and reports all problems.
+// Reads the settings of a command from flags, environment and defaults, and reports all problems. The kinds of settings.
 import { nearest } from '../../base/nearest.ts';
 
 export type Parsed<T> = { readonly ok: true; readonly value: T } | { readonly ok: false };
@@ -9,7 +9,7 @@ export interface Setting<T> {
   readonly placeholder: string;
   readonly help: string;
   readonly accepted: string;
-  /** Gets all given values. A setting with one value uses the last. */
+  /** Gets all given values. */
   readonly parse: (texts: readonly string[]) => Parsed<T>;
   /** Undefined for a required setting. */
   readonly fallback: { readonly value: T; readonly shown: string } | undefined;
@@ -58,10 +58,10 @@ export function readSettings<S extends Settings>(
   settings: S,
   args: readonly string[],
   env: Environment,
-  accepted: Positionals = noPositionals,
+  words: Positionals = noPositionals,
 ): ParsedSettings<Values<S>> {
-  const { texts, problems: wrongFlags, positionals } = withArguments(readFlags(settings, args), accepted);
-  const problems = [...wrongFlags, ...positionalProblems(positionals, accepted)];
+  const { texts, problems: wrongFlags, positionals } = withArguments(readFlags(settings, args), words);
+  const problems = [...wrongFlags, ...positionalProblems(positionals, words)];
   const values = new Map<string, unknown>();
   for (const [key, setting] of Object.entries(settings)) {
     const variable = setting.hasVariable === false ? undefined : env[variableName(key)];
@@ -105,9 +105,8 @@ function valueOf(
 ): Outcome {
   // An empty variable counts as not set, because compose files and manifests cannot always omit it.
   const texts = flags ?? (variable === undefined || variable === '' ? undefined : [variable]);
-  if (texts === undefined) {
+  if (texts === undefined)
     return setting.fallback ?? { problem: `${flagName(key)} is missing; accepted: ${setting.accepted}` };
-  }
   const parsed = setting.parse(texts);
   if (parsed.ok) return { value: parsed.value };
   const source = flags === undefined ? variableName(key) : flagName(key);
@@ -148,14 +147,9 @@ function readFlags(settings: Settings, args: readonly string[]): Flags {
   return { texts, problems, positionals };
 }
 
-interface Pair {
+interface FlagPair {
   readonly flag: string;
   readonly value: string | undefined;
-}
-
-interface Parts {
-  readonly pairs: readonly Pair[];
-  readonly positionals: readonly string[];
 }
 
 /** An unknown flag takes its value too, so that the value is not reported as a second problem. */
@@ -163,8 +157,8 @@ function partsOf(
   args: readonly string[],
   isSwitch: (flag: string) => boolean,
   isFlag: (arg: string) => boolean,
-): Parts {
-  const pairs: Pair[] = [];
+): { readonly pairs: readonly FlagPair[]; readonly positionals: readonly string[] } {
+  const pairs: FlagPair[] = [];
   const flags = beforeEnd(args);
   const plain: string[] = [];
   for (let index = 0; index < flags.length; index++) {
@@ -213,7 +207,7 @@ function unknownText(given: string, known: readonly string[]): string {
 
 /** `-f` and `--filename`. */
 export function namesOf(key: string, { short }: Setting<unknown>): readonly string[] {
-  return short === undefined ? [flagName(key)] : [`-${short}`, flagName(key)];
+  return [...(short === undefined ? [] : [`-${short}`]), flagName(key)];
 }
 
 /** `probesPort` -> `--probes-port` */
@@ -233,4 +227,124 @@ function kebab(key: string): string {
 /** Returns the known word that was probably meant: a quarter of its letters may be wrong, or two of a short word. */
 export function likelyMeant(word: string, known: readonly string[]): string | undefined {
   return nearest(word, known, Math.max(2, Math.floor(word.length / 4)));
+}
+
+// The kinds of settings: texts, numbers, durations, choices, lists and switches.
+
+type About = Pick<Setting<unknown>, 'placeholder' | 'help'>;
+type AboutValue = About & Pick<Setting<unknown>, 'accepted'>;
+
+/** Parses a setting with one value: the last one counts. `read` returns undefined for a text that is not accepted. */
+export function lastOf<T>(read: (text: string) => T | undefined): (texts: readonly string[]) => Parsed<T> {
+  return (texts) => accepted(read(texts.at(-1) ?? ''));
+}
+
+function accepted<T>(value: T | undefined): Parsed<T> {
+  return value === undefined ? { ok: false } : { ok: true, value };
+}
+
+/** A text without a default, which must be given. */
+export function requiredText(about: AboutValue): Setting<string> {
+  return { ...about, parse: lastText, fallback: undefined };
+}
+
+export function optionalText(about: AboutValue): Setting<string | undefined> {
+  return { ...about, parse: lastText, fallback: { value: undefined, shown: '' } };
+}
+
+export function textSetting(value: string, about: AboutValue): Setting<string> {
+  return { ...about, parse: lastText, fallback: { value, shown: value } };
+}
+
+const lastText = lastOf((text) => text || undefined);
+
+export function integerSetting(
+  value: number,
+  lowest: number,
+  highest: number,
+  about: About,
+): Setting<number> {
+  return {
+    ...about,
+    accepted: `a whole number from ${lowest} to ${highest}`,
+    fallback: { value, shown: String(value) },
+    parse: lastOf((text) => {
+      const number = wholeNumber(text) ?? Number.NaN;
+      return number >= lowest && number <= highest ? number : undefined;
+    }),
+  };
+}
+
+/** Number() also reads "0x1f", "1e3" and blanks. */
+export function wholeNumber(text: string): number | undefined {
+  return /^\d{1,9}$/.test(text) ? Number(text) : undefined;
+}
+
+/** A duration in milliseconds. */
+export function durationSetting(
+  shown: string,
+  highestMs: number,
+  parseDuration: (text: string) => number | undefined,
+  about: AboutValue,
+): Setting<number> {
+  return {
+    ...about,
+    fallback: { value: parseDuration(shown) ?? 0, shown },
+    parse: lastOf((text) => {
+      const value = parseDuration(text);
+      return value !== undefined && value <= highestMs ? value : undefined;
+    }),
+  };
+}
+
+export function choiceSetting<T extends string>(value: T, choices: readonly T[], about: About): Setting<T> {
+  return {
+    ...about,
+    accepted: choices.join(', '),
+    choices,
+    fallback: { value, shown: value },
+    parse: lastOf((text) => choices.find((each) => each === text)),
+  };
+}
+
+/** A list, given by several flags or by one flag with commas. */
+export function listSetting(
+  isItem: (text: string) => boolean,
+  about: AboutValue,
+  value: readonly string[] = [],
+): Setting<readonly string[]> {
+  return {
+    ...about,
+    fallback: { value, shown: value.join(',') },
+    parse: (texts) => {
+      const items = texts.flatMap((text) => text.split(',')).map((item) => item.trim());
+      return accepted(items.every(isItem) ? items : undefined);
+    },
+  };
+}
+
+/** Paths, each given by a flag of its own, because a path may contain a comma. `-` is standard input. */
+export function pathsSetting(about: AboutValue): Setting<readonly string[]> {
+  return {
+    ...about,
+    hasVariable: false,
+    fallback: { value: [], shown: '' },
+    parse: (texts) => accepted(texts.includes('') ? undefined : texts),
+  };
+}
+
+/** For a setting whose variable could not mean the same for each call. */
+export function withoutVariable<T>(setting: Setting<T>): Setting<T> {
+  return { ...setting, hasVariable: false };
+}
+
+/** A switch: the flag alone means true, `--flag=false` means false. */
+export function switchSetting(help: string, value = false): Setting<boolean> {
+  return {
+    placeholder: '',
+    help,
+    accepted: 'true, false',
+    fallback: { value, shown: value ? 'true' : '' },
+    parse: lastOf((text) => (text === 'true' || text === 'false' ? text === 'true' : undefined)),
+  };
 }

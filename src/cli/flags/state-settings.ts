@@ -6,8 +6,16 @@ import { providerNamed, type ReadProviderName } from '../../inspect/input/object
 import { kindOfProvider, type ProviderId } from '../../policy/terms/provider-id.ts';
 import { file, fileOrFolder, namespaceNames, outputSetting, parseNamespace } from './common-settings.ts';
 import { isKindText, kindAccepted } from '../commands/run.ts';
-import { listSetting, optionalText, pathsSetting, switchSetting, withoutVariable } from './setting-kinds.ts';
-import type { Setting, Settings, Values } from './settings.ts';
+import {
+  listSetting,
+  optionalText,
+  pathsSetting,
+  switchSetting,
+  withoutVariable,
+  type Setting,
+  type Settings,
+  type Values,
+} from './settings.ts';
 
 /** These flags choose a cluster in place of files. A variable must not choose one, because it would hold for every command. */
 export const connectionSettings = {

@@ -2,7 +2,7 @@
 import { allowed, malformed, type Answer } from '../../admission/answer.ts';
 import type { JudgedResource } from '../../admission/decode/decode-target.ts';
 import { decodeReview } from '../../admission/decode/decode-review.ts';
-import { Deadline } from '../../admission/http/deadline.ts';
+import { Deadline } from '../../base/clock.ts';
 import { judgeReview, type Judging } from '../../admission/judge-review.ts';
 import { defaultEvaluationUnits } from '../../policy/terms/budget.ts';
 import { LongDecisions } from '../../admission/long-decisions.ts';

@@ -7,7 +7,7 @@ export type Order = 'forget' | 'report';
 const source = new URL('../../../src/', import.meta.url);
 
 // Loaded before the recording: calls while modules are evaluated belong to no journey.
-await import('../../../src/cli/command-line.ts');
+await import('../../../src/cli/commands.ts');
 await import('../../../src/cli/commands/run.ts');
 await import('../../../src/cli/commands/serve.ts');
 

@@ -1,5 +1,5 @@
 // Writes the reference page of all flags from the flags tables of the commands.
-import { describedCommands, type DescribedCommand } from '../../../src/cli/command-line.ts';
+import { describedCommands, type DescribedCommand } from '../../../src/cli/commands.ts';
 import { exitCodeMeanings } from '../../../src/cli/exit-codes.ts';
 import { namesOf, variableName, type Setting } from '../../../src/cli/flags/settings.ts';
 import { code, page, prose, table } from './markdown.ts';

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { Deadline } from '../../../src/admission/http/deadline.ts';
+import { Deadline } from '../../../src/base/clock.ts';
 import { LongDecisions } from '../../../src/admission/long-decisions.ts';
 import type { Budget, Steps } from '../../../src/policy/terms/budget.ts';
 

@@ -1,6 +1,6 @@
 // Rights are asked for all at once, each question once.
 import { expect, test } from 'vitest';
-import { Deadline } from '../../../src/admission/http/deadline.ts';
+import { Deadline } from '../../../src/base/clock.ts';
 import type { AccessReviewer } from '../../../src/admission/ports.ts';
 import { askRights } from '../../../src/admission/judge-review.ts';
 import { rightKey, type Right } from '../../../src/policy/terms/review.ts';

@@ -1,11 +1,10 @@
 // How arguments are read: letters, arguments without a flag, repeated paths, and the texts of the help.
 import { readFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
-import { readCommand } from '../../../src/cli/command-line.ts';
+import { readCommand } from '../../../src/cli/commands.ts';
 import { filesSetting, outputSetting } from '../../../src/cli/flags/common-settings.ts';
 import { helpOf } from '../../../src/cli/flags/help-text.ts';
-import { switchSetting } from '../../../src/cli/flags/setting-kinds.ts';
-import { readSettings } from '../../../src/cli/flags/settings.ts';
+import { switchSetting, readSettings } from '../../../src/cli/flags/settings.ts';
 
 const settings = {
   filename: filesSetting('The files.'),

@@ -1,6 +1,6 @@
 // The flags of `reeve run`: what they are without anything said, what they take, and which do not go together.
 import { describe, expect, test } from 'vitest';
-import { readCommand, type Command } from '../../../src/cli/command-line.ts';
+import { readCommand, type Command } from '../../../src/cli/commands.ts';
 import { runSettings } from '../../../src/cli/commands/run.ts';
 import { intentAdapters } from '../../../src/policy/intents/adapters.ts';
 

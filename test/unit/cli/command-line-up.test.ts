@@ -1,6 +1,6 @@
 // The flags of `reeve up`: which ones go together, and when the output has colors.
 import { describe, expect, it } from 'vitest';
-import { readCommand, type Command } from '../../../src/cli/command-line.ts';
+import { readCommand, type Command } from '../../../src/cli/commands.ts';
 
 function up(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Command> {
   return readCommand(['up', ...args], env);

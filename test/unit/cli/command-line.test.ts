@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { describedCommands, readCommand, type Command } from '../../../src/cli/command-line.ts';
+import { describedCommands, readCommand, type Command } from '../../../src/cli/commands.ts';
 
 function serve(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Command> {
   return readCommand(['serve', '--policies', 'p', ...args], env);

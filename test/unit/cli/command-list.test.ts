@@ -1,10 +1,9 @@
 // A command is one file and one row of a list: help, completion, reference and `-o` follow from its parts.
 import { describe, expect, test } from 'vitest';
 import { commandOf } from '../../../src/cli/command.ts';
-import { describedCommands, readCommandOf } from '../../../src/cli/command-line.ts';
-import { commands } from '../../../src/cli/commands.ts';
+import { describedCommands, readCommandOf, commands } from '../../../src/cli/commands.ts';
 import { outputSetting } from '../../../src/cli/flags/common-settings.ts';
-import { textSetting } from '../../../src/cli/flags/setting-kinds.ts';
+import { textSetting } from '../../../src/cli/flags/settings.ts';
 import { flagsPage } from '../../checks/reference/flags-page.ts';
 import { ioOf, runCommand } from '../../support/run-command.ts';
 

@@ -1,6 +1,6 @@
 // What a shell may offer for the word that a user is typing.
 import { describe, expect, test } from 'vitest';
-import { readCommand } from '../../../src/cli/command-line.ts';
+import { readCommand } from '../../../src/cli/commands.ts';
 import { completionsText } from '../../../src/cli/flags/completions.ts';
 
 async function offered(...words: readonly string[]): Promise<readonly string[]> {

@@ -1,7 +1,7 @@
 // How a command that runs until it is stopped begins and ends, whatever comes first: a signal, a fault, or its own end.
 import { describe, expect, it } from 'vitest';
 import { runUntilStopped, type Running, type StopSignal } from '../../../src/cli/running.ts';
-import { BatchedOutput } from '../../../src/observe/batched-output.ts';
+import { BatchedOutput } from '../../../src/observe/log.ts';
 import { StartError } from '../../../src/base/start-error.ts';
 
 const options = { logLevel: 'silent', drainGrace: 5000 } as const;
@@ -23,6 +23,20 @@ class Terminal {
     this.now = at;
     this.#signal(signal);
   }
+}
+
+/** Runs the program, and resolves once it starts: before, its log is opened. */
+async function begun(
+  terminal: Terminal,
+  start: (signal: AbortSignal) => Promise<Running>,
+): Promise<{ readonly exit: Promise<number> }> {
+  const { promise, resolve } = Promise.withResolvers<undefined>();
+  const exit = runUntilStopped(options, terminal.io, async (_, signal) => {
+    resolve(undefined);
+    return await start(signal);
+  });
+  await promise;
+  return { exit };
 }
 
 interface Stop {
@@ -50,7 +64,7 @@ describe('a running program', () => {
   ] as const)('the program stops in order on %s, after a grace of %d ms', async (signal, graceMs) => {
     const terminal = new Terminal();
     const { running: program, stops } = running();
-    const exit = runUntilStopped(options, terminal.io, () => Promise.resolve(program));
+    const { exit } = await begun(terminal, () => Promise.resolve(program));
     terminal.send(signal, 0);
     expect(await exit).toBe(0);
     expect(stops).toEqual([{ graceMs, isHurried: false }]);
@@ -81,7 +95,7 @@ describe('a program that does not start', () => {
   it('a start that observes the signal ends at the first signal', async () => {
     const terminal = new Terminal();
     const { promise, reject } = Promise.withResolvers<Running>();
-    const exit = runUntilStopped(options, terminal.io, async (_, starting) => {
+    const { exit } = await begun(terminal, async (starting) => {
       starting.addEventListener('abort', () => reject(starting.reason));
       return await promise;
     });
@@ -90,10 +104,18 @@ describe('a program that does not start', () => {
     expect(terminal).toMatchObject({ stdout: '', stderr: '' });
   });
 
+  it('a signal that comes while the log is opened ends the command without a start', async () => {
+    const terminal = new Terminal();
+    const exit = runUntilStopped(options, terminal.io, () => Promise.reject(new TypeError('started')));
+    terminal.send('SIGTERM', 0);
+    expect(await exit).toBe(0);
+    expect(terminal).toMatchObject({ stdout: '', stderr: '' });
+  });
+
   it('a start ends at the second signal, and an echo of the first one does not count', async () => {
     const terminal = new Terminal();
     const hanging = Promise.withResolvers<Running>();
-    const exit = runUntilStopped(options, terminal.io, () => hanging.promise);
+    const { exit } = await begun(terminal, () => hanging.promise);
     terminal.send('SIGINT', 0);
     terminal.send('SIGINT', 100);
     expect(await Promise.race([exit, Promise.resolve('still starting')])).toBe('still starting');

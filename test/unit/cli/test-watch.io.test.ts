@@ -2,7 +2,7 @@
 import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { readCommand } from '../../../src/cli/command-line.ts';
+import { readCommand } from '../../../src/cli/commands.ts';
 import { isOfSuites } from '../../../src/cli/commands/test-watch.ts';
 import { ioOf } from '../../support/run-command.ts';
 import { ReeveProcess } from '../../support/serve-process.ts';

@@ -1,6 +1,6 @@
 // The texts of `reeve uninstall`: the numbers in its plan, and the list of what is left.
 import { describe, expect, test } from 'vitest';
-import { readCommand } from '../../../src/cli/command-line.ts';
+import { readCommand } from '../../../src/cli/commands.ts';
 import { observeObject } from '../../../src/policy/plan/observed.ts';
 import { outcomeText, planText } from '../../../src/cli/commands/uninstall.ts';
 

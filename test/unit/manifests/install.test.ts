@@ -1,6 +1,6 @@
 // What manifests/install and manifests/all-in-one promise, as far as the files alone can say it.
 import { describe, expect, it } from 'vitest';
-import { readCommand } from '../../../src/cli/command-line.ts';
+import { readCommand } from '../../../src/cli/commands.ts';
 import { runSettings } from '../../../src/cli/commands/run.ts';
 import { flagName } from '../../../src/cli/flags/settings.ts';
 import { objectTypeOf, type ObjectType } from '../../../src/policy/terms/provider-id.ts';

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { BatchedOutput } from '../../../src/observe/batched-output.ts';
+import { BatchedOutput } from '../../../src/observe/log.ts';
 
 const mebibyte = 1024 * 1024;
 

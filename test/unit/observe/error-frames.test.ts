@@ -1,6 +1,6 @@
 // Checks that only the class and the stack of an error are logged, never its message.
 import { expect, test } from 'vitest';
-import { traceOf } from '../../../src/observe/error-frames.ts';
+import { traceOf } from '../../../src/observe/log.ts';
 
 test('the class and the stack of an error are reported, and its message is not', () => {
   const { error, frames } = traceOf(new TypeError('c4n4ry\n    at c4n4ry (c4n4ry:1:1)'));

@@ -4,10 +4,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { BatchedOutput } from '../../../src/observe/batched-output.ts';
-import { createLog, type Log } from '../../../src/observe/log.ts';
+import { BatchedOutput, createLog, type Log, type LogLevel } from '../../../src/observe/log.ts';
 import { countDroppedLines, MetricsRegistry } from '../../../src/observe/registry.ts';
-import type { LogLevel } from '../../../src/observe/log-level.ts';
 
 /** Returns the lines that `write` adds to a log. */
 async function linesOf(level: LogLevel, write: (log: Log) => void): Promise<readonly unknown[]> {
@@ -15,7 +13,7 @@ async function linesOf(level: LogLevel, write: (log: Log) => void): Promise<read
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
   const path = join(folder, 'log');
   const fd = openSync(path, 'w');
-  const log = createLog(level, new BatchedOutput(fd));
+  const log = await createLog(level, new BatchedOutput(fd));
   write(log);
   await log.close();
   closeSync(fd);
@@ -74,7 +72,7 @@ test('each line has the time at which it was logged', async () => {
 test('the log says how many lines it had to drop', async () => {
   // A full disk, and then one with room: the kernel gives the lowest free number.
   const fd = openSync('/dev/full', 'w');
-  const log = createLog('info', new BatchedOutput(fd));
+  const log = await createLog('info', new BatchedOutput(fd));
   const registry = new MetricsRegistry();
   countDroppedLines(registry, log);
   const count = 2000;

@@ -2,7 +2,7 @@
 import type { ServerResponse } from 'node:http';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { AnswerQueue, sendJson } from '../../../../src/admission/http/send.ts';
+import { AnswerQueue, sendJson } from '../../../../src/admission/http/exchange.ts';
 
 function recorder() {
   const sent: string[] = [];

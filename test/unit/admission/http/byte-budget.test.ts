@@ -1,6 +1,6 @@
 // The bytes that all requests together may hold: what is taken, refused and given back.
 import { expect, test } from 'vitest';
-import { ByteBudget } from '../../../../src/admission/http/read-request.ts';
+import { ByteBudget } from '../../../../src/admission/http/exchange.ts';
 
 test('all requests together never hold more bytes than the total', () => {
   const budget = new ByteBudget(10);

@@ -1,6 +1,6 @@
 // Waiting no longer than a request may take, on a clock that the test moves.
 import { expect, test } from 'vitest';
-import { Deadline } from '../../../../src/admission/http/deadline.ts';
+import { Deadline } from '../../../../src/base/clock.ts';
 
 function clockAt(time: { ms: number }) {
   return { now: () => new Date(0), monotonic: () => time.ms };

@@ -1,7 +1,7 @@
 // What the head of a request must say before its body is read.
 import type { IncomingMessage } from 'node:http';
 import { describe, expect, test } from 'vitest';
-import { readHead } from '../../../../src/admission/http/read-request.ts';
+import { readHead } from '../../../../src/admission/http/exchange.ts';
 
 const limits = { bodyBytes: 1000, requestMs: 30_000 };
 const good = { 'content-length': '10', 'content-type': 'application/json' };

@@ -1,6 +1,6 @@
 // The check of the Node version: only an older Node than required is a problem.
 import { expect, it } from 'vitest';
-import { nodeVersionProblem } from '../../../src/cli/node-version.ts';
+import { nodeVersionProblem } from '../../../src/app/shipped-files.ts';
 
 it.each([
   ['24.17.0', undefined],
