@@ -286,7 +286,7 @@ export function keepsFrozen(owner: ProviderId, input: Pick<PlanInput, 'snapshot'
 }
 
 /** A provider that does not load, is suspended, or has an error for this namespace keeps its objects as they are. */
-export function isFrozen(
+function isFrozen(
   owner: ProviderId,
   { snapshot, desired }: Pick<PlanInput, 'snapshot' | 'desired'>,
 ): boolean {

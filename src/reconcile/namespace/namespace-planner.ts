@@ -102,7 +102,7 @@ export class NamespacePlanner {
     }
   }
 
-  /** Returns the providers being deleted of which a ServiceAccount in the namespace may have fields. */
+  /** Returns the providers being deleted whose fields a ServiceAccount in the namespace may still have. */
   #losingFields(name: string): readonly ProviderId[] {
     const { accounts, cluster } = this.#options;
     if (accounts.markedIn(name).length === 0) return [];
