@@ -8,11 +8,7 @@ import type { Circumstances } from '../terms/budget.ts';
 import { isManaged } from '../desired/desired.ts';
 import { deletionRecordOf, type DeletionRecord } from '../terms/deletion-record.ts';
 import type { ProviderKind } from '../../api/kinds.ts';
-import {
-  namespaceOfProvider,
-  type ProviderId,
-  isBindingKind,
-} from '../terms/provider-id.ts';
+import { namespaceOfProvider, type ProviderId, isBindingKind } from '../terms/provider-id.ts';
 import { type ProviderDefinition, loadSubmitted, type ProviderLoad } from '../compile/load-provider.ts';
 import { type Install } from '../terms/install.ts';
 import type { ClusterSnapshot, StoredBinding } from '../compile/snapshot.ts';
