@@ -121,10 +121,10 @@ function planWinner(claim: Claim, live: Observed | undefined, input: PlanInput):
 }
 
 function notOurs(claim: Claim, live: Observed): ObjectResult {
-  return conflictResult(claim, 'AlreadyExists', live.lacksOwner ? withoutOwner(live) : isForeign(live));
+  return conflictResult(claim, 'AlreadyExists', live.lacksOwner ? withoutOwnerText(live) : unmanagedText(live));
 }
 
-function isForeign({ type, orphanedFrom, unknownOffer, isHeld }: Observed): string {
+function unmanagedText({ type, orphanedFrom, unknownOffer, isHeld }: Observed): string {
   if (isHeld)
     return (
       `a ${type.kind} of this name exists with finalizers, which would delay its deletion, so Reeve does not take it ` +
@@ -140,7 +140,7 @@ function isForeign({ type, orphanedFrom, unknownOffer, isHeld }: Observed): stri
 }
 
 /** The guard refuses the label for adoption on such an object. */
-function withoutOwner({ type }: Observed): string {
+function withoutOwnerText({ type }: Observed): string {
   return (
     `a ${type.kind} of this name has the label ${managedByLabel}=${managedByReeve} but no annotation ` +
     `${ownerAnnotation} with a policy or share, and the guard lets no user change it; a member of the group reeve:break-glass can label it ` +

@@ -82,8 +82,8 @@ test.each<[string, number, object | string, Record<string, string>, object]>([
   ],
   [
     'no seconds',
-    429,
-    statusOf(429, 'TooManyRequests', { details: { retryAfterSeconds: 0 } }),
+    503,
+    statusOf(503, 'ServiceUnavailable', { details: { retryAfterSeconds: 0 } }),
     {},
     { retryAfterMs: undefined },
   ],
