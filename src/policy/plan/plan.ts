@@ -121,7 +121,11 @@ function planWinner(claim: Claim, live: Observed | undefined, input: PlanInput):
 }
 
 function notOurs(claim: Claim, live: Observed): ObjectResult {
-  return conflictResult(claim, 'AlreadyExists', live.lacksOwner ? withoutOwnerText(live) : unmanagedText(live));
+  return conflictResult(
+    claim,
+    'AlreadyExists',
+    live.lacksOwner ? withoutOwnerText(live) : unmanagedText(live),
+  );
 }
 
 function unmanagedText({ type, orphanedFrom, unknownOffer, isHeld }: Observed): string {
