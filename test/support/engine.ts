@@ -136,6 +136,28 @@ export function providerObject(
   return { apiVersion: 'reeve.dev/v1alpha1', kind, metadata: { name, ...metadata }, spec };
 }
 
+/** The stored version and the new one. Without a new one, the write is a deletion. */
+interface ProviderWrite {
+  readonly oldObject?: KubeObject | undefined;
+  readonly object?: KubeObject | undefined;
+}
+
+/** Decides a write of a policy, a share or a binding by the test install. */
+export function writeDecision(
+  { oldObject, object }: ProviderWrite,
+  snapshot: ClusterSnapshot,
+  changes: Partial<ProviderCircumstances> = {},
+): Decision {
+  const { kind, metadata } = object ?? oldObject ?? { metadata: {} };
+  const review = aProviderReview({
+    resource: kinds[kind as ProviderKind].plural,
+    namespace: metadata.namespace ?? '',
+    ...(object === undefined ? {} : { object }),
+    ...(oldObject === undefined ? {} : { oldObject }),
+  });
+  return providerDecision(review, snapshot, { ...circumstances, install: testInstall, ...changes });
+}
+
 /** Decides a write of a policy or share without a pause between its steps. */
 export function providerDecision(
   review: ProviderReview,

@@ -1,16 +1,7 @@
 // The author of a default needs the right to use the other policies and shares that read it.
 import { expect, test } from 'vitest';
 import type { ProviderId, ProviderState } from '../../../../src/policy/terms/provider-id.ts';
-import {
-  aProviderReview,
-  aPolicy,
-  aShare,
-  aSnapshot,
-  circumstances,
-  providerObject,
-  testInstall,
-  providerDecision,
-} from '../../../support/engine.ts';
+import { aPolicy, aShare, aSnapshot, providerObject, writeDecision } from '../../../support/engine.ts';
 
 const source = { namespace: 'reeve-shared', name: 's' };
 const nowhere = { names: ['x'] };
@@ -22,13 +13,9 @@ const resource = (data: object) => ({
 });
 
 /** Returns the rights to use other providers that the author of policy `p` needs, each with the path that requires it. */
-function asked(defaults: object, snapshot: Parameters<typeof providerDecision>[1]): readonly string[] {
+function asked(defaults: object, snapshot: Parameters<typeof writeDecision>[1]): readonly string[] {
   const object = providerObject('NamespacePolicy', 'p', { match: nowhere, namespaces: { defaults } });
-  const review = aProviderReview({ resource: 'namespacepolicies', object });
-  const { rights, violations } = providerDecision(review, snapshot, {
-    ...circumstances,
-    install: testInstall,
-  });
+  const { rights, violations } = writeDecision({ object }, snapshot);
   expect(violations).toEqual([]);
   return rights
     .filter(({ verb }) => verb === 'use')

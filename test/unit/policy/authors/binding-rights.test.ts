@@ -1,12 +1,6 @@
 // The rights to delete or weaken what a binding provides, and to bind intents that do not exist yet.
 import { describe, expect, it, test } from 'vitest';
-import type { IntentAdapter } from '../../../../src/policy/intents/adapter.ts';
 import type { IntentContext } from '../../../../src/policy/intents/intent-context.ts';
-import type { StoredBinding } from '../../../../src/policy/compile/snapshot.ts';
-import type { KubeObject } from '../../../../src/base/metadata.ts';
-import { unlimitedBudget, type Budget } from '../../../../src/policy/terms/budget.ts';
-import { kinds } from '../../../../src/api/kinds.ts';
-import type { Decision } from '../../../../src/policy/terms/review.ts';
 import {
   aPolicy,
   aProviderReview,
@@ -14,75 +8,17 @@ import {
   circumstances,
   knownNamespace,
   providerDecision,
-  testInstall,
 } from '../../../support/engine.ts';
-import { clusterBinding, intentContext, tenantBinding, withBindings } from '../../../support/intents.ts';
-
-const enforce = 'pod-security.kubernetes.io/enforce';
-const intents = {
-  escape: { id: 'escapeToHost' },
-  dns: { id: 'dnsManipulation' },
-  token: { id: 'unAuthorizedSaTokenAccess' },
-  pfa: { id: 'exploitPFA' },
-  patch: { id: 'virtualPatch' },
-};
-const engineKind = { apiVersion: 'v1', kind: 'ConfigMap' };
-
-/** An engine that may not be installed. */
-const engine: IntentAdapter = {
-  id: 'engine',
-  needs: [engineKind],
-  provides: [engineKind],
-  supports: ({ id }) => id === 'exploitPFA',
-  render: ({ name }) => ({ resources: [{ ...engineKind, metadata: { name } }] }),
-};
-
-function contextWith(options: Parameters<typeof intentContext>[1] = {}): IntentContext {
-  const basic = intentContext(intents, { offered: ['pod-security', 'network', 'workload'] });
-  const extra = intentContext(intents, { adapters: [engine], ...options });
-  return { ...basic, adapters: [...basic.adapters, ...extra.adapters] };
-}
-const context = contextWith();
-const install = {
-  ...testInstall,
-  resourceKinds: [engineKind, { apiVersion: 'networking.k8s.io/v1', kind: 'NetworkPolicy' }],
-  resourceOf: ({ kind }: { readonly kind: string }) => `${kind.toLowerCase().replace(/y$/, 'ie')}s`,
-};
-
-interface Around {
-  readonly given?: IntentContext;
-  readonly before?: StoredBinding;
-  readonly policies?: Parameters<typeof aSnapshot>[0];
-  readonly shares?: Parameters<typeof aSnapshot>[2];
-  readonly namespaces?: readonly KubeObject[];
-  readonly budget?: Budget;
-}
-
-function decisionOn({ kind, object }: StoredBinding, around: Around = {}): Decision {
-  const {
-    given = context,
-    before,
-    policies = [],
-    shares = [],
-    namespaces = [knownNamespace('shop')],
-  } = around;
-  const { budget = unlimitedBudget } = around;
-  const review = aProviderReview({
-    resource: kinds[kind].plural,
-    namespace: object.metadata.namespace ?? '',
-    object,
-    ...(before === undefined ? {} : { oldObject: before.object }),
-  });
-  const snapshot = withBindings(aSnapshot(policies, namespaces, shares), given, []);
-  return providerDecision(review, snapshot, { ...circumstances, budget, install });
-}
-
-function rightsIn({ rights }: Decision): readonly string[] {
-  return rights.map(
-    ({ verb, resource, name, namespace, path }) =>
-      `${verb} ${resource}${name === undefined ? '' : `/${name}`} in ${namespace ?? 'all'}: ${path}`,
-  );
-}
+import { clusterBinding, tenantBinding, withBindings } from '../../../support/intents.ts';
+import {
+  enforce,
+  engineKind,
+  contextWith,
+  context,
+  install,
+  decisionOn,
+  rightsIn,
+} from './binding-scene.ts';
 
 describe('rights to delete what a binding provides', () => {
   const deletePfa = 'delete configmaps in shop';

@@ -12,6 +12,7 @@ import {
   providerObject,
   testInstall,
   providerDecision,
+  writeDecision,
 } from '../../../support/engine.ts';
 import { defaultProviderState } from '../../../support/owner-state.ts';
 
@@ -33,13 +34,7 @@ function decisionOn(
   object: KubeObject | undefined,
   snapshot = aSnapshot([], namespaces),
 ): Decision {
-  const isShare = (object ?? oldObject)?.kind === 'SecretShare';
-  const review = aProviderReview({
-    resource: isShare ? 'secretshares' : 'namespacepolicies',
-    ...(object === undefined ? {} : { object }),
-    ...(oldObject === undefined ? {} : { oldObject }),
-  });
-  return providerDecision(review, snapshot, { ...circumstances, install: testInstall });
+  return writeDecision({ oldObject, object }, snapshot);
 }
 
 function rulesIn({ violations }: Decision): readonly string[] {
@@ -339,21 +334,12 @@ describe('the install', () => {
   ] as const)('%s', ([, secretNames, notices]) => {
     const object = share({ names: ['none'] }, { target: { name: 'copy' } });
     const install = { ...testInstall, secretNames };
-    expect(
-      providerDecision(aProviderReview({ resource: 'secretshares', object }), aSnapshot([]), {
-        ...circumstances,
-        install,
-      }),
-    ).toMatchObject({ violations: [], notices });
+    expect(writeDecision({ object }, aSnapshot([]), { install })).toMatchObject({ violations: [], notices });
   });
 
   test('an install without source namespaces refuses every share', () => {
     const install = { ...testInstall, sourceNamespaces: [], resourceKinds: undefined };
-    const { violations } = providerDecision(
-      aProviderReview({ resource: 'secretshares', object: share(all) }),
-      aSnapshot([]),
-      { ...circumstances, install },
-    );
+    const { violations } = writeDecision({ object: share(all) }, aSnapshot([]), { install });
     expect(violations.map(({ violation }) => violation.accepted)).toEqual([
       'nothing: the installation has no namespaces for sources',
     ]);

@@ -4,14 +4,11 @@ import type { KubeObject } from '../../../../src/base/metadata.ts';
 import type { ClusterSnapshot } from '../../../../src/policy/compile/snapshot.ts';
 import {
   aPolicy,
-  aProviderReview,
   aShare,
   aSnapshot,
-  circumstances,
   knownNamespace,
   providerObject,
-  testInstall,
-  providerDecision,
+  writeDecision,
 } from '../../../support/engine.ts';
 
 const namespaces = ['c1', 'c2', 'c3'].map((name) => knownNamespace(name));
@@ -31,12 +28,7 @@ function handOvers(
   object: KubeObject | undefined,
   snapshot: ClusterSnapshot,
 ): readonly string[] {
-  const review = aProviderReview({
-    resource: (object ?? oldObject)?.kind === 'SecretShare' ? 'secretshares' : 'namespacepolicies',
-    ...(object === undefined ? {} : { object }),
-    ...(oldObject === undefined ? {} : { oldObject }),
-  });
-  const { notices } = providerDecision(review, snapshot, { ...circumstances, install: testInstall });
+  const { notices } = writeDecision({ oldObject, object }, snapshot);
   return notices.filter((notice) => / over | comes first and /.test(notice));
 }
 

@@ -9,6 +9,7 @@ import {
   providerObject,
   testInstall,
   providerDecision,
+  writeDecision,
 } from '../../../support/engine.ts';
 
 const binding = (role: string) => ({
@@ -50,15 +51,9 @@ test('a policy is not compared with its own stored version', () => {
 });
 
 function warnings(before: string | undefined, after: string): readonly string[] {
-  const object = providerObject('NamespacePolicy', 'p', binding(after));
-  const oldObject =
-    before === undefined ? undefined : providerObject('NamespacePolicy', 'p', binding(before));
-  const review = aProviderReview({
-    resource: 'namespacepolicies',
-    object,
-    ...(oldObject === undefined ? {} : { oldObject }),
-  });
-  const { notices } = providerDecision(review, snapshot, { ...circumstances, install: testInstall });
+  const policy = (role: string) => providerObject('NamespacePolicy', 'p', binding(role));
+  const oldObject = before === undefined ? undefined : policy(before);
+  const { notices } = writeDecision({ oldObject, object: policy(after) }, snapshot);
   return notices.filter((notice) => notice.includes('did you mean'));
 }
 

@@ -10,6 +10,7 @@ import {
   providerObject,
   testInstall,
   providerDecision,
+  writeDecision,
 } from '../../../support/engine.ts';
 
 const namespaces = [
@@ -35,10 +36,8 @@ function stored(object: KubeObject, status: object | undefined): KubeObject {
 }
 
 function warnings(oldObject: KubeObject, object: KubeObject | undefined, install: object = {}): string {
-  const resource = oldObject.kind === 'SecretShare' ? 'secretshares' : 'namespacepolicies';
-  const review = aProviderReview({ resource, oldObject, ...(object === undefined ? {} : { object }) });
-  const withInstall = { ...circumstances, install: { ...testInstall, ...install } };
-  return providerDecision(review, aSnapshot([], namespaces), withInstall)
+  const changes = { install: { ...testInstall, ...install } };
+  return writeDecision({ oldObject, object }, aSnapshot([], namespaces), changes)
     .notices.filter((notice) => !notice.includes('reaches'))
     .join('\n');
 }
@@ -74,12 +73,8 @@ describe('the number of objects that a deletion removes', () => {
     const contents = configMap;
     const refusal = (status: object) => {
       const oldObject = policy({ contents, maxDeletions: 1 }, status);
-      const review = aProviderReview({ resource: 'namespacepolicies', oldObject });
-      const decision = providerDecision(review, aSnapshot([], namespaces), {
-        ...circumstances,
-        install: testInstall,
-      });
-      return decision.violations.map(({ violation }) => violation.message).join();
+      const { violations } = writeDecision({ oldObject }, aSnapshot([], namespaces));
+      return violations.map(({ violation }) => violation.message).join();
     };
     expect(refusal(all)).toContain('this write would delete 2 objects in 2 namespaces');
     expect(refusal(some)).toContain('this write would delete up to 2 objects in 2 namespaces');
@@ -92,11 +87,9 @@ describe('the number of objects that a deletion removes', () => {
 
   test('a deletion is refused while objects exist and the finalizer that would delete them is missing', () => {
     const refusalsOf = (oldObject: KubeObject) =>
-      providerDecision(
-        aProviderReview({ resource: 'namespacepolicies', oldObject }),
-        aSnapshot([], namespaces),
-        { ...circumstances, install: testInstall },
-      ).violations.map(({ violation }) => violation.message);
+      writeDecision({ oldObject }, aSnapshot([], namespaces)).violations.map(
+        ({ violation }) => violation.message,
+      );
     const contents = configMap;
     expect(refusalsOf(without(policy({ contents, maxDeletions: 1 }, all)))).toEqual([
       'its finalizer reeve.dev/cleanup was removed, so Reeve could not delete 2 objects of p (a, b) with it. ' +
@@ -273,9 +266,7 @@ test('a policy that turns to Deny names the namespaces where only Namespaces vio
 describe('a quota', () => {
   const quota = { quota: { label: 'team', max: 1 } };
   const uncounted = (spec: object, snapshot = aSnapshot([], namespaces)): boolean => {
-    const review = aProviderReview({ resource: 'namespacepolicies', object: policy(spec) });
-    const { notices } = providerDecision(review, snapshot, { ...circumstances, install: testInstall });
-    return notices.includes(
+    return writeDecision({ object: policy(spec) }, snapshot).notices.includes(
       'NamespacePolicy/p: spec.namespaces.quota counts by the label team, and no policy requires that label: ' +
         'a namespace without it is not counted; add the label to spec.namespaces.required.labels',
     );
@@ -321,11 +312,8 @@ describe('contents that namespaces do not get', () => {
   const skipped = (contents: object, labels: readonly Readonly<Record<string, string>>[]) => {
     const object = providerObject('NamespacePolicy', 'p', { match: { names: ['*'] }, contents });
     const known = labels.map((each, index) => knownNamespace('abcdefg'[index] ?? '', each));
-    const review = aProviderReview({ resource: 'namespacepolicies', object });
-    return providerDecision(review, aSnapshot([], known), {
-      ...circumstances,
-      install: testInstall,
-    }).notices.flatMap((notice) => / (?:skips|fails to provide) .*/.exec(notice)?.[0] ?? []);
+    const { notices } = writeDecision({ object }, aSnapshot([], known));
+    return notices.flatMap((notice) => / (?:skips|fails to provide) .*/.exec(notice)?.[0] ?? []);
   };
 
   test('contents that namespaces do not get are named with each reason and its namespaces', () => {
@@ -360,13 +348,7 @@ describe('a quota that too many namespaces have exceeded already', () => {
       namespaces: { required: { labels: { team: {} } }, quota: { label: 'team', max } },
     });
   const warned = (object: KubeObject, oldObject?: KubeObject) => {
-    const review = aProviderReview({
-      resource: 'namespacepolicies',
-      object,
-      ...(oldObject === undefined ? {} : { oldObject }),
-    });
-    const install = { ...circumstances, install: testInstall };
-    const { notices } = providerDecision(review, aSnapshot([], labelled), install);
+    const { notices } = writeDecision({ oldObject, object }, aSnapshot([], labelled));
     return notices.filter((notice) => notice.includes(' allows '));
   };
   const text = (max: number, values: string) =>

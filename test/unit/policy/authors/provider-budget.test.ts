@@ -9,6 +9,7 @@ import {
   providerObject,
   testInstall,
   providerDecision,
+  writeDecision,
 } from '../../../support/engine.ts';
 
 const namespaces = ['a', 'b', 'c'].map((name) => knownNamespace(name));
@@ -24,15 +25,7 @@ function share(names: readonly string[]): KubeObject {
 
 describe('the budget', () => {
   const decided = (object: KubeObject | undefined, oldObject: KubeObject | undefined, budget: Budget) =>
-    providerDecision(
-      aProviderReview({
-        resource: (object ?? oldObject)?.kind === 'SecretShare' ? 'secretshares' : 'namespacepolicies',
-        ...(object === undefined ? {} : { object }),
-        ...(oldObject === undefined ? {} : { oldObject }),
-      }),
-      aSnapshot([], namespaces),
-      { ...circumstances, budget, install: testInstall },
-    );
+    writeDecision({ oldObject, object }, aSnapshot([], namespaces), { budget });
   /** Returns a budget that is spent after a number of checks. */
   const after = (checks: number): Budget => {
     let left = checks;

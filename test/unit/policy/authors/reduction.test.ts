@@ -1,13 +1,6 @@
 // The rights that a write of a policy or share needs when it only removes, or suspends.
 import { describe, expect, test } from 'vitest';
-import {
-  aProviderReview,
-  aSnapshot,
-  circumstances,
-  providerDecision,
-  providerObject,
-  testInstall,
-} from '../../../support/engine.ts';
+import { aSnapshot, providerObject, writeDecision } from '../../../support/engine.ts';
 
 const user = (name: string) => ({ kind: 'User', name });
 const binding = (more: object = {}) => ({
@@ -31,16 +24,8 @@ const withMatch = (more: object) => ({ ...stored, match: { ...match, ...more } }
 /** Returns the rights that the author needs, as verb and resource. */
 function asked(spec: object, oldSpec: object): readonly string[] {
   const kind = 'source' in spec ? 'SecretShare' : 'NamespacePolicy';
-  const resource = kind === 'SecretShare' ? 'secretshares' : 'namespacepolicies';
-  const review = aProviderReview({
-    resource,
-    object: providerObject(kind, 'p', spec),
-    oldObject: providerObject(kind, 'p', oldSpec),
-  });
-  const { rights, violations } = providerDecision(review, aSnapshot([]), {
-    ...circumstances,
-    install: testInstall,
-  });
+  const [object, oldObject] = [spec, oldSpec].map((each) => providerObject(kind, 'p', each));
+  const { rights, violations } = writeDecision({ oldObject, object }, aSnapshot([]));
   expect(violations).toEqual([]);
   return rights.map(({ verb, resource: of, name = '' }) => `${verb} ${of} ${name}`.trim());
 }

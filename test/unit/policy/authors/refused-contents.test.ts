@@ -11,6 +11,7 @@ import {
   providerObject,
   testInstall,
   providerDecision,
+  writeDecision,
 } from '../../../support/engine.ts';
 
 const namespaces = ['a', 'b', 'c'].map((name) => knownNamespace(name));
@@ -34,12 +35,8 @@ const cluster = aSnapshot([provider()], namespaces, [share()]);
 function refusals(spec: object, snapshot: ClusterSnapshot, oldSpec?: object): readonly string[] {
   const policy = (each: object) =>
     providerObject('NamespacePolicy', 'p', { match: { names: ['*'] }, ...each });
-  const review = aProviderReview({
-    resource: 'namespacepolicies',
-    object: policy(spec),
-    ...(oldSpec === undefined ? {} : { oldObject: policy(oldSpec) }),
-  });
-  const { notices } = providerDecision(review, snapshot, { ...circumstances, install: testInstall });
+  const oldObject = oldSpec === undefined ? undefined : policy(oldSpec);
+  const { notices } = writeDecision({ oldObject, object: policy(spec) }, snapshot);
   return notices.filter((notice) => / (refuses|judges) /.test(notice));
 }
 
