@@ -12,7 +12,7 @@ import {
   type Response,
 } from '../support/reviews.ts';
 import { knownNamespace, snapshotOf } from '../support/engine.ts';
-import { issueTestPair, startTestWebhook, type TestWebhook } from '../support/test-webhook.ts';
+import { issueTestPair, startTestWebhook, type TestWebhook, askedReview } from '../support/test-webhook.ts';
 
 let target: TestWebhook;
 
@@ -46,11 +46,7 @@ beforeAll(async () => {
 afterAll(() => target.close());
 
 async function ask(path: string, object: Json, changes: Json = {}): Promise<Response> {
-  const answer = await target.client.post(path, reviewJson(object, changes));
-  expect(answer).toMatchObject({ code: 200, headers: { 'content-type': 'application/json' } });
-  const response = responseOf(answer.body);
-  expect(response.uid).toBe(testUid);
-  return response;
+  return await askedReview(target, path, reviewJson(object, changes));
 }
 
 const namespace = namespaceObject('team-a');

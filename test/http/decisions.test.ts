@@ -1,46 +1,27 @@
 // What admission asks of others while it decides, and what it answers when they are late, wrong or broken.
-import { afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { HandlerPorts } from '../../src/admission/handler.ts';
-import type { TlsPair } from '../../src/admission/http/webhook-server.ts';
 import type { Right } from '../../src/policy/terms/review.ts';
 import type { ClusterSnapshot } from '../../src/policy/compile/snapshot.ts';
-import {
-  namespaceObject,
-  responseOf,
-  reviewJson,
-  secretObject,
-  testUid,
-  type Response,
-} from '../support/reviews.ts';
+import { namespaceObject, reviewJson, secretObject, type Response } from '../support/reviews.ts';
 import { knownNamespace, snapshotOf } from '../support/engine.ts';
-import { issueTestPair, startTestWebhook, type TestWebhook } from '../support/test-webhook.ts';
+import { type TestWebhook, webhookOfEachTest, askedReview } from '../support/test-webhook.ts';
 
-let pair: TlsPair;
+const startWebhook = webhookOfEachTest();
 let target: TestWebhook | undefined;
 const never = new Promise<never>(() => undefined);
-
-beforeAll(async () => {
-  pair = await issueTestPair();
-});
-afterEach(async () => {
-  await target?.close();
-  target = undefined;
-});
 
 async function start(
   snapshot: ClusterSnapshot | undefined,
   ports: Partial<HandlerPorts> = {},
 ): Promise<TestWebhook> {
-  target = await startTestWebhook(pair, snapshot, ports);
+  target = await startWebhook(snapshot, ports);
   return target;
 }
 
 async function ask(path: string, body: string): Promise<Response> {
-  const answer = await target?.client.post(path, body);
-  expect(answer).toMatchObject({ code: 200 });
-  const response = responseOf(answer?.body ?? '');
-  expect(response.uid).toBe(testUid);
-  return response;
+  if (target === undefined) throw new Error('no webhook has been started');
+  return await askedReview(target, path, body);
 }
 
 const secretRules = {

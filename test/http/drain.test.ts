@@ -1,26 +1,20 @@
 // A server that leaves fails no request: not those under way, not those on kept connections, not those of late clients.
-import { afterEach, beforeAll, expect, test } from 'vitest';
-import { type TlsPair, drain } from '../../src/admission/http/webhook-server.ts';
+import { expect, test } from 'vitest';
+import { drain } from '../../src/admission/http/webhook-server.ts';
 import type { KubeObject } from '../../src/base/metadata.ts';
 import { eventually } from '../support/eventually.ts';
 import { namespaceObject, responseOf, reviewJson, secretObject } from '../support/reviews.ts';
 import { snapshotOf } from '../support/engine.ts';
-import { issueTestPair, startTestWebhook, type TestWebhook } from '../support/test-webhook.ts';
+import { webhookOfEachTest } from '../support/test-webhook.ts';
 import { openTls, parseAnswer, readAll } from '../support/tls-client.ts';
 
-let pair: TlsPair;
-let target: TestWebhook;
+const startWebhook = webhookOfEachTest();
 const good = reviewJson(namespaceObject('team-a'));
 const post = `POST /validate HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${good.length}\r\n\r\n`;
 const unhurried = new AbortController().signal;
 
-beforeAll(async () => {
-  pair = await issueTestPair();
-});
-afterEach(() => target.close());
-
 test('under load on kept connections, every request is answered until the listener closes', async () => {
-  target = await startTestWebhook(pair, snapshotOf({}));
+  const target = await startWebhook(snapshotOf({}));
   const { client, webhook, limits } = target;
   const state = { isLeaving: false };
   const codes = new Map<number, number>();
@@ -54,7 +48,7 @@ test('under load on kept connections, every request is answered until the listen
 test('requests in progress and requests whose body is incomplete are answered after the listener closes', async () => {
   const found = Promise.withResolvers<KubeObject | undefined>();
   const snapshot = snapshotOf({ secrets: { secrets: { maxBytes: 1 } } });
-  target = await startTestWebhook(pair, snapshot, { namespaces: { find: () => found.promise } });
+  const target = await startWebhook(snapshot, { namespaces: { find: () => found.promise } });
   const { client, webhook, limits, port, observer } = target;
   const judged = client.post('/validate', reviewJson(secretObject()));
   const sending = await openTls(port);
@@ -74,7 +68,7 @@ test('requests in progress and requests whose body is incomplete are answered af
 });
 
 test('idle connections are closed, and connections without a request do not delay the drain', async () => {
-  target = await startTestWebhook(pair, snapshotOf({}));
+  const target = await startWebhook(snapshotOf({}));
   const idle = await openTls(target.port);
   const closed = readAll(idle);
   await drain(target.webhook, 0, target.limits, unhurried);
@@ -83,7 +77,7 @@ test('idle connections are closed, and connections without a request do not dela
 
 test('a signal ends the drain', async () => {
   const snapshot = snapshotOf({ secrets: { secrets: { maxBytes: 1 } } });
-  target = await startTestWebhook(pair, snapshot, {
+  const target = await startWebhook(snapshot, {
     namespaces: { find: () => new Promise(() => undefined) },
   });
   const stuck = target.client.post('/validate', reviewJson(secretObject())).catch((error: unknown) => error);

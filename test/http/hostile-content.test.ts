@@ -4,14 +4,12 @@ import { knownNamespace, snapshotOf } from '../support/engine.ts';
 import {
   bindingObject,
   namespaceObject,
-  responseOf,
   reviewJson,
   secretObject,
-  testUid,
   type Json,
   type Response,
 } from '../support/reviews.ts';
-import { issueTestPair, startTestWebhook, type TestWebhook } from '../support/test-webhook.ts';
+import { issueTestPair, startTestWebhook, type TestWebhook, askedReview } from '../support/test-webhook.ts';
 
 let target: TestWebhook;
 const endpoints = ['/validate', '/mutate'] as const;
@@ -50,11 +48,7 @@ beforeAll(async () => {
 afterAll(() => target.close());
 
 async function ask(path: string, object: Json, changes: Json = {}): Promise<Response> {
-  const answer = await target.client.post(path, reviewJson(object, changes));
-  expect(answer).toMatchObject({ code: 200, headers: { 'content-type': 'application/json' } });
-  const response = responseOf(answer.body);
-  expect(response.uid).toBe(testUid);
-  return response;
+  return await askedReview(target, path, reviewJson(object, changes));
 }
 
 /** In a literal, `__proto__` would be no member of its own. */

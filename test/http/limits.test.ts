@@ -1,37 +1,26 @@
 // Size, time and numbers: how much a client may send, how long it may take, how many may send at once.
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { HandlerPorts } from '../../src/admission/handler.ts';
-import type { TlsPair } from '../../src/admission/http/webhook-server.ts';
 import type { ServerLimits } from '../../src/admission/http/limits.ts';
 import { eventually } from '../support/eventually.ts';
 import { namespaceObject, responseOf, reviewJson } from '../support/reviews.ts';
 import { snapshotOf } from '../support/engine.ts';
-import { issueTestPair, startTestWebhook, type TestWebhook } from '../support/test-webhook.ts';
+import { type TestWebhook, webhookOfEachTest } from '../support/test-webhook.ts';
 import { exchange, openTls, parseAnswer, readAll, readUntil } from '../support/tls-client.ts';
 
-let pair: TlsPair;
-let target: TestWebhook | undefined;
+const startWebhook = webhookOfEachTest();
 const good = reviewJson(namespaceObject('team-a'));
 const head = 'POST /validate HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n';
 const close = 'Connection: close\r\n';
 const mebibyte = 1024 * 1024;
 
-beforeAll(async () => {
-  pair = await issueTestPair();
-});
-afterEach(async () => {
-  await target?.close();
-  target = undefined;
-});
-
 async function start(
   limits: Partial<ServerLimits> = {},
   ports: Partial<HandlerPorts> = {},
 ): Promise<TestWebhook> {
-  target = await startTestWebhook(pair, snapshotOf({}), ports, limits);
-  return target;
+  return await startWebhook(snapshotOf({}), ports, limits);
 }
 
 describe('size', () => {

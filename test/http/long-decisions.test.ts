@@ -1,20 +1,10 @@
 // Writes of policies that take long to review, and the reviews that must not wait for them.
-import { afterEach, beforeAll, expect, test } from 'vitest';
-import type { TlsPair } from '../../src/admission/http/webhook-server.ts';
+import { expect, test } from 'vitest';
 import { aNamespace, aSnapshot } from '../support/engine.ts';
 import { namespaceObject, policyObject, responseOf, reviewJson } from '../support/reviews.ts';
-import { issueTestPair, startTestWebhook, type TestWebhook } from '../support/test-webhook.ts';
+import { webhookOfEachTest } from '../support/test-webhook.ts';
 
-let pair: TlsPair;
-let target: TestWebhook | undefined;
-
-beforeAll(async () => {
-  pair = await issueTestPair();
-});
-afterEach(async () => {
-  await target?.close();
-  target = undefined;
-});
+const startWebhook = webhookOfEachTest();
 
 /** Compares each annotation with all others, which takes milliseconds for each namespace. */
 const expression =
@@ -31,7 +21,7 @@ const namespaces = Array.from({ length: 50 }, (_, index) => aNamespace({ name: `
 async function start() {
   const begun = Promise.withResolvers<void>();
   const snapshot = aSnapshot([], namespaces);
-  target = await startTestWebhook(pair, {
+  const target = await startWebhook({
     ...snapshot,
     namespaces: () => {
       begun.resolve();
@@ -84,7 +74,7 @@ async function startWithoutTime(requests: number) {
     return aNamespace(Object.defineProperty(metadata, 'annotations', { enumerable: true, get }));
   });
   const snapshot = aSnapshot([], slowNamespaces);
-  target = await startTestWebhook(pair, undefined, {
+  const target = await startWebhook(undefined, {
     clock: { now: () => new Date(), monotonic: () => time },
     snapshot: () => {
       known += 1;

@@ -1,47 +1,37 @@
 // Reviews of policies and shares: bad ones, and what their authors read.
-import { afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import type { HandlerPorts } from '../../src/admission/handler.ts';
-import type { TlsPair } from '../../src/admission/http/webhook-server.ts';
 import type { Right } from '../../src/policy/terms/review.ts';
 import type { ClusterSnapshot } from '../../src/policy/compile/snapshot.ts';
 import { aShare, aSnapshot, knownNamespace, snapshotOf } from '../support/engine.ts';
 import {
   namespaceObject,
   policyObject,
-  responseOf,
   reviewJson,
   shareObject,
   testUid,
   type Json,
   type Response,
 } from '../support/reviews.ts';
-import { issueTestPair, startTestWebhook, type TestWebhook } from '../support/test-webhook.ts';
+import { type TestWebhook, webhookOfEachTest, askedReview } from '../support/test-webhook.ts';
 
-let pair: TlsPair;
+const startWebhook = webhookOfEachTest();
 let target: TestWebhook | undefined;
 const errors: unknown[] = [];
 
-beforeAll(async () => {
-  pair = await issueTestPair();
-});
-afterEach(async () => {
+afterEach(() => {
   errors.push(...(target?.observer.errors ?? []));
-  await target?.close();
   target = undefined;
 });
 
 async function start(snapshot: ClusterSnapshot, ports: Partial<HandlerPorts> = {}): Promise<TestWebhook> {
-  target = await startTestWebhook(pair, snapshot, ports);
+  target = await startWebhook(snapshot, ports);
   return target;
 }
 
 async function ask(path: string, body: string): Promise<Response> {
-  target ??= await startTestWebhook(pair, snapshotOf({}));
-  const answer = await target.client.post(path, body);
-  expect(answer).toMatchObject({ code: 200, headers: { 'content-type': 'application/json' } });
-  const response = responseOf(answer.body);
-  expect(response.uid).toBe(testUid);
-  return response;
+  target ??= await startWebhook(snapshotOf({}));
+  return await askedReview(target, path, body);
 }
 
 const policy = policyObject();
@@ -182,7 +172,6 @@ describe('policies and shares that are written', () => {
     expect(
       (await ask('/validate', reviewJson(binds('admin', 'edit'), change))).warnings?.join(),
     ).not.toContain('does not let Reeve bind');
-    await target?.close();
     await start(snapshotOf({}, namespaces), { access: granting });
     const { warnings: unknown = [] } = await ask('/validate', reviewJson(binds('admin')));
     expect(unknown.join()).not.toContain('does not let Reeve bind');

@@ -12,6 +12,8 @@ import type { ClusterSnapshot } from '../../src/policy/compile/snapshot.ts';
 import { defaultEvaluationUnits } from '../../src/policy/terms/budget.ts';
 import { testInstall } from './engine.ts';
 import { HttpsClient } from './https-client.ts';
+import { expect, onTestFinished } from 'vitest';
+import { responseOf, testUid, type Response } from './reviews.ts';
 
 class RecordingObserver implements AdmissionObserver {
   readonly decisions: DecisionRecord[] = [];
@@ -57,6 +59,30 @@ export async function issueTestPair(): Promise<TlsPair> {
     leafLifetimeDays: 1,
   });
   return { cert: serving.certPem, key: serving.keyPem };
+}
+
+/** Returns a function that starts a webhook and closes it after the test. All webhooks of a file have one certificate. */
+export function webhookOfEachTest(): (
+  ...given: Tail<Parameters<typeof startTestWebhook>>
+) => Promise<TestWebhook> {
+  let pair: TlsPair | undefined;
+  return async (...given) => {
+    pair ??= await issueTestPair();
+    const target = await startTestWebhook(pair, ...given);
+    onTestFinished(() => target.close());
+    return target;
+  };
+}
+
+type Tail<T extends readonly unknown[]> = T extends readonly [unknown, ...infer Rest] ? Rest : never;
+
+/** Returns the review in the answer of a webhook, which is HTTP 200 and repeats the uid. */
+export async function askedReview(target: TestWebhook, path: string, body: string): Promise<Response> {
+  const answer = await target.client.post(path, body);
+  expect(answer).toMatchObject({ code: 200, headers: { 'content-type': 'application/json' } });
+  const response = responseOf(answer.body);
+  expect(response.uid).toBe(testUid);
+  return response;
 }
 
 export async function startTestWebhook(
