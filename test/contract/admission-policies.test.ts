@@ -1,35 +1,23 @@
 // Tests ValidatingAdmissionPolicies with the guard that Reeve ships.
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { parseAllDocuments } from 'yaml';
 import { eventually } from '../support/eventually.ts';
 import { until } from '../support/until.ts';
 import type { ApiObject } from './support/answers.ts';
 import { freshName } from './support/backend.ts';
 import { onEachBackend } from './support/backends.ts';
 import { at, binding, configMap } from './support/objects.ts';
+import { installPolicies } from './support/shipped-policies.ts';
 
-const guardFile = join(import.meta.dirname, '..', '..', 'manifests', 'install', '40-guard.yaml');
 const marked = { labels: { 'app.kubernetes.io/managed-by': 'reeve' } };
 const reconciler = 'system:serviceaccount:reeve-system:reeve-reconciler';
 /** Users whom the guard permits, and the jail too, which an earlier test may have left. */
 const administrator = ['ann', 'system:masters', 'reeve:break-glass'] as const;
 
-const plurals = {
-  ValidatingAdmissionPolicy: 'validatingadmissionpolicies',
-  ValidatingAdmissionPolicyBinding: 'validatingadmissionpolicybindings',
-} as const;
-
 onEachBackend('admission policies', (backend) => {
   const guarded = backend.as.bind(backend, 'ann', 'system:masters');
 
   beforeAll(async () => {
-    for (const document of parseAllDocuments(await readFile(guardFile, 'utf8'))) {
-      const object = document.toJS() as { readonly kind: keyof typeof plurals };
-      const { status, text } = await backend.api.create(at(plurals[object.kind], ''), object);
-      if (status !== 201 && status !== 409) throw new Error(text);
-    }
+    await installPolicies(backend, '40-guard.yaml');
     const probe = configMap('ct-probe', {}, marked);
     await until(
       async () => (await guarded().create(`${at('configmaps', 'default')}?dryRun=All`, probe)).status === 403,

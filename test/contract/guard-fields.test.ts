@@ -1,35 +1,23 @@
 // Tests the guard with owners of fields: only Reeve owns what it applies; finalizers can be removed but not added.
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { beforeAll, expect, it } from 'vitest';
-import { parseAllDocuments } from 'yaml';
 import { until } from '../support/until.ts';
 import type { ApiObject } from './support/answers.ts';
 import type { Reply } from './support/api.ts';
 import { onEachBackend } from './support/backends.ts';
 import { at, configMap } from './support/objects.ts';
+import { installPolicies } from './support/shipped-policies.ts';
 
-const guardFile = join(import.meta.dirname, '..', '..', 'manifests', 'install', '40-guard.yaml');
 const marked = {
   labels: { 'app.kubernetes.io/managed-by': 'reeve', 'reeve.dev/namespacepolicy': 'ct' },
   annotations: { 'reeve.dev/owner': 'NamespacePolicy/ct' },
 };
 const offered = { labels: { 'reeve.dev/adopt': 'true' }, finalizers: ['test.dev/one'] };
 const reconciler = 'system:serviceaccount:reeve-system:reeve-reconciler';
-const plurals = {
-  ValidatingAdmissionPolicy: 'validatingadmissionpolicies',
-  ValidatingAdmissionPolicyBinding: 'validatingadmissionpolicybindings',
-} as const;
-
 onEachBackend('the guard and the owners of fields', (backend) => {
   const tenant = backend.as.bind(backend, 'ann', 'system:masters');
 
   beforeAll(async () => {
-    for (const document of parseAllDocuments(await readFile(guardFile, 'utf8'))) {
-      const object = document.toJS() as { readonly kind: keyof typeof plurals };
-      const { status, text } = await backend.api.create(at(plurals[object.kind], ''), object);
-      if (status !== 201 && status !== 409) throw new Error(text);
-    }
+    await installPolicies(backend, '40-guard.yaml');
     const probe = configMap('ct-probe', {}, marked);
     await until(
       async () => (await tenant().create(`${at('configmaps', 'default')}?dryRun=All`, probe)).status === 403,

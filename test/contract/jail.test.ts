@@ -1,8 +1,5 @@
 // Tests the jail that Reeve ships: whatever RBAC grants to Reeve's accounts, they do only their work.
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { parseAllDocuments } from 'yaml';
 import { largeManifest } from '../e2e/guarded-objects.ts';
 import type { Attempt } from '../support/jail/attempt.ts';
 import { attempts } from '../support/jail/attempts.ts';
@@ -21,15 +18,10 @@ import { until } from '../support/until.ts';
 import type { Api } from './support/api.ts';
 import { onEachBackend } from './support/backends.ts';
 import { at } from './support/objects.ts';
+import { installPolicies } from './support/shipped-policies.ts';
 
-const file = join(import.meta.dirname, '..', '..', 'manifests', 'install', '41-jail.yaml');
 const team = 'jail-contract';
 const says = /ValidatingAdmissionPolicy '(reeve-jail(-owner)?)' with binding '\1' denied request: /;
-
-const plurals = {
-  ValidatingAdmissionPolicy: 'validatingadmissionpolicies',
-  ValidatingAdmissionPolicyBinding: 'validatingadmissionpolicybindings',
-} as const;
 
 onEachBackend('the jail', (backend) => {
   /** RBAC refuses these users nothing, nor does the guard, which an earlier test may have left. */
@@ -37,11 +29,7 @@ onEachBackend('the jail', (backend) => {
 
   beforeAll(async () => {
     await backend.installKinds();
-    for (const document of parseAllDocuments(await readFile(file, 'utf8'))) {
-      const object = document.toJS() as { readonly kind: keyof typeof plurals };
-      const { status, text } = await backend.api.create(at(plurals[object.kind], ''), object);
-      if (status !== 201 && status !== 409) throw new Error(text);
-    }
+    await installPolicies(backend, '41-jail.yaml');
     await setScene(as('ann'), team);
     const unmarked = `${at('secrets', team)}?dryRun=All`;
     await until(
