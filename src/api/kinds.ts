@@ -29,11 +29,6 @@ export type KindResource = ListedKind['plural'];
 /** The kinds in their order. */
 export const kindDefinitions: readonly ListedKind[] = Object.values(kinds);
 
-/** Returns undefined for a name of no kind of ours. */
-export function kindOf(name: unknown): Kind | undefined {
-  return kindDefinitions.find(({ kind }) => kind === name)?.kind;
-}
-
 export function crdOf(definition: KindDefinition): KubeObject {
   const { kind, plural, shortName, scope, schemas, columns } = definition;
   return {

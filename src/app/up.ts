@@ -202,7 +202,7 @@ export async function startLocalSandbox(
   const lifetimes = { caLifetimeDays: lifetimeDays, leafLifetimeDays: lifetimeDays };
   const issued = await issueCertificates({ namespace, now: new Date(), ...lifetimes });
   const tls = { certPem: issued.serving.certPem, keyPem: issued.serving.keyPem, caPem: issued.ca.certPem };
-  const sandbox = await started({ ...told, tls, port: apiPort });
+  const sandbox = await started({ ...told, tls, port: apiPort, customKinds: kindDefinitions });
   let folder: TemporaryFolder | undefined;
   const close = async (): Promise<void> => {
     folder?.remove();

@@ -1,5 +1,5 @@
 // Reads lists of namespaces in annotations and fields: names, regular expressions, selectors as text.
-import { parseSelectorText } from '../api/selector.ts';
+import { parseSelectorText } from '../schema/selector.ts';
 import { nameOf } from '../base/metadata.ts';
 import type { ImportRun } from './import-run.ts';
 import { distinct, type Reader } from './reader.ts';

@@ -1,7 +1,7 @@
 // Describes the namespaces that an older tool selects, and joins such descriptions.
-import { joinedSelector, type LabelRequirement } from '../api/intents/joined-selector.ts';
-import { labelSelector } from '../api/namespace-policy/match.ts';
-import type { LabelSelector, MatchSpec } from '../api/namespace-policy/namespace-policy.ts';
+import { labelSelector, type LabelRequirement, type LabelSelector } from '../schema/selector.ts';
+import { joinedSelector } from '../api/intents/joined-selector.ts';
+import type { MatchSpec } from '../api/namespace-policy/namespace-policy.ts';
 import { validate } from '../schema/validate.ts';
 import type { KubeObject } from '../base/metadata.ts';
 import { compileMatch, matchNamespace } from '../policy/terms/match.ts';

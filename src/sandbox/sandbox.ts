@@ -9,6 +9,7 @@ import { runController } from './controllers/controller.ts';
 import { namespaceController, definitionController, garbageCollector } from './controllers/deletion.ts';
 import { startServer, type RequestObserver, type ServerTls } from './http/server.ts';
 import { mirroringEvents } from './kinds/plain-kinds.ts';
+import type { CustomKind } from './kinds/custom-kinds.ts';
 import { kindsServedFrom } from './kinds/served-kinds.ts';
 import { unstoredKinds } from './kinds/unstored-kinds.ts';
 import { objectService } from './objects.ts';
@@ -21,6 +22,8 @@ import { clusterAdminRules, rbacApiGroup } from '../base/rbac-rules.ts';
 
 export interface SandboxOptions {
   readonly tls: ServerTls;
+  /** The kinds whose CustomResourceDefinitions may be stored. */
+  readonly customKinds: readonly CustomKind[];
   /** Default: any free port. */
   readonly port?: number;
   readonly observer?: RequestObserver;
@@ -43,7 +46,7 @@ const admin: User = { username: 'sandbox-admin', groups: ['system:masters', 'sys
 export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const { tls, port = 0, onError: faulted = () => undefined } = options;
   const store = mirroringEvents(new MemoryStore());
-  const kinds = kindsServedFrom(store);
+  const kinds = kindsServedFrom(store, options.customKinds);
   const authorizer = createAuthorizer(store);
   const admission = createAdmission({ store, kinds, uid: randomUUID });
   const context: WriteContext = {

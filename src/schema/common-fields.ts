@@ -7,7 +7,7 @@ import {
   qualifiedNamePattern,
   subdomainPattern,
 } from './kubernetes-names.ts';
-import { map, text } from './build.ts';
+import { map, object, text } from './build.ts';
 import type { Infer, MapSchema, SchemaRule, Schema, TextSchema } from './schema.ts';
 import { durationPattern, parseDuration } from '../base/time.ts';
 
@@ -108,6 +108,20 @@ export function itemName(description: string): TextSchema {
 export function expression(description: string): TextSchema {
   return text({ description, minLength: 1, maxLength: 4096, braces: 'plain', accepted: 'a CEL expression' });
 }
+
+/** The same in the match of policies and in webhook configurations. */
+export const matchCondition = object({
+  description: 'A named condition on the namespace.',
+  fields: {
+    name: itemName(
+      'The name of the condition, for messages. Unique among the conditions. Example: not-archived.',
+    ),
+    expression: expression(
+      "CEL that must be true. It sees namespaceObject, the Namespace itself, and nothing else. Example: !('archived' in namespaceObject.metadata.labels).",
+    ),
+  },
+  required: ['name', 'expression'],
+});
 
 /** Characters that a regular expression escapes or lists in a class. */
 const quotedParts = /\\[^]|\[(?:\^?\])?(?:\\[^]|\[:\^?[a-z]+:\]|[^\]\\])*\]/g;

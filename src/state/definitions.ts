@@ -1,7 +1,7 @@
 // Loads our own kinds from located objects: each one whole or not at all, and every problem with its place.
 import { isJsonObject, ownMember, withSortedMembers } from '../base/json.ts';
 import { cliApiVersion } from '../schema/names.ts';
-import { kindOf, kinds, type BindingKind, type Kind } from '../api/kinds.ts';
+import { kinds, type BindingKind, type Kind } from '../api/kinds.ts';
 import {
   isBindingKind,
   providerId,
@@ -120,7 +120,8 @@ export const loadedKinds: readonly Kind[] = [...providerKinds, 'SecurityIntent']
 
 /** Undefined for other kinds. The apiVersion is checked with the other fields. */
 function kindIn(value: unknown): Kind | undefined {
-  return kindOf(ownMember(value, 'kind'));
+  const kind = ownMember(value, 'kind');
+  return loadedKinds.find((each) => each === kind);
 }
 
 /** Returns the problems of an object of one of our kinds, and none for other kinds. */

@@ -1,8 +1,8 @@
 // Properties of the label selectors that CEL on labels becomes.
+import { compileSelector } from '../../src/schema/selector.ts';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { workloadSelector } from '../../src/api/intents/workloads.ts';
-import { compileSelector } from '../../src/api/selector.ts';
 import { compileExpression } from '../../src/cel/expression.ts';
 import { propertyRuns } from '../support/property-runs.ts';
 

@@ -5,7 +5,8 @@ import type { KubeObject, ObjectRef } from '../../src/base/metadata.ts';
 import type { WatchSink } from '../../src/base/watch-sink.ts';
 import { kubeErrorOfAnswer } from '../../src/kube/http/answers.ts';
 import { ApiError } from '../../src/sandbox/api-error.ts';
-import { customKinds } from '../../src/sandbox/kinds/custom-kinds.ts';
+import { kindDefinitions } from '../../src/api/kinds.ts';
+import { customResource } from '../../src/sandbox/kinds/custom-kinds.ts';
 import { define } from '../../src/sandbox/kinds/define.ts';
 import { kindsServedFrom } from '../../src/sandbox/kinds/served-kinds.ts';
 import { apiVersionOf, type Kinds, type Resource } from '../../src/sandbox/resource.ts';
@@ -16,7 +17,10 @@ type ObjectType = Pick<ObjectRef, 'apiVersion' | 'kind'>;
 /** The kinds of the sandbox, with any content in those of Reeve, and every other kind that a test names. */
 export class MemoryKinds implements Kinds {
   readonly #kinds = new Map(
-    [...customKinds.map(lenient), ...kindsServedFrom(new MemoryStore()).all()].map((one) => [one.kind, one]),
+    [
+      ...kindDefinitions.map((each) => lenient(customResource(each))),
+      ...kindsServedFrom(new MemoryStore(), []).all(),
+    ].map((one) => [one.kind, one]),
   );
 
   all(): readonly Resource[] {

@@ -1,4 +1,5 @@
 // Before tests that also run on the sandbox: starts a sandbox for each worker, and provides it like a control plane.
+import { kindDefinitions } from '../../src/api/kinds.ts';
 import { appendFileSync, writeFileSync } from 'node:fs';
 import { readFile, rm } from 'node:fs/promises';
 import type { TestProject } from 'vitest/node';
@@ -53,6 +54,7 @@ async function start(layout: Layout, port: number, faulted: (error: unknown) => 
   writeFileSync(layout.auditLog, '');
   return await startSandbox({
     tls: { certPem: certPem ?? '', keyPem: keyPem ?? '', caPem: caPem ?? '' },
+    customKinds: kindDefinitions,
     port,
     observer: {
       answered: (record) => {

@@ -1,8 +1,6 @@
 // Joins requirements on labels to one label selector, in one form for each meaning.
+import type { LabelRequirement, LabelSelector } from '../../schema/selector.ts';
 import type { Path, Problem } from '../../base/problem.ts';
-import type { LabelSelector } from '../namespace-policy/namespace-policy.ts';
-
-export type LabelRequirement = NonNullable<LabelSelector['matchExpressions']>[number];
 
 type JoinedSelector =
   | { readonly ok: true; readonly selector: LabelSelector | undefined }

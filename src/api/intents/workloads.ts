@@ -1,11 +1,10 @@
 // The field `workloads` of bindings: its schema, and the one label selector that it means.
+import { labelSelectorFields, type LabelRequirement, type LabelSelector } from '../../schema/selector.ts';
 import type { Path, Problem } from '../../base/problem.ts';
 import { expression } from '../../schema/common-fields.ts';
-import { labelSelectorFields } from '../namespace-policy/match.ts';
-import type { LabelSelector } from '../namespace-policy/namespace-policy.ts';
 import { list, object } from '../../schema/build.ts';
 import type { Infer } from '../../schema/schema.ts';
-import { joinedSelector, type LabelRequirement } from './joined-selector.ts';
+import { joinedSelector } from './joined-selector.ts';
 import { clipped } from '../../base/text.ts';
 import { parseTree, type Node } from '../../cel/expression.ts';
 import { isLabelKey, isLabelValue } from '../../schema/kubernetes-names.ts';

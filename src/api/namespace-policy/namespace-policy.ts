@@ -1,7 +1,8 @@
 // Defines the kind NamespacePolicy: its fields, and the types derived from them.
+import type { matchCondition } from '../../schema/common-fields.ts';
 import { type validationAction, existing, policyException, validationActions } from './exceptions.ts';
 import { type roleBindingContent, type serviceAccountContent, contents } from './contents.ts';
-import { type labelSelector, type matchCondition, matchOf } from './match.ts';
+import { matchOf } from './match.ts';
 import { policyColumns, policyStatus } from './status.ts';
 import { defineKind, type ObjectOfKind } from '../kind.ts';
 import { providerFields } from '../provider-fields.ts';
@@ -69,7 +70,6 @@ export const namespacePolicy = defineKind({
 });
 
 export type ValidationAction = Infer<typeof validationAction>;
-export type LabelSelector = Infer<typeof labelSelector>;
 export type MatchCondition = Infer<typeof matchCondition>;
 export type MatchSpec = Infer<typeof match>;
 export type RoleBindingContent = Infer<typeof roleBindingContent>;

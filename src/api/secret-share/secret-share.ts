@@ -1,11 +1,11 @@
 // Defines the kind SecretShare: its fields, and the types derived from them.
+import { labelSelector } from '../../schema/selector.ts';
 import { group, managedByLabel } from '../../schema/names.ts';
 import { defineKind, type ObjectOfKind } from '../kind.ts';
 import { providerFields, sharedColumns, suspendedColumn, type PrintColumn } from '../provider-fields.ts';
 import { list, object, specification, boolean, text, withDefault } from '../../schema/build.ts';
 import type { Infer, SchemaRule } from '../../schema/schema.ts';
 import { namespaceName, namespaceGlob, labelValue, metadataMapOf } from '../../schema/common-fields.ts';
-import { labelSelector } from '../namespace-policy/match.ts';
 import { statusFields } from '../status-fields.ts';
 import { subdomainPattern } from '../../schema/kubernetes-names.ts';
 

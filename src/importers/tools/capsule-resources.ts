@@ -1,7 +1,6 @@
 // Imports GlobalTenantResources and TenantResources of Capsule: objects for the namespaces of tenants.
 // https://github.com/projectcapsule/capsule/blob/main/api/v1beta2/tenantresource_types.go
-import type { LabelRequirement } from '../../api/intents/joined-selector.ts';
-import { compileSelector } from '../../api/selector.ts';
+import { compileSelector, type LabelRequirement } from '../../schema/selector.ts';
 import { isJsonObject } from '../../base/json.ts';
 import { type KubeObject, labelsOf, valueOf } from '../../base/metadata.ts';
 import { provideCopy, provideObject } from '../contents.ts';

@@ -1,7 +1,6 @@
 // Imports objects that the Hierarchical Namespace Controller propagates from a namespace to those below it.
 // https://github.com/kubernetes-sigs/hierarchical-namespaces/blob/master/internal/selectors/selectors.go
-import type { LabelRequirement } from '../../api/intents/joined-selector.ts';
-import { parseSelectorText } from '../../api/selector.ts';
+import { parseSelectorText, type LabelRequirement } from '../../schema/selector.ts';
 import { type KubeObject, annotationsOf, labelsOf, nameOf } from '../../base/metadata.ts';
 import { guessedPlural } from '../../base/plural.ts';
 import { provideCopy, type Copies } from '../contents.ts';

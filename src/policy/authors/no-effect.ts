@@ -1,5 +1,6 @@
 // Finds what in a provider has no effect: a match of no namespace, times in the past, names that are probably misspelled.
-import type { MatchSpec, LabelSelector } from '../../api/namespace-policy/namespace-policy.ts';
+import type { LabelSelector } from '../../schema/selector.ts';
+import type { MatchSpec } from '../../api/namespace-policy/namespace-policy.ts';
 import { type KubeObject, labelsOf, nameOf } from '../../base/metadata.ts';
 import type { Path } from '../../base/problem.ts';
 import { clipped, listed } from '../../base/text.ts';

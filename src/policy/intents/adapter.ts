@@ -1,9 +1,6 @@
 // Says what an adapter is: which intents a security engine can keep, and what Reeve provides for them.
-import type {
-  ContentsSpec,
-  LabelSelector,
-  NamespacePolicySpec,
-} from '../../api/namespace-policy/namespace-policy.ts';
+import type { LabelSelector } from '../../schema/selector.ts';
+import type { ContentsSpec, NamespacePolicySpec } from '../../api/namespace-policy/namespace-policy.ts';
 import type { SecurityIntentSpec } from '../../api/intents/security-intent.ts';
 import type { Install } from '../terms/install.ts';
 import type { ObjectType } from '../terms/provider-id.ts';

@@ -1,6 +1,6 @@
 // Names the objects that adapters render: by intent and selector, never by binding.
+import type { LabelSelector } from '../../schema/selector.ts';
 import { createHash } from 'node:crypto';
-import type { LabelSelector } from '../../api/namespace-policy/namespace-policy.ts';
 
 interface NameParts {
   /** The name of the intent. */

@@ -1,6 +1,6 @@
 // Explains why a match does not hold for a namespace: the first term that fails, and what comes nearest to it.
-import type { LabelSelector, MatchSpec } from '../../api/namespace-policy/namespace-policy.ts';
-import { compileSelector } from '../../api/selector.ts';
+import { compileSelector, type LabelSelector } from '../../schema/selector.ts';
+import type { MatchSpec } from '../../api/namespace-policy/namespace-policy.ts';
 import { type KubeObject, labelsOf, nameOf, valueOf } from '../../base/metadata.ts';
 import { nearestWord } from '../../base/nearest.ts';
 import { renderPath, type Path } from '../../base/problem.ts';

@@ -1,10 +1,10 @@
 // Compiles the match of a policy, and decides whether it matches a namespace: yes, no, or an error.
+import { canBothSelect, compileSelector, type Selector } from '../../schema/selector.ts';
 import type {
   MatchCondition,
   MatchSpec,
   PolicyException,
 } from '../../api/namespace-policy/namespace-policy.ts';
-import { canBothSelect, compileSelector, type Selector } from '../../api/selector.ts';
 import { type KubeObject, labelsOf, nameOf, valueOf, withMetadata } from '../../base/metadata.ts';
 import { compileExpression, type Expression } from '../../cel/expression.ts';
 import { unlimitedBudget, type Budget } from './budget.ts';

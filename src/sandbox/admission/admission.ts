@@ -1,4 +1,5 @@
 // Sends every write through the stored webhooks and admission policies.
+import { compileSelector } from '../../schema/selector.ts';
 import type { KubeObject } from '../../base/metadata.ts';
 import type { Kinds } from '../resource.ts';
 import type { SandboxStore } from '../store.ts';
@@ -10,7 +11,6 @@ import {
   matchesWebhook,
 } from './reviewed-write.ts';
 import { callWebhook, type CallWebhook, WebhookCallError } from './webhook-call.ts';
-import { compileSelector } from '../../api/selector.ts';
 import { withVariables } from '../../cel/expression.ts';
 import { ApiError, forbiddenError, type ErrorStatus } from '../api-error.ts';
 import {

@@ -1,6 +1,6 @@
 // Reads the stored webhook configurations, policies and bindings, which their kinds have validated.
+import type { LabelSelector } from '../../schema/selector.ts';
 import type { KubeObject } from '../../base/metadata.ts';
-import type { LabelSelector } from '../../api/namespace-policy/namespace-policy.ts';
 import { notFoundError } from '../api-error.ts';
 import { admissionKinds } from '../kinds/admission-kinds.ts';
 import { namespaceKind } from '../kinds/plain-kinds.ts';

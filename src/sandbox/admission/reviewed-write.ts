@@ -1,11 +1,11 @@
 // Describes one write as webhooks and policies see it.
 // https://pkg.go.dev/k8s.io/api/admission/v1#AdmissionRequest
+import { compileSelector } from '../../schema/selector.ts';
 import type { JsonObject } from '../../base/json.ts';
 import type { KubeObject } from '../../base/metadata.ts';
 import type { Bindings } from '../../cel/expression.ts';
 import type { Resource, ServedSubresource } from '../resource.ts';
 import type { User } from '../access/users.ts';
-import { compileSelector } from '../../api/selector.ts';
 import type { SandboxStore } from '../store.ts';
 import { storedNamespace, type RuleWithOperations, type WriteSelector } from './configurations.ts';
 

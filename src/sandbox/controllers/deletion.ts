@@ -5,7 +5,7 @@ import { namespaceKind } from '../kinds/plain-kinds.ts';
 import { allObjects, type WriteContext } from '../write/context.ts';
 import { updateObject } from '../write/update.ts';
 import { type Controller, controllerRequest, succeeds, deleteAll } from './controller.ts';
-import { customKinds, definitionName, definitionKind } from '../kinds/custom-kinds.ts';
+import { definitionName } from '../kinds/custom-kinds.ts';
 
 const name = 'namespace-controller';
 
@@ -45,13 +45,15 @@ async function finish(context: WriteContext, namespace: KubeObject): Promise<boo
 }
 
 export function definitionController(context: WriteContext): Controller {
-  const { store } = context;
+  const { store, kinds } = context;
+  const definitionKind = kinds.ofKind('apiextensions.k8s.io/v1', 'CustomResourceDefinition');
   return {
     concerns: ({ resource, object, type }) =>
       resource.isCustom
         ? type === 'deleted'
         : resource === definitionKind && object.metadata.deletionTimestamp !== undefined,
     run: async () => {
+      if (definitionKind === undefined) return true;
       const ending = store
         .list(definitionKind)
         .filter(({ metadata }) => metadata.deletionTimestamp !== undefined);
@@ -66,8 +68,8 @@ export function definitionController(context: WriteContext): Controller {
 
 /** Skips admission, as the API server does when it deletes the objects of a definition. */
 async function emptied(context: WriteContext, { metadata }: KubeObject): Promise<boolean> {
-  const { store } = context;
-  const resource = customKinds.find((kind) => definitionName(kind) === metadata.name);
+  const { store, kinds } = context;
+  const resource = kinds.all().find((kind) => kind.isCustom && definitionName(kind) === metadata.name);
   if (resource === undefined) return true;
   const unasked = { mutate: () => Promise.resolve(undefined), validate: () => Promise.resolve() };
   const writing = { ...context, admission: unasked };

@@ -1,9 +1,8 @@
 // Adds what a cluster always has: the rules of aggregated ClusterRoles and default service accounts.
+import { compileSelector, type LabelSelector } from '../../schema/selector.ts';
 import { isDeepStrictEqual } from 'node:util';
 import type { JsonObject } from '../../base/json.ts';
 import type { KubeObject } from '../../base/metadata.ts';
-import type { LabelSelector } from '../../api/namespace-policy/namespace-policy.ts';
-import { compileSelector } from '../../api/selector.ts';
 import { rulesIn } from '../../base/rbac-rules.ts';
 import { clusterRoleKind } from '../kinds/rbac-kinds.ts';
 import { type WriteContext, timestamp } from '../write/context.ts';

@@ -1,6 +1,7 @@
 // Defines webhook configurations, ValidatingAdmissionPolicies and their bindings.
 // https://kubernetes.io/docs/reference/access-authn-authz/extensible-admission-controllers/
-import { labelSelector, matchCondition } from '../../api/namespace-policy/match.ts';
+import { labelSelector } from '../../schema/selector.ts';
+import { matchCondition } from '../../schema/common-fields.ts';
 import { withDefault } from '../../schema/build.ts';
 import type { Fields } from '../../schema/schema.ts';
 import type { Resource } from '../resource.ts';

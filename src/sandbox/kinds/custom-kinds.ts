@@ -1,19 +1,32 @@
-// Defines the kinds of Reeve. The API serves them while their CustomResourceDefinitions are stored.
+// Defines custom kinds, which the caller gives. The API serves a custom kind while its CustomResourceDefinition is stored.
 // https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/
-import type { KindDefinition } from '../../api/kind.ts';
-import { kindDefinitions } from '../../api/kinds.ts';
 import { category, group, version } from '../../schema/names.ts';
 import { valueAt } from '../../schema/validate.ts';
 import { notServedError } from '../api-error.ts';
-import type { Resource } from '../resource.ts';
+import type { Column, Resource } from '../resource.ts';
 import { timestamp } from '../write/context.ts';
+import type { ObjectSchema, TextSchema } from '../../schema/schema.ts';
 import { column } from './column.ts';
 import { define } from './define.ts';
 import { objectName, anything } from './shape.ts';
 
-export const customKinds: readonly Resource[] = kindDefinitions.map(custom);
+/** What a CustomResourceDefinition says of a kind, with schemas in place of their text. */
+export interface CustomKind {
+  readonly kind: string;
+  readonly plural: string;
+  readonly shortName: string;
+  readonly scope: 'Cluster' | 'Namespaced';
+  readonly schemas: {
+    readonly description: string;
+    readonly name: TextSchema;
+    readonly spec: ObjectSchema;
+    readonly status?: ObjectSchema;
+  };
+  readonly columns: readonly (Pick<Column, 'name' | 'type' | 'description'> &
+    Partial<Pick<Column, 'priority'>> & { readonly jsonPath: string })[];
+}
 
-function custom(definition: KindDefinition): Resource {
+export function customResource(definition: CustomKind): Resource {
   const { kind, plural, shortName, scope, schemas, columns } = definition;
   const { description, name, spec, status } = schemas;
   return define(group, kind, {
@@ -33,30 +46,32 @@ function custom(definition: KindDefinition): Resource {
   });
 }
 
-export const definitionKind = define('apiextensions.k8s.io', 'CustomResourceDefinition', {
-  description: 'Makes the API server serve a kind.',
-  shortNames: ['crd', 'crds'],
-  categories: ['api-extensions'],
-  isNamespaced: false,
-  subresources: ['status'],
-  hasGeneration: true,
-  needed: { spec: anything },
-  optional: { status: anything },
-  finish: (object, stored, now) => {
-    const found = customKinds.find((kind) => definitionName(kind) === object.metadata.name);
-    if (found === undefined)
-      throw notServedError('a CustomResourceDefinition of another kind than those of Reeve');
-    if (stored !== undefined) return object;
-    const lastTransitionTime = timestamp(now);
-    const settled = { status: 'True', message: '', lastTransitionTime };
-    const conditions = [
-      { type: 'NamesAccepted', reason: 'NoConflicts', ...settled },
-      { type: 'Established', reason: 'InitialNamesAccepted', ...settled },
-    ];
-    const acceptedNames = valueAt(object, ['spec', 'names']);
-    return { ...object, status: { acceptedNames, conditions, storedVersions: [version] } };
-  },
-});
+/** Refuses definitions of all kinds but the given ones. */
+export const definitionKindOf = (kinds: readonly Resource[]): Resource =>
+  define('apiextensions.k8s.io', 'CustomResourceDefinition', {
+    description: 'Makes the API server serve a kind.',
+    shortNames: ['crd', 'crds'],
+    categories: ['api-extensions'],
+    isNamespaced: false,
+    subresources: ['status'],
+    hasGeneration: true,
+    needed: { spec: anything },
+    optional: { status: anything },
+    finish: (object, stored, now) => {
+      const found = kinds.find((kind) => definitionName(kind) === object.metadata.name);
+      if (found === undefined)
+        throw notServedError('a CustomResourceDefinition of another kind than those of Reeve');
+      if (stored !== undefined) return object;
+      const lastTransitionTime = timestamp(now);
+      const settled = { status: 'True', message: '', lastTransitionTime };
+      const conditions = [
+        { type: 'NamesAccepted', reason: 'NoConflicts', ...settled },
+        { type: 'Established', reason: 'InitialNamesAccepted', ...settled },
+      ];
+      const acceptedNames = valueAt(object, ['spec', 'names']);
+      return { ...object, status: { acceptedNames, conditions, storedVersions: [version] } };
+    },
+  });
 
 /** Returns the name of the CustomResourceDefinition of a kind. */
 export function definitionName({ plural, group: ofKind }: Resource): string {

@@ -1,7 +1,7 @@
 // Defines Namespaces, and the namespaced kinds that the sandbox only stores.
+import { labelSelector } from '../../schema/selector.ts';
 import { namespaceName } from '../../schema/common-fields.ts';
 import { namespaceNameLabel } from '../../schema/names.ts';
-import { labelSelector } from '../../api/namespace-policy/match.ts';
 import { withDefault, text } from '../../schema/build.ts';
 import { valueAt } from '../../schema/validate.ts';
 import type { KubeObject } from '../../base/metadata.ts';

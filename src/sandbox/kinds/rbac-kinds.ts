@@ -1,7 +1,7 @@
 // Defines roles and their bindings. https://kubernetes.io/docs/reference/access-authn-authz/rbac/
+import { labelSelector } from '../../schema/selector.ts';
 import { isJsonObject } from '../../base/json.ts';
 import type { KubeObject } from '../../base/metadata.ts';
-import { labelSelector } from '../../api/namespace-policy/match.ts';
 import { rbacApiGroup as group } from '../../base/rbac-rules.ts';
 import type { Resource } from '../resource.ts';
 import { age, column, itemsAt, textAt } from './column.ts';

@@ -1,4 +1,5 @@
 // Reads one object or a list of objects, at the revision that the request asks for.
+import { compileSelector, parseSelectorText } from '../../schema/selector.ts';
 import {
   badRequestError,
   expiredError,
@@ -11,7 +12,6 @@ import { type ObjectRequest, type Resource, withType } from '../resource.ts';
 import { type SandboxStore, atRevision, type Change } from '../store.ts';
 import { type JsonObject, ownMember } from '../../base/json.ts';
 import { type KubeObject, type StringMap, labelsOf } from '../../base/metadata.ts';
-import { compileSelector, parseSelectorText } from '../../api/selector.ts';
 import { ReadableStream, type ReadableStreamDefaultController } from 'node:stream/web';
 
 /** Throws an ApiError, as `readList` does. */

@@ -1,4 +1,5 @@
 // Runs the same tests against the sandbox and a real control plane. The one file that knows how they are started.
+import { kindDefinitions } from '../../../src/api/kinds.ts';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { Agent } from 'node:https';
 import { tmpdir } from 'node:os';
@@ -69,7 +70,11 @@ async function realAccess(): Promise<Access> {
 async function sandboxAccess(): Promise<Access> {
   const { serving, caPem } = inject('contractCertificates');
   const faults: unknown[] = [];
-  const sandbox = await startSandbox({ tls: { ...serving, caPem }, onError: (error) => faults.push(error) });
+  const sandbox = await startSandbox({
+    tls: { ...serving, caPem },
+    customKinds: kindDefinitions,
+    onError: (error) => faults.push(error),
+  });
   const folder = await mkdtemp(join(tmpdir(), 'reeve-contract-'));
   const kubeconfig = join(folder, 'kubeconfig');
   await writeFile(kubeconfig, sandbox.kubeconfig('admin', sandbox.adminToken), { mode: 0o600 });

@@ -1,3 +1,4 @@
+import { kindDefinitions } from '../../../src/api/kinds.ts';
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../../src/base/metadata.ts';
 import { aggregatedRules } from '../../../src/sandbox/controllers/upkeep.ts';
@@ -54,7 +55,7 @@ describe('the built-in roles', () => {
   });
 
   it('the built-in roles are valid objects', () => {
-    const kinds = kindsServedFrom(new MemoryStore());
+    const kinds = kindsServedFrom(new MemoryStore(), kindDefinitions);
     for (const object of builtInRoles()) {
       const kind = kinds.ofKind(object.apiVersion ?? '', object.kind ?? '');
       const prepared = kind?.rules.prepare(object, undefined, new Date(0));

@@ -7,7 +7,7 @@ import { HttpsClient } from '../../support/https-client.ts';
 
 test('the initial namespaces have the service account default', async () => {
   const { server, authority } = await makeKeys();
-  const sandbox = await startSandbox({ tls: { ...server, caPem: authority.certPem } });
+  const sandbox = await startSandbox({ tls: { ...server, caPem: authority.certPem }, customKinds: [] });
   const client = new HttpsClient(Number(new URL(sandbox.url).port), authority.certPem);
   const headers = { authorization: `Bearer ${sandbox.adminToken}` };
   const path = '/api/v1/serviceaccounts?fieldSelector=metadata.name%3Ddefault';

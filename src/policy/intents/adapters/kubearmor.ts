@@ -1,10 +1,10 @@
 // Keeps intents about what containers run, read and may do, with KubeArmorPolicies.
+import type { LabelSelector } from '../../../schema/selector.ts';
 import type { IntentId } from '../../../api/intents/intent-ids.ts';
 import type { JsonObject } from '../../../base/json.ts';
 import type { ObjectType } from '../../terms/provider-id.ts';
 import type { Intent, IntentAdapter } from '../adapter.ts';
 import { intentObjectName } from '../object-names.ts';
-import type { LabelSelector } from '../../../api/namespace-policy/namespace-policy.ts';
 
 const kubeArmorPolicyType: ObjectType = { apiVersion: 'security.kubearmor.com/v1', kind: 'KubeArmorPolicy' };
 

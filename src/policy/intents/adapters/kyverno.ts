@@ -2,8 +2,8 @@
 //
 // The fields are those of Kyverno 1.13 and later, where each rule has its own action:
 // https://release-1-13-0.kyverno.io/docs/writing-policies/validate/#failure-action
+import type { LabelSelector } from '../../../schema/selector.ts';
 import { defaultParams } from '../../../api/intents/intent-ids.ts';
-import type { LabelSelector } from '../../../api/namespace-policy/namespace-policy.ts';
 import type { JsonObject } from '../../../base/json.ts';
 import type { ObjectType } from '../../terms/provider-id.ts';
 import type { Intent, IntentAdapter, Support } from '../adapter.ts';

@@ -1,6 +1,6 @@
 // The one label selector of a binding: from CEL, from labels, and from both together.
+import type { LabelSelector } from '../../../../src/schema/selector.ts';
 import { describe, expect, test } from 'vitest';
-import type { LabelSelector } from '../../../../src/api/namespace-policy/namespace-policy.ts';
 import { workloadSelector, type WorkloadsSpec } from '../../../../src/api/intents/workloads.ts';
 import { renderProblem } from '../../../../src/base/problem.ts';
 

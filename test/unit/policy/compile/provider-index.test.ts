@@ -1,9 +1,9 @@
+import { compileSelector } from '../../../../src/schema/selector.ts';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { compileGlob } from '../../../../src/cel/regex.ts';
 import { matchNamespace, type CompiledMatch } from '../../../../src/policy/terms/match.ts';
 import { ProviderIndex } from '../../../../src/policy/compile/snapshot.ts';
-import { compileSelector } from '../../../../src/api/selector.ts';
 
 type Selector = Parameters<typeof compileSelector>[0];
 

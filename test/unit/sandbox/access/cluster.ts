@@ -1,4 +1,5 @@
 // Builds a store with RBAC objects only, and the authorizer that reads it.
+import { kindDefinitions } from '../../../../src/api/kinds.ts';
 import type { KubeObject } from '../../../../src/base/metadata.ts';
 import { createAuthorizer, type Access } from '../../../../src/sandbox/access/authorizer.ts';
 import { kindsServedFrom } from '../../../../src/sandbox/kinds/served-kinds.ts';
@@ -17,7 +18,7 @@ export interface Cluster {
 /** Contains the built-in roles. */
 export function cluster(...objects: readonly KubeObject[]): Cluster {
   const store = new MemoryStore();
-  const kinds = kindsServedFrom(store);
+  const kinds = kindsServedFrom(store, kindDefinitions);
   const resource = (kind: string): Resource => {
     const found = kinds.ofKind('rbac.authorization.k8s.io/v1', kind);
     if (found === undefined) throw new Error(`no ${kind}`);

@@ -1,4 +1,5 @@
 // Builds a store with namespaces and valid configurations, and writes to review.
+import { kindDefinitions } from '../../../../src/api/kinds.ts';
 import { isJsonObject, type JsonObject } from '../../../../src/base/json.ts';
 import type { KubeObject } from '../../../../src/base/metadata.ts';
 import { createAdmission } from '../../../../src/sandbox/admission/admission.ts';
@@ -11,7 +12,7 @@ import { MemoryStore } from '../../../../src/sandbox/store.ts';
 
 export type Answer = (request: JsonObject, clientConfig: ClientConfig) => unknown;
 
-const kinds = kindsServedFrom(new MemoryStore());
+const kinds = kindsServedFrom(new MemoryStore(), kindDefinitions);
 
 export function kind(apiVersion: string, name: string): Resource {
   const found = kinds.ofKind(apiVersion, name);

@@ -1,3 +1,4 @@
+import { kindDefinitions } from '../../../../src/api/kinds.ts';
 import { expect, test } from 'vitest';
 import type { KubeObject } from '../../../../src/base/metadata.ts';
 import { coreEventKind, newEventKind, mirroringEvents } from '../../../../src/sandbox/kinds/plain-kinds.ts';
@@ -6,7 +7,7 @@ import { MemoryStore } from '../../../../src/sandbox/store.ts';
 import { allKinds, causesOf, kindNamed } from './served.ts';
 
 test('the kinds of Reeve are served while their definitions are stored', () => {
-  const kinds = kindsServedFrom(new MemoryStore());
+  const kinds = kindsServedFrom(new MemoryStore(), kindDefinitions);
   expect(kinds.find('reeve.dev', 'v1alpha1', 'secretshares')).toBeUndefined();
   expect(kinds.ofKind('v1', 'Secret')?.plural).toBe('secrets');
   expect(allKinds.find('reeve.dev', 'v1alpha1', 'secretshares')?.shortNames).toStrictEqual(['sshare']);

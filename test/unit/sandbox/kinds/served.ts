@@ -1,4 +1,5 @@
 // Provides kinds and objects for the tests of src/sandbox/kinds.
+import { kindDefinitions } from '../../../../src/api/kinds.ts';
 import type { KubeObject } from '../../../../src/base/metadata.ts';
 import { kindsServedFrom } from '../../../../src/sandbox/kinds/served-kinds.ts';
 import type { Kinds, Resource } from '../../../../src/sandbox/resource.ts';
@@ -9,7 +10,11 @@ export const now = new Date('2026-11-21T12:00:00Z');
 /** Contains the definitions of all kinds of Reeve. */
 export function storeWithDefinitions(): SandboxStore {
   const store = new MemoryStore();
-  const definitions = kindsServedFrom(store).find('apiextensions.k8s.io', 'v1', 'customresourcedefinitions');
+  const definitions = kindsServedFrom(store, kindDefinitions).find(
+    'apiextensions.k8s.io',
+    'v1',
+    'customresourcedefinitions',
+  );
   if (definitions === undefined) throw new Error('definitions are not served');
   for (const plural of ['namespacepolicies', 'secretshares']) {
     store.put(definitions, { metadata: { name: `${plural}.reeve.dev` } }, undefined);
@@ -17,7 +22,7 @@ export function storeWithDefinitions(): SandboxStore {
   return store;
 }
 
-export const allKinds: Kinds = kindsServedFrom(storeWithDefinitions());
+export const allKinds: Kinds = kindsServedFrom(storeWithDefinitions(), kindDefinitions);
 
 export function kindNamed(kind: string): Resource {
   const found = allKinds.all().find((resource) => resource.kind === kind);

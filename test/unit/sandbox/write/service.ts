@@ -1,4 +1,5 @@
 // Serves objects from its own store to a user with all rights. `admitted` lets a test act during admission.
+import { kindDefinitions } from '../../../../src/api/kinds.ts';
 import type { KubeObject } from '../../../../src/base/metadata.ts';
 import type { ReviewedWrite } from '../../../../src/sandbox/admission/reviewed-write.ts';
 import { createAuthorizer } from '../../../../src/sandbox/access/authorizer.ts';
@@ -12,7 +13,7 @@ import type { ObjectAnswer } from '../../../../src/sandbox/read/read.ts';
 
 export class Service {
   readonly store = new MemoryStore();
-  readonly kinds = kindsServedFrom(this.store);
+  readonly kinds = kindsServedFrom(this.store, kindDefinitions);
   readonly configMaps: Resource = this.#kind('configmaps');
   readonly namespaces: Resource = this.#kind('namespaces');
   readonly serviceAccounts: Resource = this.#kind('serviceaccounts');

@@ -1,6 +1,6 @@
 // Label selectors as text.
+import { parseSelectorText } from '../../../src/schema/selector.ts';
 import { expect, test } from 'vitest';
-import { parseSelectorText } from '../../../src/api/selector.ts';
 
 test('each requirement of a text is one of the selector', () => {
   expect(parseSelectorText('a==b , example.com/c,!d,e!=f,g in (h, i),j notin (k),l=')).toEqual([

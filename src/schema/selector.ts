@@ -1,9 +1,66 @@
-// Compiles Kubernetes label selectors, so that they can be tested on a map of labels.
+// Label selectors of Kubernetes: their fields, as functions on a map of labels, and as text.
 // https://kubernetes.io/docs/concepts/overview/working-with-objects/labels/#resources-that-support-set-based-requirements
-import type { LabelSelector } from './namespace-policy/namespace-policy.ts';
+import { choice, list, object } from './build.ts';
+import { labelValue, metadataKey, metadataMapOf } from './common-fields.ts';
+import type { Infer } from './schema.ts';
 import { type StringMap, valueOf } from '../base/metadata.ts';
-import type { LabelRequirement } from './intents/joined-selector.ts';
-import { qualifiedNamePattern, subdomainPattern } from '../schema/kubernetes-names.ts';
+import { qualifiedNamePattern, subdomainPattern } from './kubernetes-names.ts';
+
+/** What a selector selects. */
+type Selected = 'namespace' | 'Pod';
+
+function labelRequirement(selected: Selected) {
+  return object({
+    description: `One requirement on a label of the ${selected}.`,
+    fields: {
+      key: metadataKey('The label key that the requirement looks at.'),
+      operator: choice(
+        'How the label must relate to the values. In: its value is one of them. NotIn: its value is none of them, or the label is missing. Exists: the label is present, with any value. DoesNotExist: the label is missing.',
+        ['In', 'NotIn', 'Exists', 'DoesNotExist'],
+      ),
+      values: list({
+        description: 'The values for In and NotIn: at least one. Not allowed for Exists and DoesNotExist.',
+        items: labelValue('A label value.'),
+        maxItems: 100,
+      }),
+    },
+    required: ['key', 'operator'],
+    rules: [
+      {
+        accepted: 'at least one value for In and NotIn, and none for Exists and DoesNotExist',
+        must: 'have',
+        cel: "(self.operator in ['In', 'NotIn']) == (has(self.values) && self.values.size() > 0)",
+        offender: ({ operator, values = [] }) =>
+          ['In', 'NotIn'].includes(operator) === values.length > 0 ? undefined : ['values'],
+      },
+    ],
+  });
+}
+
+export function labelSelectorFields(selected: Selected, example: string) {
+  return {
+    matchLabels: metadataMapOf(
+      `Labels that the ${selected} must carry with exactly these values. Example: ${example}.`,
+      labelValue('The value that the label must have.'),
+    ),
+    matchExpressions: list({
+      description: 'Requirements on labels. All must hold.',
+      items: labelRequirement(selected),
+      maxItems: 32,
+    }),
+  };
+}
+
+export const labelSelector = object({
+  description:
+    'Selects namespaces by their labels, as everywhere in Kubernetes. All of matchLabels and matchExpressions must hold; {} selects every namespace.',
+  fields: labelSelectorFields('namespace', '{tier: team}'),
+});
+
+export type LabelSelector = Infer<typeof labelSelector>;
+export type LabelRequirement = NonNullable<LabelSelector['matchExpressions']>[number];
+
+// Compiles label selectors.
 
 export interface Selector {
   matches(labels: StringMap): boolean;
@@ -25,8 +82,6 @@ interface Requirement {
   readonly holds: (value: string | undefined) => boolean;
   readonly need: SelectorNeed | undefined;
 }
-
-type Expression = NonNullable<LabelSelector['matchExpressions']>[number];
 
 export function compileSelector(selector: LabelSelector): Selector {
   const requirements = [
@@ -53,7 +108,7 @@ export function canBothSelect(a: Selector, b: Selector): boolean {
   });
 }
 
-function requirementOf(expression: Expression): Requirement {
+function requirementOf(expression: LabelRequirement): Requirement {
   const { key, operator } = expression;
   const values = expression.values ?? [];
   switch (operator) {

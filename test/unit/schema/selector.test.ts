@@ -1,5 +1,5 @@
+import { compileSelector } from '../../../src/schema/selector.ts';
 import { expect, test } from 'vitest';
-import { compileSelector } from '../../../src/api/selector.ts';
 
 const inProd = { key: 'env', operator: 'In', values: ['prod', 'stage'] } as const;
 const notDev = { key: 'env', operator: 'NotIn', values: ['dev'] } as const;
