@@ -9,7 +9,7 @@ import { isTerminating } from '../base/metadata.ts';
 import type { Discovery } from '../kube/object-writer.ts';
 import type { ObjectWriter } from '../base/object-writer.ts';
 import { isBinding, type ObjectType } from '../policy/terms/provider-id.ts';
-import type { ClusterChange, LiveCluster } from '../state/live-cluster.ts';
+import type { LiveCluster, ProviderChange } from '../state/live-cluster.ts';
 import { guessedPlural } from '../base/plural.ts';
 
 interface ServedKindsOptions {
@@ -31,8 +31,10 @@ export class ServedKinds {
   constructor(options: ServedKindsOptions) {
     this.#options = options;
     this.#pause = new InterruptiblePause(options.clock);
-    options.cluster.subscribe((change) => {
-      if (isWrittenBinding(change)) this.#pause.interrupt();
+    options.cluster.subscribe({
+      affecting: (change) => {
+        if (isWrittenBinding(change)) this.#pause.interrupt();
+      },
     });
   }
 
@@ -157,13 +159,8 @@ export async function definitionUid(
 /** The longest time that a timer can wait. */
 const maxSleepMs = 2 ** 31 - 1;
 
-/** Our own status of a binding is no reason to ask. */
-function isWrittenBinding(change: ClusterChange): boolean {
-  return (
-    change.kind === 'provider' &&
-    isBinding(change.id) &&
-    !isDeepStrictEqual(change.before?.spec, change.after?.spec)
-  );
+function isWrittenBinding({ id, before, after }: ProviderChange): boolean {
+  return isBinding(id) && !isDeepStrictEqual(before?.spec, after?.spec);
 }
 
 // Knows the resource name of each kind without waiting for the API server.

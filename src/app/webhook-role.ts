@@ -105,7 +105,5 @@ function countPolicies(cluster: LiveCluster, metrics: AdmissionMetrics): void {
     metrics.setPolicies({ loaded: sum('loaded'), stale: sum('last-good'), refused: sum('refused') });
   };
   count();
-  cluster.subscribe((change) => {
-    if (change.kind === 'provider') count();
-  });
+  cluster.subscribe({ provider: count });
 }

@@ -3,7 +3,7 @@ import { X509Certificate } from 'node:crypto';
 import { ownMember } from '../base/json.ts';
 import { type KubeObject, nameOf } from '../base/metadata.ts';
 import { isEnforced, type Protection } from '../reconcile/guard-check.ts';
-import { conditionOf } from '../policy/status/condition.ts';
+import { conditionOf } from '../base/condition.ts';
 import { expensiveCondition } from '../policy/status/provider-conditions.ts';
 import { isSealBroken } from '../registration/configuration-drift.ts';
 import { versionAnnotation } from '../registration/wanted-configurations.ts';

@@ -2,21 +2,20 @@
 import type { Install } from '../policy/terms/install.ts';
 import type { HookMode } from '../policy/compile/snapshot.ts';
 import { orphanedText } from '../policy/plan/fuse.ts';
-import { namespaceOfProvider, type ProviderId } from '../policy/terms/provider-id.ts';
+import { tenantOf, type ProviderId } from '../policy/terms/provider-id.ts';
 import type { LiveCluster } from '../state/live-cluster.ts';
 import type { Clock } from '../base/clock.ts';
 import { createAudit, type AuditPartsOptions } from './audit/audit-sweeps.ts';
 import { Dispatcher } from './dispatcher.ts';
 import { EventAnnouncer } from './events.ts';
 import { Finalizers, ProviderStatuses } from './provider/provider-writes.ts';
-import type { FuseOptions } from './fuse/fuse.ts';
+import { type FuseOptions, Fuse } from './fuse/fuse.ts';
 import { InitialSync, ProviderLedger } from './ledger.ts';
-import { WatchSync, accountsWatch } from './live/watches.ts';
+import { WatchSync, accountsWatch, wantedWatches } from './live/watches.ts';
 import { NamespaceConditions } from './namespace/namespace-conditions.ts';
 import { NamespaceWorker } from './namespace/namespace-worker.ts';
-import { DefaultsRepairer } from './namespace/audits.ts';
+import { DefaultsRepairer, Audits } from './namespace/audits.ts';
 import { StepExecutor } from './namespace/step-executor.ts';
-import { assemblePlanning } from './planning.ts';
 import type { YieldingEvents } from '../base/recorded-event.ts';
 import type { KindProbe, OwnedReader, ReconcileObserver, SelfReviewer } from './ports.ts';
 import type { ObjectWriter } from '../base/object-writer.ts';
@@ -24,6 +23,12 @@ import { ReportKeeper, type NamespaceReports } from './reports/report-keeper.ts'
 import { ProviderBlockers, type ProviderBlockersOptions, SelfCheck } from './provider/provider-blockers.ts';
 import { HeldObjects, ProviderWorker } from './provider/provider-worker.ts';
 import { WorkQueue, type QueueOptions } from './queue/queue.ts';
+import { providesFields } from '../policy/compile/load-provider.ts';
+import { UndesiredObjects, DesiredCache } from './fuse/undesired-objects.ts';
+import { ObservedAccounts } from './live/observed-accounts.ts';
+import { ObservedObjects } from './live/observed-objects.ts';
+import { Sources } from './live/sources.ts';
+import { NamespacePlanner } from './namespace/namespace-planner.ts';
 
 export interface AssemblyOptions extends Pick<AuditPartsOptions, 'auditReader'> {
   readonly install: Install;
@@ -113,12 +118,7 @@ function createQueues(options: AssemblyOptions) {
   return {
     namespaceQueue: queueOf<string>(options, concurrency, 'namespace '),
     // A tenant can write thousands of bindings. The statuses of all other providers must not wait for them.
-    providerQueue: queueOf<ProviderId>(
-      options,
-      providerConcurrency,
-      '',
-      (id) => namespaceOfProvider(id) ?? id,
-    ),
+    providerQueue: queueOf<ProviderId>(options, providerConcurrency, '', tenantOf),
     conditionQueue: queueOf<string>(options, conditionConcurrency, 'condition of namespace '),
     reportQueue: queueOf<string>(options, reportConcurrency, 'report of namespace '),
   };
@@ -231,4 +231,50 @@ function queueOf<K extends string>(
 ): WorkQueue<K> {
   const onError = (key: K, error: unknown): void => observer.unexpectedError(`${what}${key}`, error);
   return new WorkQueue<K>({ concurrency, clock, onError, ...(groupOf === undefined ? {} : { groupOf }) });
+}
+
+// Builds the parts that plan: what is there, what is wanted, and the fuse between both.
+
+interface PlanningOptions extends Pick<FuseOptions, 'changed' | 'isPlan' | 'times'> {
+  readonly install: Install;
+  /** Policies, shares and Namespaces. The caller feeds it. */
+  readonly cluster: LiveCluster;
+  readonly writer: Pick<ObjectWriter, 'read'>;
+  readonly kinds: KindProbe;
+  readonly clock: Pick<Clock, 'now' | 'monotonic'>;
+  readonly orphaned: FuseOptions['orphaned'];
+}
+
+export type Planning = ReturnType<typeof assemblePlanning>;
+
+/** `reeve plan` builds the same parts, and feeds them once. */
+export function assemblePlanning(options: PlanningOptions) {
+  const { cluster, install, writer, clock } = options;
+  // Observed state: live objects and sources. Policies, shares and Namespaces come with `cluster`.
+  const objects = new ObservedObjects();
+  const accounts = new ObservedAccounts();
+  cluster.subscribe({
+    affecting: ({ after }) => {
+      if (providesFields(after?.definition)) accounts.need();
+    },
+  });
+  const sources = new Sources({ install, writer, cluster });
+  const watches = wantedWatches(install, objects, sources);
+  // Derived state: desired objects, undesired objects, and the verdict of the deletion fuse.
+  const desiredCache = new DesiredCache({ cluster, clock });
+  const undesired = new UndesiredObjects({ cluster, objects, desiredCache, clock });
+  const fuse = new Fuse({ ...options, objects, undesired });
+  const planner = new NamespacePlanner({
+    install,
+    cluster,
+    desiredCache,
+    objects,
+    accounts,
+    sources,
+    fuse,
+    writer,
+    clock,
+  });
+  const audits = new Audits({ cluster, clock });
+  return { objects, accounts, sources, watches, desiredCache, undesired, fuse, planner, audits };
 }

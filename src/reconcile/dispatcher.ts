@@ -39,10 +39,13 @@ export class Dispatcher {
   constructor(options: DispatcherOptions) {
     this.#options = options;
     options.cluster.subscribe(
-      (change) => {
-        if (!this.#isLeading) return;
-        if (change.kind === 'namespace') this.#namespaceChanged(change);
-        else this.#providerChanged(change);
+      {
+        namespace: (change) => {
+          if (this.#isLeading) this.#namespaceChanged(change);
+        },
+        provider: (change) => {
+          if (this.#isLeading) this.#providerChanged(change);
+        },
       },
       { last: true },
     );

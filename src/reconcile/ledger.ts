@@ -41,8 +41,10 @@ export class ProviderLedger {
 
   constructor({ clock, cluster }: ProviderLedgerOptions) {
     this.#clock = clock;
-    cluster.subscribe((change) => {
-      if (change.kind === 'namespace' && change.after === undefined) this.drop(change.name);
+    cluster.subscribe({
+      namespace: ({ name, after }) => {
+        if (after === undefined) this.drop(name);
+      },
     });
   }
 
@@ -196,8 +198,10 @@ export class InitialSync {
 
   constructor(options: InitialSyncOptions) {
     this.#options = options;
-    options.cluster.subscribe((change) => {
-      if (change.kind === 'namespace' && change.after === undefined) this.reconciled(change.name);
+    options.cluster.subscribe({
+      namespace: ({ name, after }) => {
+        if (after === undefined) this.reconciled(name);
+      },
     });
   }
 

@@ -48,10 +48,10 @@ export async function keepConfigurations(
   };
   const reached = whenReached();
   const unsubscribe = [
-    cluster.subscribe((each) => {
-      // A new status of a policy does not change the kinds that policies have rules for.
-      if (each.kind === 'provider' && each.before?.definition !== each.after?.definition)
-        untilCause.interrupt();
+    cluster.subscribe({
+      affecting: ({ before, after }) => {
+        if (before?.definition !== after?.definition) untilCause.interrupt();
+      },
     }),
     ports.bundle.subscribe(() => untilCause.interrupt()),
   ];

@@ -33,6 +33,14 @@ interface LiveClusterOptions {
 /** One change. A deleted object has only `before`, a new object only `after`. */
 export type ClusterChange = NamespaceChange | ProviderChange;
 
+/** What a listener wants to know of. */
+export interface ClusterListener {
+  readonly namespace?: (change: NamespaceChange) => void;
+  readonly provider?: (change: ProviderChange) => void;
+  /** Called for the changes of providers that can change objects in namespaces. A written status cannot. */
+  readonly affecting?: (change: ProviderChange) => void;
+}
+
 export interface NamespaceChange {
   readonly kind: 'namespace';
   readonly name: string;
@@ -52,7 +60,7 @@ export class LiveCluster {
   readonly #providers: LiveProviders;
   readonly #namespaces: ObjectCache<KubeObject>;
   readonly #excluded: ReadonlySet<string>;
-  readonly #listeners = new Listeners<(change: ClusterChange) => void>();
+  readonly #listeners = new Listeners<ClusterListener>();
   #snapshot: ClusterSnapshot | undefined;
   #version = 0;
   #isSynced = false;
@@ -147,14 +155,20 @@ export class LiveCluster {
   }
 
   /** Calls the listener for each change, once the whole watch event or list is stored. Returns the unsubscriber. */
-  subscribe(listener: (change: ClusterChange) => void, options?: ListenerOptions): () => void {
+  subscribe(listener: ClusterListener, options?: ListenerOptions): () => void {
     return this.#listeners.add(listener, options);
   }
 
   #tell(changes: readonly ClusterChange[]): void {
     this.#version += Math.max(1, changes.length);
-    for (const change of changes) for (const listener of this.#listeners) listener(change);
+    for (const change of changes) for (const listener of this.#listeners) tell(listener, change);
   }
+}
+
+function tell({ namespace, provider, affecting }: ClusterListener, change: ClusterChange): void {
+  if (change.kind === 'namespace') return namespace?.(change);
+  provider?.(change);
+  if (change.affectsNamespaces) affecting?.(change);
 }
 
 // Keeps the providers that the watches report: the state of each, and the sets in force.

@@ -1,7 +1,7 @@
 // Explains a namespace: each policy, share and binding, what it provides there, and what each rule says.
 import { cliApiVersion, readyCondition } from '../../schema/names.ts';
 import type { KubeObject } from '../../base/metadata.ts';
-import { conditionOf, type Condition } from '../../policy/status/condition.ts';
+import { conditionOf, type Condition } from '../../base/condition.ts';
 import { asStored } from '../../policy/terms/match.ts';
 import type { ProviderId } from '../../policy/terms/provider-id.ts';
 import type { LoadedProvider } from '../../state/stored-provider.ts';

@@ -22,7 +22,7 @@ import { withObjects, type ClusterState } from './cluster-state.ts';
 import { kubeObjectsOf } from './file-state.ts';
 import { KubeError } from '../../base/kube-error.ts';
 import { isSameObjectType, secretObjectType, serviceAccountType } from '../../policy/terms/provider-id.ts';
-import { assemblePlanning, type Planning } from '../../reconcile/planning.ts';
+import { assemblePlanning, type Planning } from '../../reconcile/assembly.ts';
 import type { WantedWatch } from '../../reconcile/live/watches.ts';
 
 export const namespaceType = { apiVersion: 'v1', kind: 'Namespace' } as const;

@@ -14,7 +14,7 @@ import { dearText } from '../decide/audit.ts';
 import { denies } from './guards.ts';
 import { totalOf, type Impact, type UnmatchedNamespace } from './impact.ts';
 import { kindsNotAllowed, nameNotAllowed } from '../compile/load-provider.ts';
-import { type Install } from '../terms/install.ts';
+import type { Install } from '../terms/install.ts';
 import type { ContentChange } from './content-changes.ts';
 import { intentNotices } from './intent-effects.ts';
 import { overQuotaText } from '../../rules/namespace-quota.ts';

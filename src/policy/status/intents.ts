@@ -2,7 +2,7 @@
 import type { JsonObject } from '../../base/json.ts';
 import { clipped } from '../../base/text.ts';
 import type { BindingFacts, UnsupportedIntent } from '../intents/compile-binding.ts';
-import type { Condition } from './condition.ts';
+import type { Condition } from '../../base/condition.ts';
 
 /** What a status says of the intents of a binding. */
 export type IntentFacts = Pick<BindingFacts, 'named' | 'bound' | 'missing' | 'rendered' | 'unsupported'>;

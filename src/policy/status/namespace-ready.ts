@@ -4,7 +4,7 @@ import { clipped } from '../../base/text.ts';
 import type { Desired } from '../desired/desired.ts';
 import { kindOfKey, nameOfKey, type ObjectKey, type ProviderId } from '../terms/provider-id.ts';
 import type { ObjectResult, Observed } from '../plan/observed.ts';
-import type { Condition } from './condition.ts';
+import type { Condition } from '../../base/condition.ts';
 import { matchErrorText, type MatchError } from '../terms/match.ts';
 import type { Violation } from '../terms/review.ts';
 

@@ -7,11 +7,10 @@ import type { MissingRights, RightsRule } from '../authors/needed-rights.ts';
 import { confirmDeletionsAnnotation, group as ownGroup } from '../../schema/names.ts';
 import { clipped } from '../../base/text.ts';
 import { isBinding, kindOfProvider, kubectlName, type ProviderState } from '../terms/provider-id.ts';
-import type { Condition } from './condition.ts';
+import type { Condition } from '../../base/condition.ts';
 import { intentsResolved, type IntentFacts } from './intents.ts';
 import type { SkippedObject, UnsyncedObject } from './namespace-ready.ts';
-import type { Counts } from './provider-tally.ts';
-import { secretsMessage, violationsMessage, type Violations } from './violations.ts';
+import { type Counts, secretsMessage, violationsMessage, type Violations } from './provider-tally.ts';
 
 export interface ProviderFacts extends BlockerFacts {
   readonly state: ProviderState;

@@ -4,7 +4,7 @@ import { isJsonObject, ownMember, type JsonObject } from '../../base/json.ts';
 import { clipped } from '../../base/text.ts';
 import { deletionFields, deletionRecordOf, type DeletionRecord } from '../terms/deletion-record.ts';
 import { kindOfProvider, type ProviderState } from '../terms/provider-id.ts';
-import { conditionOf, stamped } from './condition.ts';
+import { conditionOf, stamped } from '../../base/condition.ts';
 import { intentFields } from './intents.ts';
 import type { UnsyncedObject } from './namespace-ready.ts';
 import type { NamespaceViolation } from './provider-tally.ts';

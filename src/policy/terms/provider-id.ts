@@ -62,6 +62,11 @@ export function namespaceOfProvider(id: ProviderId): string | undefined {
   return isNamespaced(kind) ? id.slice(kind.length + 1, id.lastIndexOf('/')) : undefined;
 }
 
+/** Returns the namespace of a tenant's binding, or the id of another provider. */
+export function tenantOf(id: ProviderId): string {
+  return namespaceOfProvider(id) ?? id;
+}
+
 export function providerRef(id: ProviderId): ObjectRef {
   const namespace = namespaceOfProvider(id);
   const ref = { apiVersion: ownVersion, kind: kindOfProvider(id), name: nameOfProvider(id) };

@@ -47,10 +47,13 @@ class AuditSweeps {
 
   constructor(options: AuditSweepsOptions) {
     this.#options = options;
-    options.cluster.subscribe((change) => {
-      if (!this.#isActive) return;
-      if (change.kind === 'namespace') this.#namespaceChanged(change);
-      else this.#providerChanged(change);
+    options.cluster.subscribe({
+      namespace: (change) => {
+        if (this.#isActive) this.#namespaceChanged(change);
+      },
+      affecting: (change) => {
+        if (this.#isActive) this.#providerChanged(change);
+      },
     });
   }
 

@@ -7,7 +7,7 @@ import { auditObject, hasAuditableRules, type AuditedResource } from '../../poli
 import { isManaged } from '../../policy/desired/desired.ts';
 import type { ClusterSnapshot } from '../../policy/compile/snapshot.ts';
 import type { Violation } from '../../policy/terms/review.ts';
-import type { AuditedObjects } from '../../policy/status/violations.ts';
+import type { AuditedObjects } from '../../policy/status/provider-tally.ts';
 import { nextExceptionEnd } from '../../policy/terms/match.ts';
 import { providerId, shortName, type ProviderId } from '../../policy/terms/provider-id.ts';
 import type { Clock } from '../../base/clock.ts';

@@ -70,12 +70,12 @@ export class Fuse {
       joined: (provider, live, isReviewed) => this.#joined(provider, live, isReviewed),
       left: (provider, live) => this.#left(provider, live),
     });
-    options.cluster.subscribe((change) => {
-      if (change.kind === 'namespace') return;
-      this.#unknown.delete(change.id);
-      if (change.after === undefined) this.#gates.delete(change.id);
-      if (change.before === undefined) return;
-      if (change.before.state.uid !== change.after?.state.uid) this.#forget(change.before.state.uid);
+    options.cluster.subscribe({
+      affecting: ({ id, before, after }) => {
+        this.#unknown.delete(id);
+        if (after === undefined) this.#gates.delete(id);
+        if (before !== undefined && before.state.uid !== after?.state.uid) this.#forget(before.state.uid);
+      },
     });
   }
 
@@ -131,8 +131,9 @@ export class Fuse {
   /** Returns what is held, also before the status is read again after a restart. */
   heldBy(state: ProviderState): HeldDeletions | undefined {
     if (state.deletionPolicy === 'Orphan') return undefined;
+    const gate = this.#gateIfAny(state);
+    if (gate === undefined) return undefined;
     const terms = termsOf(state);
-    const gate = this.#gateOf(state);
     const stored = state.deletions.held;
     if (gate.isRestored || stored === undefined) return gate.heldBy(terms);
     return { ...stored, recent: 0, limit: terms.limit };
@@ -141,7 +142,8 @@ export class Fuse {
   /** Returns in how many milliseconds `allow` has something to do. Undefined: only after a change. */
   dueIn(state: ProviderState): number | undefined {
     const outstanding = this.outstanding(state.id);
-    const gate = this.#gateOf(state);
+    const gate = this.#gateIfAny(state);
+    if (gate === undefined) return undefined;
     gate.forgetConfirmationExcept(state.confirmation);
     if (state.deletionPolicy === 'Orphan') this.#giveUp(state, gate);
     if (!isJudged(state)) return undefined;
@@ -175,12 +177,14 @@ export class Fuse {
 
   /** Returns what the status has to remember; undefined as long as it is not read again after a restart. */
   recordOf(state: ProviderState): DeletionRecord | undefined {
-    const gate = this.#gateOf(state);
-    return gate.isRestored ? gate.record() : undefined;
+    const gate = this.#gateIfAny(state);
+    return gate?.isRestored === true ? gate.record() : undefined;
   }
 
   isConfirmationUsed(state: ProviderState): boolean {
-    return state.confirmation !== undefined && this.#gateOf(state).usedConfirmation === state.confirmation;
+    return (
+      state.confirmation !== undefined && this.#gateIfAny(state)?.usedConfirmation === state.confirmation
+    );
   }
 
   /** A policy that only adds fields to ServiceAccounts leaves no object behind. */
@@ -213,6 +217,13 @@ export class Fuse {
     } finally {
       ended?.sent.delete(live.uid);
     }
+  }
+
+  /** Returns undefined while nothing of the provider is to be deleted, and its status remembers no deletion. */
+  #gateIfAny(state: ProviderState): DeletionGate | undefined {
+    const isKnown = this.#gates.get(state.id)?.uid === state.uid;
+    const isNeeded = state.deletions !== noDeletions || this.#options.undesired.known(state.id).length > 0;
+    return isKnown || isNeeded ? this.#gateOf(state) : undefined;
   }
 
   #gateOf({ id, uid }: ProviderState): DeletionGate {

@@ -49,9 +49,9 @@ export class UndesiredObjects {
     this.#options = options;
     const { cluster, objects } = options;
     objects.subscribe({ changed: ({ namespace }) => this.#stale.add(namespace) });
-    cluster.subscribe((change) => {
-      if (change.kind === 'namespace') this.#stale.add(change.name);
-      else if (change.affectsNamespaces) this.#providerChanged(change);
+    cluster.subscribe({
+      namespace: ({ name }) => this.#stale.add(name),
+      affecting: (change) => this.#providerChanged(change),
     });
   }
 
@@ -77,8 +77,8 @@ export class UndesiredObjects {
   }
 
   /** Returns the objects of the last search. */
-  known(provider: ProviderId): Iterable<Observed> {
-    return this.#byProvider.get(provider)?.values() ?? [];
+  known(provider: ProviderId): readonly Observed[] {
+    return [...(this.#byProvider.get(provider)?.values() ?? [])];
   }
 
   /** Another provider can take an object over, so a change of one provider can change the objects of others. */
@@ -170,10 +170,11 @@ export class DesiredCache {
 
   constructor(options: DesiredCacheOptions) {
     this.#options = options;
-    options.cluster.subscribe((change) => {
-      if (change.kind === 'namespace') {
-        if (change.after === undefined) this.#ownVersions.delete(change.name);
-      } else if (change.affectsNamespaces) this.#providerChanged(change.id);
+    options.cluster.subscribe({
+      namespace: ({ name, after }) => {
+        if (after === undefined) this.#ownVersions.delete(name);
+      },
+      affecting: ({ id }) => this.#providerChanged(id),
     });
   }
 

@@ -2,8 +2,15 @@
 import type { KubeObject } from '../../base/metadata.ts';
 import { Listeners, type ListenerOptions } from '../../base/listeners.ts';
 import type { WatchSink } from '../../base/watch-sink.ts';
-import { type ObjectKey, type ObjectType, type ProviderId, groupOf } from '../../policy/terms/provider-id.ts';
-import type { Observed } from '../../policy/plan/observed.ts';
+import {
+  type ObjectKey,
+  type ObjectType,
+  type ProviderId,
+  groupOf,
+  isSameObjectType,
+  secretObjectType,
+} from '../../policy/terms/provider-id.ts';
+import { observeObject, observeSecretMetadata, type Observed } from '../../policy/plan/observed.ts';
 import { isNewerResourceVersion } from '../../base/resource-version.ts';
 
 // Indexes live objects by namespace and key, our own objects, and their number per provider and namespace.
@@ -103,8 +110,10 @@ export class ObservedObjects {
     this.#listeners.add(listener, options);
   }
 
-  /** Returns the sink for a watch of this kind in all namespaces. `observe` extracts what is kept of an object. */
-  sink(type: ObjectType, observe: (object: KubeObject) => Observed, name?: string): WatchSink {
+  /** Returns the sink for a watch of this kind in all namespaces. A watch of Secrets delivers their metadata alone. */
+  sink(type: ObjectType, name?: string): WatchSink {
+    const observe = (object: KubeObject): Observed =>
+      isSameObjectType(type, secretObjectType) ? observeSecretMetadata(object) : observeObject(type, object);
     const feed = new ObjectFeed(type, name);
     this.#feeds.push(feed);
     return {

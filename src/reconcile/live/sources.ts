@@ -41,9 +41,10 @@ export class Sources {
   constructor(options: SourcesOptions) {
     this.#options = options;
     this.#unsynced = new Set(options.install.sourceNamespaces);
-    options.cluster.subscribe((change) => {
-      if (change.kind === 'namespace' || change.before?.definition?.kind !== 'SecretShare') return;
-      if (change.affectsNamespaces) this.#dropUnnamed();
+    options.cluster.subscribe({
+      affecting: ({ before }) => {
+        if (before?.definition?.kind === 'SecretShare') this.#dropUnnamed();
+      },
     });
   }
 

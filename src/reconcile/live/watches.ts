@@ -1,21 +1,18 @@
 // Lists the watches that the reconciler needs for the kinds that this installation allows.
 import type { WatchSink } from '../../base/watch-sink.ts';
-import { observeObject, observeSecretMetadata, type Observed } from '../../policy/plan/observed.ts';
+import type { Observed } from '../../policy/plan/observed.ts';
 import type { ProviderKind } from '../../api/kinds.ts';
 import {
   type ObjectType,
   roleBindingType,
-  isSameObjectType,
   secretObjectType,
   serviceAccountType,
   groupOf,
 } from '../../policy/terms/provider-id.ts';
-import type { ClaimScope } from '../../policy/plan/plan-input.ts';
-import { isProvided, mayMakeSecret, type Install } from '../../policy/terms/install.ts';
+import type { Install } from '../../policy/terms/install.ts';
 import type { ObservedAccounts } from './observed-accounts.ts';
 import type { ObservedObjects } from './observed-objects.ts';
 import type { Sources } from './sources.ts';
-import type { Claim } from '../../policy/desired/desired.ts';
 import { isAborted, pause } from '../../base/abort.ts';
 import type { LiveCluster } from '../../state/live-cluster.ts';
 import type { Clock } from '../../base/clock.ts';
@@ -49,13 +46,13 @@ export function wantedWatches(
     ...(name === undefined ? {} : { name }),
     metadataOnly: true,
     isOptional: false,
-    sink: objects.sink(secretObjectType, observeSecretMetadata, name),
+    sink: objects.sink(secretObjectType, name),
   });
   const kind = (type: ObjectType, isOptional: boolean): WantedWatch => ({
     type,
     metadataOnly: false,
     isOptional,
-    sink: objects.sink(type, (object) => observeObject(type, object)),
+    sink: objects.sink(type),
   });
   const source = (namespace: string): WantedWatch => ({
     type: secretObjectType,
@@ -104,20 +101,6 @@ export function unsyncedKinds(
 ): readonly string[] {
   const unsynced = providedKinds(providers, install).filter((each) => !objects.isKnown(each));
   return [...new Set(unsynced.map(({ type }) => type.kind))];
-}
-
-/** Returns whether this installation allows the object, and whether its watch has synced. */
-export function scopeOf(
-  { type, name, content }: Claim,
-  install: Install,
-  objects: ObservedObjects,
-): ClaimScope {
-  const isAllowed =
-    content.kind === 'copy'
-      ? mayMakeSecret(name, install)
-      : isSameObjectType(type, roleBindingType) || isProvided(type, install);
-  if (!isAllowed) return 'not-allowed';
-  return objects.isKnown({ type, name }) ? 'allowed' : 'unknown';
 }
 
 // Waits until every watch has delivered its first complete list, except watches that our account may not use.

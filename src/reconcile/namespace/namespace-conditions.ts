@@ -8,7 +8,7 @@ import {
   stamped,
   type Condition,
   type StampedCondition,
-} from '../../policy/status/condition.ts';
+} from '../../base/condition.ts';
 import type { Clock } from '../../base/clock.ts';
 import { pause } from '../../base/abort.ts';
 import { isNewerResourceVersion } from '../../base/resource-version.ts';
@@ -58,9 +58,7 @@ export class NamespaceConditions {
 
   constructor(options: NamespaceConditionsOptions) {
     this.#options = options;
-    options.cluster.subscribe((change) => {
-      if (change.kind === 'namespace') this.#namespaceChanged(change);
-    });
+    options.cluster.subscribe({ namespace: (change) => this.#namespaceChanged(change) });
   }
 
   want(name: string, condition: Condition): void {

@@ -1,8 +1,14 @@
 // Plans the writes for one namespace, and first reads the Secrets that the plan needs.
-import type { Install } from '../../policy/terms/install.ts';
+import { isProvided, mayMakeSecret, type Install } from '../../policy/terms/install.ts';
+import type { ClaimScope } from '../../policy/plan/plan-input.ts';
 import type { KubeObject } from '../../base/metadata.ts';
-import { isManaged, type Desired } from '../../policy/desired/desired.ts';
-import type { ObjectKey, ProviderId } from '../../policy/terms/provider-id.ts';
+import { isManaged, type Claim, type Desired } from '../../policy/desired/desired.ts';
+import {
+  isSameObjectType,
+  roleBindingType,
+  type ObjectKey,
+  type ProviderId,
+} from '../../policy/terms/provider-id.ts';
 import {
   observeSecret,
   type Observed,
@@ -22,7 +28,6 @@ import type { ObservedObjects } from '../live/observed-objects.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { ObjectWriter } from '../../base/object-writer.ts';
 import type { Sources } from '../live/sources.ts';
-import { scopeOf } from '../live/watches.ts';
 import { classifyWriteError, type WriteError } from './write-error.ts';
 
 interface PlannerOptions {
@@ -210,4 +215,14 @@ function unreadOutcome(
   return claims.has(claim.key)
     ? failedResult(claim, reason, message)
     : undesiredResult(claim, reason, `it stays until its source can be read: ${message}`);
+}
+
+/** Returns whether this installation allows the object, and whether its watch has synced. */
+function scopeOf({ type, name, content }: Claim, install: Install, objects: ObservedObjects): ClaimScope {
+  const isAllowed =
+    content.kind === 'copy'
+      ? mayMakeSecret(name, install)
+      : isSameObjectType(type, roleBindingType) || isProvided(type, install);
+  if (!isAllowed) return 'not-allowed';
+  return objects.isKnown({ type, name }) ? 'allowed' : 'unknown';
 }

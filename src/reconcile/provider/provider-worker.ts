@@ -10,7 +10,7 @@ import {
 } from '../../policy/terms/provider-id.ts';
 import { reachedFacts } from '../../policy/status/intents.ts';
 import { dearText } from '../../policy/decide/audit.ts';
-import { allViolations } from '../../policy/status/violations.ts';
+import { allViolations } from '../../policy/status/provider-tally.ts';
 import { providerStatus, type StatusFacts } from '../../policy/status/provider-status.ts';
 import { nextPastTime, partsWithoutEffect, unreachedIntents } from '../../policy/authors/no-effect.ts';
 import type { BlockerFacts } from '../../policy/status/provider-conditions.ts';

@@ -39,9 +39,11 @@ export class ProviderStatuses {
   constructor({ writer, observer, cluster }: ProviderStatusesOptions) {
     this.#writer = writer;
     this.#observer = observer;
-    cluster.subscribe((change) => {
-      // The status that we wrote after the backup was taken is lost.
-      if (change.kind !== 'namespace' && wasRestored(change)) this.forget(change.id);
+    cluster.subscribe({
+      provider: (change) => {
+        // The status that we wrote after the backup was taken is lost.
+        if (wasRestored(change)) this.forget(change.id);
+      },
     });
   }
 
@@ -171,9 +173,11 @@ export class Finalizers {
 
   constructor(options: FinalizersOptions) {
     this.#options = options;
-    options.cluster.subscribe((change) => {
-      // The finalizer that we added after the backup was taken is lost.
-      if (change.kind !== 'namespace' && wasRestored(change)) this.#added.delete(change.id);
+    options.cluster.subscribe({
+      provider: (change) => {
+        // The finalizer that we added after the backup was taken is lost.
+        if (wasRestored(change)) this.#added.delete(change.id);
+      },
     });
   }
 

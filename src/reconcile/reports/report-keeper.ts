@@ -10,9 +10,10 @@ import type { Sweep } from '../audit/audit-sweeps.ts';
 import { auditedResources, type ObjectAudit } from '../audit/object-audit.ts';
 import type { InitialSync, ProviderLedger } from '../ledger.ts';
 import type { WantedWatch } from '../live/watches.ts';
-import type { NamespacePlan } from '../namespace/namespace-planner.ts';
+import type { NamespacePlan, NamespacePlanner } from '../namespace/namespace-planner.ts';
 import { classifyWriteError } from '../namespace/write-error.ts';
-import type { Planning } from '../planning.ts';
+import type { ObservedObjects } from '../live/observed-objects.ts';
+import type { Audits } from '../namespace/audits.ts';
 import type { AuditReader, ReconcileObserver } from '../ports.ts';
 import type { ObjectWriter } from '../../base/object-writer.ts';
 import { done, type Attempt, type Handled, type WorkQueue } from '../queue/queue.ts';
@@ -21,7 +22,7 @@ import { unservedVersion, type WatchSink } from '../../base/watch-sink.ts';
 interface NamespaceReportInput {
   readonly plan: NamespacePlan;
   readonly cluster: LiveCluster;
-  readonly planning: Pick<Planning, 'audits' | 'objects'>;
+  readonly planning: { readonly audits: Audits; readonly objects: ObservedObjects };
   /** Objects of the namespace that may violate a rule. */
   readonly existing: readonly (readonly [AuditedResource, AsyncIterable<KubeObject>])[];
   /** Returns the exceeded quotas of the policy, also those of other namespaces. */
@@ -44,9 +45,9 @@ export interface NamespaceReports {
 interface ReportKeeperOptions {
   readonly reports: NamespaceReports;
   readonly cluster: LiveCluster;
-  readonly planner: Planning['planner'];
-  readonly audits: Planning['audits'];
-  readonly objects: Planning['objects'];
+  readonly planner: NamespacePlanner;
+  readonly audits: Audits;
+  readonly objects: ObservedObjects;
   readonly objectAudit: ObjectAudit;
   readonly auditReader: AuditReader;
   readonly ledger: ProviderLedger;

@@ -16,7 +16,7 @@ const needNodes = ['Service', 'Deployment', 'PodDisruptionBudget'];
 
 /** The parts that journeys wait for. */
 export interface Stored {
-  readonly items?: readonly unknown[];
+  readonly items?: readonly { readonly series?: { readonly count: number } }[];
   readonly status?: {
     readonly synced?: number;
     readonly conditions?: readonly { readonly type: string; readonly status: string }[];

@@ -146,13 +146,13 @@ test('a conflict with a resourceVersion is reported before the write rejects', a
   });
   const metadata = { ...secret.metadata, resourceVersion: '4' };
   for (const write of [
-    writer.apply({ ...secret, metadata }, { force: true }),
-    writer.mergePatch(ref, { metadata: { resourceVersion: '4' } }),
-    writer.remove(ref, { uid: 'u1', resourceVersion: '4' }),
+    () => writer.apply({ ...secret, metadata }, { force: true }),
+    () => writer.mergePatch(ref, { metadata: { resourceVersion: '4' } }),
+    () => writer.remove(ref, { uid: 'u1', resourceVersion: '4' }),
     // Without a version, no watch can have missed one.
-    writer.apply(secret, { force: true }),
+    () => writer.apply(secret, { force: true }),
   ])
-    expect(await rejectionOf(write)).toMatchObject({ code: 409 });
+    expect(await rejectionOf(write())).toMatchObject({ code: 409 });
   const about = { apiVersion: 'v1', plural: 'secrets', namespace: 'x', name: 'y' };
   expect(reported).toEqual([
     [about, '4'],

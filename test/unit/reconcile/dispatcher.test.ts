@@ -8,7 +8,6 @@ import { ObservedAccounts } from '../../../src/reconcile/live/observed-accounts.
 import { ObservedObjects } from '../../../src/reconcile/live/observed-objects.ts';
 import { Sources } from '../../../src/reconcile/live/sources.ts';
 import { DesiredCache } from '../../../src/reconcile/fuse/undesired-objects.ts';
-import { observeObject } from '../../../src/policy/plan/observed.ts';
 import { LiveCluster } from '../../../src/state/live-cluster.ts';
 import { VirtualClock } from '../../support/virtual-clock.ts';
 
@@ -62,7 +61,7 @@ function begin() {
   });
   dispatcher.begin();
   // A cache that was built after the dispatcher.
-  cluster.subscribe(() => order.push('cache'));
+  cluster.subscribe({ namespace: () => order.push('cache'), provider: () => order.push('cache') });
   objects.subscribe({ changed: () => order.push('cache'), synced: () => order.push('cache') });
   return { cluster, objects, order, dispatcher };
 }
@@ -113,7 +112,7 @@ test('a new leader looks at all namespaces as a bulk', () => {
 test('a change of an object reaches caches that were built after the dispatcher before it enqueues work', () => {
   const { cluster, objects, order } = begin();
   cluster.namespaces.changed(namespaceOf('a'));
-  const sink = objects.sink(bindingType, (object) => observeObject(bindingType, object));
+  const sink = objects.sink(bindingType);
   sink.replaced([], '1');
   order.length = 0;
   sink.changed(binding());

@@ -35,7 +35,8 @@ const broken = { spec: { suspend: 'yes' } };
 function watched() {
   const cluster = new LiveCluster({ install: anyInstall });
   const told: string[] = [];
-  cluster.subscribe((change) => told.push(describeChange(change)));
+  const tell = (change: ClusterChange): void => void told.push(describeChange(change));
+  cluster.subscribe({ namespace: tell, provider: tell });
   /** What has been told since it was last asked. */
   const news = (): readonly string[] => told.splice(0);
   return { cluster, news };
@@ -223,7 +224,7 @@ describe('listeners', () => {
   it('listeners get each change once, after the whole list or event is stored', () => {
     const { cluster, news } = watched();
     const seen: number[] = [];
-    cluster.subscribe(() => seen.push([...cluster.snapshot().namespaces()].length));
+    cluster.subscribe({ namespace: () => seen.push([...cluster.snapshot().namespaces()].length) });
     cluster.namespaces.replaced([namespace('a'), namespace('b')], '1');
     expect(news()).toEqual(['Namespace/a ->1', 'Namespace/b ->1']);
     expect(seen).toEqual([2, 2]);
@@ -256,8 +257,8 @@ describe('listeners', () => {
     const { cluster } = watched();
     const uids: unknown[] = [];
     cluster.namespaces.changed(namespace('a', { uid: 'first' }));
-    cluster.subscribe((change) => {
-      if (change.kind === 'namespace') uids.push(change.before?.metadata.uid, change.after?.metadata.uid);
+    cluster.subscribe({
+      namespace: ({ before, after }) => uids.push(before?.metadata.uid, after?.metadata.uid),
     });
     cluster.namespaces.changed(namespace('a', { uid: 'second' }));
     cluster.namespaces.removed(namespace('a', { uid: 'first' }));
@@ -268,13 +269,11 @@ describe('listeners', () => {
   it('listeners get a provider before and after its change', () => {
     const { cluster } = watched();
     const matches: unknown[] = [];
-    cluster.subscribe((change) => {
-      if (change.kind !== 'provider') return;
-      matches.push(
-        ...[change.before, change.after].map(
-          (provider) => provider?.definition?.compiled.match.names?.[0]?.source,
+    cluster.subscribe({
+      provider: ({ before, after }) =>
+        matches.push(
+          ...[before, after].map((provider) => provider?.definition?.compiled.match.names?.[0]?.source),
         ),
-      );
     });
     cluster.policies.changed(policy('a', { spec: { match: { names: ['x'] } } }));
     cluster.policies.changed(policy('a', { version: '2', spec: { match: { names: ['y'] } } }));
@@ -284,14 +283,17 @@ describe('listeners', () => {
   it('a change of a provider affects namespaces unless only its version or finalizer is new', () => {
     const { cluster } = watched();
     const affects: boolean[] = [];
-    cluster.subscribe((change) => {
-      if (change.kind === 'provider') affects.push(change.affectsNamespaces);
+    const affecting: unknown[] = [];
+    cluster.subscribe({
+      provider: (change) => affects.push(change.affectsNamespaces),
+      affecting: ({ after }) => affecting.push(after?.state.resourceVersion),
     });
     cluster.policies.changed(policy('a'));
     cluster.policies.changed(policy('a', { version: '2' }));
     cluster.policies.changed(policy('a', { version: '3', spec: { match: { names: ['y'] } } }));
     cluster.policies.removed(policy('a', { version: '4' }));
     expect(affects).toEqual([true, false, true, true]);
+    expect(affecting).toEqual(['1', '3', undefined]);
   });
 
   it('listeners get no objects of other kinds', () => {

@@ -44,9 +44,8 @@ function watched(options: { readonly intentsRemoved?: () => void } = {}) {
     adapters,
   });
   const changes: string[] = [];
-  cluster.subscribe((change) => {
-    if (change.kind === 'provider')
-      changes.push(`${change.id} ${change.affectsNamespaces ? 'anew' : 'same'}`);
+  cluster.subscribe({
+    provider: ({ id, affectsNamespaces }) => changes.push(`${id} ${affectsNamespaces ? 'anew' : 'same'}`),
   });
   return {
     cluster,
@@ -144,9 +143,10 @@ test('a kind that is served or no longer served changes what bindings provide, i
   cluster.bindings.changed(binding('one', 'a', 'e'));
   news();
   const told: unknown[] = [];
-  cluster.subscribe(() =>
-    told.push([cluster.snapshot().isServed(guard), provided()['SecurityIntentBinding/shop/one']]),
-  );
+  cluster.subscribe({
+    provider: () =>
+      told.push([cluster.snapshot().isServed(guard), provided()['SecurityIntentBinding/shop/one']]),
+  });
   cluster.setServed([[guard, true]]);
   cluster.setServed([[guard, true]]);
   cluster.setServed([[guard, false]]);

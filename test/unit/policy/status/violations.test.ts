@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { allViolations } from '../../../../src/policy/status/violations.ts';
+import { allViolations } from '../../../../src/policy/status/provider-tally.ts';
 
 const violation = { policy: 'p', rule: 'r', path: 'x', found: 'y', accepted: 'z' };
 const namespacesOf = (count: number) =>

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import type { KubeObject, ObjectMeta } from '../../../../src/base/metadata.ts';
 import { managedByLabel, ownerAnnotation } from '../../../../src/schema/names.ts';
 import type { WatchSink } from '../../../../src/base/watch-sink.ts';
-import { observeSecret, observeSecretMetadata } from '../../../../src/policy/plan/observed.ts';
+import { observeSecret } from '../../../../src/policy/plan/observed.ts';
 import { ObservedObjects, type ObservedChange } from '../../../../src/reconcile/live/observed-objects.ts';
 
 const type = { apiVersion: 'v1', kind: 'Secret' };
@@ -33,7 +33,7 @@ beforeEach(() => {
   changes = [];
   objects = new ObservedObjects();
   objects.subscribe({ changed: (change) => changes.push(change) });
-  sink = objects.sink(type, observeSecretMetadata);
+  sink = objects.sink(type);
   sink.replaced([], '1');
 });
 
@@ -148,9 +148,7 @@ describe('observed objects', () => {
   });
 
   test('a watch of a single name syncs this name alone', () => {
-    const [a, b] = ['a', 'b'].map((name) =>
-      objects.sink({ apiVersion: 'v1', kind: 'ConfigMap' }, observeSecretMetadata, name),
-    );
+    const [a, b] = ['a', 'b'].map((name) => objects.sink({ apiVersion: 'v1', kind: 'ConfigMap' }, name));
     a?.replaced([], '5');
     expect(objects.isKnown({ type: { apiVersion: 'v1', kind: 'ConfigMap' }, name: 'a' })).toBe(true);
     expect(objects.isKnown({ type: { apiVersion: 'v1', kind: 'ConfigMap' }, name: 'b' })).toBe(false);

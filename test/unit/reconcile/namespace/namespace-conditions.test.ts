@@ -1,7 +1,7 @@
 import { anyInstall } from '../../../../src/policy/terms/install.ts';
 import { describe, expect, test } from 'vitest';
 import type { KubeObject } from '../../../../src/base/metadata.ts';
-import type { Condition } from '../../../../src/policy/status/condition.ts';
+import type { Condition } from '../../../../src/base/condition.ts';
 import { NamespaceConditions } from '../../../../src/reconcile/namespace/namespace-conditions.ts';
 import { WorkQueue } from '../../../../src/reconcile/queue/queue.ts';
 import { LiveCluster } from '../../../../src/state/live-cluster.ts';

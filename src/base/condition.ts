@@ -1,6 +1,6 @@
 // Kubernetes conditions: how to find one in a status, stamp its transition time and compare it.
 // https://github.com/kubernetes/community/blob/master/contributors/devel/sig-architecture/api-conventions.md#typical-status-properties
-import { isJsonObject, ownMember } from '../../base/json.ts';
+import { isJsonObject, ownMember } from './json.ts';
 
 export interface Condition {
   readonly type: string;
