@@ -4,8 +4,8 @@ import { webhookApp, WebhookServer, type TlsPair, drain } from '../admission/htt
 import { webhookHandler, type HandlerPorts } from '../admission/handler.ts';
 import type { ServerLimits } from '../admission/http/limits.ts';
 import type { Log } from '../observe/log.ts';
-import type { AdmissionMetrics } from '../observe/admission-metrics.ts';
-import { admissionObserver, type ActivityObserver } from './observers.ts';
+import { type AdmissionMetrics, admissionObserver } from '../observe/admission.ts';
+import type { ActivityObserver } from '../observe/activity.ts';
 import type { PairSource } from '../certs/ports.ts';
 import { systemClock } from '../base/clock.ts';
 import type { Tracing } from './tracing.ts';

@@ -4,7 +4,7 @@ import { pause } from '../base/abort.ts';
 import { KubeEventRecorder } from '../kube/events/event-recorder.ts';
 import type { Log } from '../observe/log.ts';
 import { measureProviders } from '../observe/provider-metrics.ts';
-import { ReconcileMetrics } from '../observe/reconcile-metrics.ts';
+import { ReconcileReports } from '../observe/reconcile.ts';
 import type { MetricsRegistry } from '../observe/registry.ts';
 import { namespaceReports } from '../inspect/report/open-reports.ts';
 import { GuardCheck } from '../reconcile/guard-check.ts';
@@ -22,7 +22,7 @@ import { systemClock } from '../base/clock.ts';
 import { auditReaderOf, ownedReaderOf, ownSecretsOf } from './object-readers.ts';
 import { whereToAdd } from './install-roles.ts';
 import { type WatchStarter, startOnceServed } from './watches.ts';
-import { type ActivityObserver, reconcileObserver } from './observers.ts';
+import type { ActivityObserver } from '../observe/activity.ts';
 import type { Tracing } from './tracing.ts';
 import { createSelfReviewer } from '../kube/access-review.ts';
 import { guessedPlural } from '../base/plural.ts';
@@ -69,7 +69,7 @@ export function startReconciler(settings: ReconcilerSettings, context: Reconcile
     context;
   const { client } = connection;
   const roles: { election?: Election; reconciler?: Reconciler; guardCheck?: GuardCheck } = {};
-  const metrics = new ReconcileMetrics(registry, {
+  const observer = new ReconcileReports(log, registry, activity, {
     isLeading: () => roles.election?.isLeader ?? false,
     queued: () => roles.reconciler?.health().queued ?? 0,
     oldestUnreconciledMs: () => roles.reconciler?.health().oldestUnreconciledMs ?? 0,
@@ -81,7 +81,6 @@ export function startReconciler(settings: ReconcilerSettings, context: Reconcile
     now: () => systemClock.now(),
   });
   const events = eventsOf(client, log);
-  const observer = reconcileObserver(log, metrics, activity);
   // After a conflict, the watch of the object reads it: the watch may have missed what others wrote.
   const writer = new KubeObjectWriter(client, connection.discovery, (object, version) =>
     watches.reread(object, version),

@@ -1,6 +1,6 @@
 // Elects one replica, which keeps the two webhook configurations.
 import type { CaBundle } from '../certs/ports.ts';
-import { ConfigurationMetrics } from '../observe/certificate-metrics.ts';
+import { ConfigurationMetrics, registrationObserver } from '../observe/certificates.ts';
 import type { Log } from '../observe/log.ts';
 import type { MetricsRegistry } from '../observe/registry.ts';
 import type { Install } from '../policy/terms/install.ts';
@@ -12,7 +12,7 @@ import type { LiveCluster } from '../state/live-cluster.ts';
 import { systemClock } from '../base/clock.ts';
 import type { ClusterConnection } from './cluster-connection.ts';
 import { elect, type Election } from './election.ts';
-import { registrationObserver, type ActivityObserver } from './observers.ts';
+import type { ActivityObserver } from '../observe/activity.ts';
 import { reconcilerAccount } from './install-roles.ts';
 import { readProgramVersion, shippedFolder } from './shipped-files.ts';
 import { readFile } from 'node:fs/promises';

@@ -2,7 +2,7 @@
 import type { Server } from 'node:http';
 import { serverLimits } from '../admission/http/limits.ts';
 import type { ApiServer } from '../kube/http/http-exchange.ts';
-import { AdmissionMetrics } from '../observe/admission-metrics.ts';
+import { AdmissionMetrics } from '../observe/admission.ts';
 import type { Log } from '../observe/log.ts';
 import { countDroppedLines, MetricsRegistry } from '../observe/registry.ts';
 import { createProbes } from '../observe/probes.ts';
@@ -14,7 +14,7 @@ import { listen, urlOf } from './admission-server.ts';
 import type { ReconcilerSettings } from './reconciler-role.ts';
 import { Watches } from './watches.ts';
 import type { WebhookRoleSettings } from './webhook-role.ts';
-import { noActivity, type ActivityObserver } from './observers.ts';
+import { noActivity, type ActivityObserver } from '../observe/activity.ts';
 import { openTracing, type Tracing } from './tracing.ts';
 
 export interface RunSettings extends InstallFlags, ReconcilerSettings, WebhookRoleSettings {

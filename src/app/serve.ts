@@ -3,8 +3,8 @@ import type { AccessReviewer, NamespaceFinder } from '../admission/ports.ts';
 import { serverLimits, type ServerLimits } from '../admission/http/limits.ts';
 import { mastersGroup } from '../schema/names.ts';
 import type { Log } from '../observe/log.ts';
-import { AdmissionMetrics } from '../observe/admission-metrics.ts';
-import { CertificateMetrics } from '../observe/certificate-metrics.ts';
+import { AdmissionMetrics } from '../observe/admission.ts';
+import { CertificateMetrics, certificateObserver } from '../observe/certificates.ts';
 import { MetricsRegistry, countDroppedLines } from '../observe/registry.ts';
 import { createProbes } from '../observe/probes.ts';
 import { installOf, type InstallFlags } from '../policy/terms/install.ts';
@@ -12,8 +12,7 @@ import type { ClusterSnapshot } from '../policy/compile/snapshot.ts';
 import { startAdmission, type AdmissionSettings, listen, urlOf } from './admission-server.ts';
 import { makePair, openGivenPair, type PairSettings } from '../certs/files/pair-files.ts';
 import { loadCluster, type ClusterSettings, type LoadedCluster } from '../state/file-cluster.ts';
-import { noActivity } from './observers.ts';
-import { certificateObserver } from './observers.ts';
+import { noActivity } from '../observe/activity.ts';
 import { openTracing } from './tracing.ts';
 
 interface WebhookSettings

@@ -4,7 +4,7 @@ import type { KubeClient } from '../kube/http/client.ts';
 import type { Log } from '../observe/log.ts';
 import type { MetricsRegistry } from '../observe/registry.ts';
 import type { ReconcilerOptions } from '../reconcile/controller.ts';
-import type { ActivityObserver } from './observers.ts';
+import type { ActivityObserver } from '../observe/activity.ts';
 
 export interface Tracing {
   /** A span for each review. */

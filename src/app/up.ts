@@ -13,7 +13,7 @@ import { reconcilerAccount } from './install-roles.ts';
 import { startProgram, type RunningProgram, type RunSettings } from './run.ts';
 import { shippedFolder } from './shipped-files.ts';
 import { StartError } from '../base/start-error.ts';
-import type { ActivityObserver } from './observers.ts';
+import type { ActivityObserver } from '../observe/activity.ts';
 import { isJsonObject } from '../base/json.ts';
 import { KubeError, errorCode } from '../base/kube-error.ts';
 import { renderFileProblem } from '../state/located.ts';

@@ -1,8 +1,8 @@
 // Starts the role "webhook" on a cluster: the server, its certificates and its webhook configurations.
 import type { ServerLimits } from '../admission/http/limits.ts';
 import { createAccessReviewer } from '../kube/access-review.ts';
-import type { AdmissionMetrics } from '../observe/admission-metrics.ts';
-import { CertificateMetrics } from '../observe/certificate-metrics.ts';
+import type { AdmissionMetrics } from '../observe/admission.ts';
+import { CertificateMetrics, certificateObserver } from '../observe/certificates.ts';
 import { reconcilerAccount } from './install-roles.ts';
 import type { Requester } from '../rules/rule.ts';
 import type { Log } from '../observe/log.ts';
@@ -18,7 +18,7 @@ import type { SecretWatch } from '../certs/ports.ts';
 import { resourcePath } from '../kube/http/https-client.ts';
 import { startRegistration, type RegistrationSettings } from './registration.ts';
 import type { Watches } from './watches.ts';
-import { type ActivityObserver, certificateObserver } from './observers.ts';
+import type { ActivityObserver } from '../observe/activity.ts';
 import type { Tracing } from './tracing.ts';
 import { createNamespaceFinder } from '../kube/object-writer.ts';
 

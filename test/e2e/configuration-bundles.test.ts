@@ -8,7 +8,7 @@ import type { CaBundle } from '../../src/certs/ports.ts';
 import { connect, type ClusterConnection } from '../../src/app/cluster-connection.ts';
 import { watchCluster } from '../../src/app/cluster-view.ts';
 import type { Election } from '../../src/app/election.ts';
-import { noActivity } from '../../src/app/observers.ts';
+import { noActivity } from '../../src/observe/activity.ts';
 import { Watches } from '../../src/app/watches.ts';
 import { startRegistration } from '../../src/app/registration.ts';
 import { installReeve } from '../cluster/reeve-install.ts';

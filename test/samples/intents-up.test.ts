@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { runSettings } from '../../src/cli/commands/run.ts';
 import { readSettings } from '../../src/cli/flags/settings.ts';
 import { startUp, type RunningUp } from '../../src/app/up.ts';
-import { noActivity } from '../../src/app/observers.ts';
+import { noActivity } from '../../src/observe/activity.ts';
 import { ownMember } from '../../src/base/json.ts';
 import type { KubeClient } from '../../src/kube/http/client.ts';
 import { readObjects } from '../../src/state/yaml-objects.ts';

@@ -1,12 +1,14 @@
 // Writes the reference page of all metrics: it has the classes of src/observe define them, and records each definition.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { AdmissionMetrics } from '../../../src/observe/admission-metrics.ts';
-import { CertificateMetrics, ConfigurationMetrics } from '../../../src/observe/certificate-metrics.ts';
+import { AdmissionMetrics } from '../../../src/observe/admission.ts';
+import { CertificateMetrics, ConfigurationMetrics } from '../../../src/observe/certificates.ts';
 import { ConnectionMetrics, WatchMetrics } from '../../../src/observe/connection-metrics.ts';
 import { countDroppedLines, MetricsRegistry } from '../../../src/observe/registry.ts';
 import { measureProviders } from '../../../src/observe/provider-metrics.ts';
-import { ReconcileMetrics } from '../../../src/observe/reconcile-metrics.ts';
+import { noActivity } from '../../../src/observe/activity.ts';
+import type { Log } from '../../../src/observe/log.ts';
+import { ReconcileReports } from '../../../src/observe/reconcile.ts';
 import { TraceMetrics } from '../../../src/observe/trace-exporter.ts';
 import { code, page, prose, table } from './markdown.ts';
 
@@ -53,6 +55,16 @@ class RecordingRegistry extends MetricsRegistry {
   }
 }
 
+const silent = (): void => undefined;
+const noLog: Log = {
+  info: silent,
+  warn: silent,
+  error: silent,
+  debug: silent,
+  close: () => Promise.resolve(),
+  dropped: () => 0,
+};
+
 const programs: readonly (readonly [string, (registry: MetricsRegistry) => void])[] = [
   ['Reviews', (registry) => void new AdmissionMetrics(registry)],
   ['Log', (registry) => countDroppedLines(registry, { dropped: () => 0 })],
@@ -61,7 +73,7 @@ const programs: readonly (readonly [string, (registry: MetricsRegistry) => void]
   [
     'Reconciler',
     (registry) =>
-      void new ReconcileMetrics(registry, {
+      void new ReconcileReports(noLog, registry, noActivity, {
         isLeading: () => false,
         queued: () => 0,
         oldestUnreconciledMs: () => 0,

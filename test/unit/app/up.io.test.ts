@@ -9,7 +9,7 @@ import { readSettings } from '../../../src/cli/flags/settings.ts';
 import type { Log } from '../../../src/observe/log.ts';
 import { listen } from '../../../src/app/admission-server.ts';
 import { startUp, type RunningUp, type UpSettings } from '../../../src/app/up.ts';
-import { noActivity } from '../../../src/app/observers.ts';
+import { noActivity } from '../../../src/observe/activity.ts';
 import { freePorts } from '../../cluster/ports.ts';
 import { folderOf } from '../../support/serve-process.ts';
 

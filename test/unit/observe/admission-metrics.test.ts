@@ -1,6 +1,6 @@
 // Checks the counters of admission.
 import { expect, test } from 'vitest';
-import { AdmissionMetrics } from '../../../src/observe/admission-metrics.ts';
+import { AdmissionMetrics } from '../../../src/observe/admission.ts';
 import { MetricsRegistry } from '../../../src/observe/registry.ts';
 
 const decision = {
@@ -11,7 +11,7 @@ const decision = {
   unjudged: [],
   milliseconds: 3,
   rules: [],
-};
+} as const;
 
 async function sampleOf(registry: MetricsRegistry, name: string): Promise<string | undefined> {
   const lines = (await registry.render()).split('\n');
@@ -47,7 +47,7 @@ test('decisions, rules, refusals and running requests are counted', async () => 
   metrics.ended();
   metrics.setPolicies({ loaded: 3, stale: 2, refused: 1 });
   metrics.refusedTransport(413);
-  const rules = [{ policy: 'p', rule: 'secrets.tls', action: 'Audit' }];
+  const rules = [{ policy: 'p', rule: 'secrets.tls', action: 'Audit' as const }];
   metrics.decided({ ...decision, overBudget: true, unjudged: ['slow'], rules });
   metrics.decided(decision);
   const samples = {

@@ -1,6 +1,6 @@
 // Checks that the metrics of certificates exist from the start, and that the expiry is in seconds.
 import { expect, test } from 'vitest';
-import { CertificateMetrics } from '../../../src/observe/certificate-metrics.ts';
+import { CertificateMetrics } from '../../../src/observe/certificates.ts';
 import { MetricsRegistry } from '../../../src/observe/registry.ts';
 
 test('counters start at 0, and the expiry is a time in seconds', async () => {

@@ -1,12 +1,21 @@
 // Checks the counters of the reconciler, and that gauges are read when the metrics are read.
 import { expect, test } from 'vitest';
-import { ReconcileMetrics } from '../../../src/observe/reconcile-metrics.ts';
+import { KubeError } from '../../../src/base/kube-error.ts';
+import { noActivity } from '../../../src/observe/activity.ts';
+import type { Log } from '../../../src/observe/log.ts';
+import { ReconcileReports } from '../../../src/observe/reconcile.ts';
 import { MetricsRegistry } from '../../../src/observe/registry.ts';
 
-test('writes, errors and rounds are counted, and the queue is measured', async () => {
+const secret = { namespace: 'a', kind: 'Secret', name: 's', owner: 'SecretShare/s' } as const;
+
+test('writes, errors and rounds are counted and logged, and the queue is measured', async () => {
+  const lines: string[] = [];
+  const say = (message: string): void => void lines.push(message);
+  const close = (): Promise<void> => Promise.resolve();
+  const log: Log = { info: say, warn: say, error: say, debug: say, close, dropped: () => 0 };
   const registry = new MetricsRegistry();
   const now = { leads: false, queued: 0, oldestMs: 0 };
-  const metrics = new ReconcileMetrics(registry, {
+  const reports = new ReconcileReports(log, registry, noActivity, {
     isLeading: () => now.leads,
     queued: () => now.queued,
     oldestUnreconciledMs: () => now.oldestMs,
@@ -17,16 +26,27 @@ test('writes, errors and rounds are counted, and the queue is measured', async (
   });
   expect(await registry.render()).toContain('reeve_leader 0');
   Object.assign(now, { leads: true, queued: 3, oldestMs: 1500 });
-  metrics.wrote('create', 'Secret');
-  metrics.wrote('create', 'Secret');
-  metrics.failed('RoleBinding', 'RefusedByPolicy');
-  metrics.rewriteLimited('Secret');
-  metrics.orphaned('NamespacePolicy', 'KindDeleted', 10);
-  metrics.reconciled(20, false);
-  metrics.reconciled(20, true);
-  metrics.wroteOwn('status');
-  metrics.failedUnexpectedly();
-  const lines = (await registry.render()).split('\n');
+  reports.wrote('create', secret);
+  reports.wrote('create', secret);
+  reports.failed({ ...secret, kind: 'RoleBinding' }, 'RefusedByPolicy');
+  reports.rewriteLimited(secret);
+  reports.orphaned('NamespacePolicy/a', 'KindDeleted', 10);
+  const round = { namespace: 'a', milliseconds: 20, writes: 1 };
+  reports.reconciled({ ...round, willRetry: false });
+  reports.reconciled({ ...round, willRetry: true });
+  reports.wroteOwn('status');
+  reports.unexpectedError('here', new KubeError({ code: 500, reason: 'InternalError', retryable: true }));
+  expect(lines).toEqual([
+    'object written',
+    'object written',
+    'object not written',
+    'object left alone for a while, because another client keeps changing it back',
+    'objects of a deleted provider stay',
+    'namespace reconciled',
+    'namespace reconciled',
+    'request failed',
+  ]);
+  const metrics = (await registry.render()).split('\n');
   for (const line of [
     'reeve_leader 1',
     'reeve_reconcile_queued 3',
@@ -43,6 +63,6 @@ test('writes, errors and rounds are counted, and the queue is measured', async (
     'reeve_guard_in_force{binding="reeve-guard"} 1',
     'reeve_guard_in_force{binding="reeve-jail"} 0',
   ]) {
-    expect(lines).toContain(line);
+    expect(metrics).toContain(line);
   }
 });

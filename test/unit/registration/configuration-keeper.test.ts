@@ -2,8 +2,8 @@
 import { expect, it } from 'vitest';
 import { KubeError } from '../../../src/base/kube-error.ts';
 import type { KubeObject, ObjectRef } from '../../../src/base/metadata.ts';
-import { noActivity, registrationObserver } from '../../../src/app/observers.ts';
-import { ConfigurationMetrics } from '../../../src/observe/certificate-metrics.ts';
+import { noActivity } from '../../../src/observe/activity.ts';
+import { registrationObserver, ConfigurationMetrics } from '../../../src/observe/certificates.ts';
 import { MetricsRegistry } from '../../../src/observe/registry.ts';
 import { drifts, isSealIntact, sealed } from '../../../src/registration/configuration-drift.ts';
 import type { ObjectStore } from '../../../src/registration/ports.ts';

@@ -1,15 +1,13 @@
-// Counts and times the reviews of the webhook.
+// Reports what the room `admission` does: reviews in the log, as metrics and in the feed.
+import type { AdmissionObserver, DecisionRecord } from '../admission/ports.ts';
+import type { ActivityObserver } from './activity.ts';
+import { traceOf, type Log } from './log.ts';
 import type { MetricsRegistry } from './registry.ts';
 
-interface CountedDecision {
-  readonly operation: string;
-  readonly resource: string;
-  readonly decision: string;
-  readonly overBudget: boolean;
-  readonly unjudged: readonly string[];
-  readonly rules: readonly { readonly policy: string; readonly rule: string; readonly action: string }[];
-  readonly milliseconds: number;
-}
+type CountedDecision = Pick<
+  DecisionRecord,
+  'operation' | 'resource' | 'decision' | 'overBudget' | 'unjudged' | 'rules' | 'milliseconds'
+>;
 
 interface PolicyCounts {
   readonly loaded: number;
@@ -110,4 +108,49 @@ export class AdmissionMetrics {
     this.#policies.set({ state: 'stale' }, stale);
     this.#policies.set({ state: 'refused' }, refused);
   }
+}
+
+export function admissionObserver(
+  log: Log,
+  metrics: AdmissionMetrics,
+  activity: ActivityObserver,
+): AdmissionObserver {
+  return {
+    decided: (record) => {
+      metrics.decided(record);
+      log.info('decision', decisionFields(record));
+      activity.decided(record);
+    },
+    refusedTransport: (code, reason) => {
+      metrics.refusedTransport(code);
+      log.debug('request refused', { code, reason });
+    },
+    failed: (error) => {
+      metrics.failed();
+      const { error: name, frames } = traceOf(error);
+      log.error('internal error', { error: name, frames });
+    },
+    began: () => metrics.began(),
+    ended: () => metrics.ended(),
+  };
+}
+
+const maxRules = 20;
+
+/** Names each field, so that no other content of a review gets into the log. */
+function decisionFields(record: DecisionRecord) {
+  const broken = [...new Set(record.rules.map(({ policy, rule, action }) => `${action}:${policy}:${rule}`))];
+  return {
+    uid: record.uid,
+    endpoint: record.endpoint,
+    resource: record.resource,
+    namespace: record.namespace,
+    name: record.name,
+    operation: record.operation,
+    user: record.user,
+    decision: record.decision,
+    policies: record.policies.slice(0, maxRules),
+    ...(broken.length === 0 ? {} : { rules: broken.slice(0, maxRules) }),
+    ms: Math.round(record.milliseconds * 1000) / 1000,
+  };
 }

@@ -1,0 +1,21 @@
+// The feed of `reeve up`: what Reeve does as it happens, for a person at a terminal.
+import type { DecisionRecord } from '../admission/ports.ts';
+import type { Place, WriteVerb } from '../reconcile/ports.ts';
+
+export interface ActivityObserver {
+  decided(record: DecisionRecord): void;
+  wrote(verb: WriteVerb, place: Place): void;
+  failed(place: Place, reason: string): void;
+  /** The provider has deletions that wait for a confirmation. */
+  held(provider: string, count: number, limit: number): void;
+  /** A webhook configuration was changed or deleted by others, and Reeve has repaired it. */
+  repaired(kind: string, found: readonly string[]): void;
+}
+
+export const noActivity: ActivityObserver = {
+  decided: () => undefined,
+  wrote: () => undefined,
+  failed: () => undefined,
+  held: () => undefined,
+  repaired: () => undefined,
+};
