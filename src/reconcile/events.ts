@@ -221,7 +221,7 @@ function updateReasonOf({ live, claim }: WriteStep): readonly [reason: string, a
 
 // Sums up changes and failures of many objects, so that one event reports them.
 
-export type Change = Pick<RecordedEvent, 'type' | 'reason' | 'action'>;
+type Change = Pick<RecordedEvent, 'type' | 'reason' | 'action'>;
 
 /** Something that happened to one object. */
 export interface Happening extends Change {
@@ -330,7 +330,7 @@ function placeText({ kind = '', name, namespace }: Happening): string {
   return name === undefined ? `namespace ${namespace}` : `${kind} ${name} in namespace ${namespace}`;
 }
 
-export function messageText({ kind, message, missingMs }: MessageParts): string {
+function messageText({ kind, message, missingMs }: MessageParts): string {
   if (message === undefined) return '';
   const what = kind === 'RoleBinding' ? 'access was interrupted' : 'it was missing';
   const gap = missingMs === undefined ? '' : `: ${what} for at most ${Math.ceil(missingMs)} ms`;

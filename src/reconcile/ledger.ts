@@ -298,7 +298,7 @@ function candidates({ names }: CompiledMatch, cluster: LiveCluster): Iterable<Ku
 }
 
 /** Returns whether the provider owns objects in the namespace, or may soon create some. */
-export function mayAffect(
+function mayAffect(
   namespace: string,
   { state, definition }: LoadedProvider,
   { cluster, objects }: Pick<AffectedScope, 'cluster' | 'objects'>,

@@ -34,7 +34,7 @@ interface LiveClusterOptions {
 export type ClusterChange = NamespaceChange | ProviderChange;
 
 /** What a listener wants to know of. */
-export interface ClusterListener {
+interface ClusterListener {
   readonly namespace?: (change: NamespaceChange) => void;
   readonly provider?: (change: ProviderChange) => void;
   /** Called for the changes of providers that can change objects in namespaces. A written status cannot. */

@@ -122,8 +122,7 @@ function settled(facts: ProviderFacts): Verdict {
   const kept = settledObjects(facts);
   if (!isBinding(facts.state.id) || kept.status === 'False') return kept;
   const { status, reason, message } = resolutionOf(facts);
-  const isReady = kept.status === 'True' && status === 'True';
-  return isReady ? kept : notReady(reason, `${message}; ${kept.message}`);
+  return status === 'True' ? kept : notReady(reason, `${message}; ${kept.message}`);
 }
 
 function settledObjects(facts: ProviderFacts): Verdict {
