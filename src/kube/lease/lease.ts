@@ -16,8 +16,6 @@ export interface LeaseOptions {
   readonly identity: string;
   /** How long others wait for a renewal by the leader; 15 s by default. */
   readonly durationMs?: number;
-  /** How long a leader that cannot renew still leads; 10 s by default. The rest of the duration is a safety margin. */
-  readonly renewDeadlineMs?: number;
   /** The longest time between renewals of the leader, and between reads of others; 2 s by default. */
   readonly retryMs?: number;
   onError?(error: { readonly code: number; readonly reason: string }): void;
@@ -43,6 +41,8 @@ export function electLeader(client: KubeClient, options: LeaseOptions, listener:
   return new Elector(client, options, listener);
 }
 
+/** How long a leader that cannot renew still leads. The rest of the duration is a safety margin. */
+const renewDeadlineMs = 10_000;
 const releaseTimeoutMs = 1000;
 const maxReleaseTries = 3;
 
@@ -54,7 +54,6 @@ class Elector implements Candidacy {
   readonly #options: LeaseOptions;
   readonly #listener: LeadListener;
   readonly #durationMs: number;
-  readonly #renewDeadlineMs: number;
   readonly #retryMs: number;
   readonly #stop = new AbortController();
   /** The last version seen, and when it was first seen. When the holder wrote it is unknown. */
@@ -68,7 +67,6 @@ class Elector implements Candidacy {
     this.#options = options;
     this.#listener = listener;
     this.#durationMs = options.durationMs ?? 15_000;
-    this.#renewDeadlineMs = options.renewDeadlineMs ?? 10_000;
     this.#retryMs = options.retryMs ?? 2000;
     this.stopped = this.#run();
   }
@@ -106,7 +104,7 @@ class Elector implements Candidacy {
   }
 
   async #tryToAcquire(): Promise<{ record?: LeaseRecord; waitMs: number }> {
-    const options = { timeoutMs: this.#renewDeadlineMs / 2, signal: this.#stop.signal };
+    const options = { timeoutMs: renewDeadlineMs / 2, signal: this.#stop.signal };
     try {
       const record = await this.#store.read(options);
       const heldMs = record === undefined ? 0 : this.#heldByOthersMs(record);
@@ -135,9 +133,9 @@ class Elector implements Candidacy {
     const claim: LeaseClaim = { identity, durationMs: this.#durationMs, now: clock.now() };
     this.#mayHold = true;
     const left = this.isLeader ? this.#leadsUntil - sentAt : Infinity;
-    const timeoutMs = Math.min(this.#renewDeadlineMs / 2, left);
+    const timeoutMs = Math.min(renewDeadlineMs / 2, left);
     const claimed = await this.#store.claim(record, claim, { timeoutMs, signal });
-    if (!isAborted(signal)) this.#leadsUntil = sentAt + this.#renewDeadlineMs;
+    if (!isAborted(signal)) this.#leadsUntil = sentAt + renewDeadlineMs;
     return claimed;
   }
 
@@ -179,7 +177,7 @@ class Elector implements Candidacy {
   /** A lost answer also leads to a conflict; then the Lease still names this process. */
   async #reread(held: LeaseRecord, signal: AbortSignal): Promise<LeaseRecord | undefined> {
     try {
-      const found = await this.#store.read({ timeoutMs: this.#renewDeadlineMs / 2, signal });
+      const found = await this.#store.read({ timeoutMs: renewDeadlineMs / 2, signal });
       if (found?.holder === this.#options.identity) return found;
       this.#mayHold = false;
       return undefined;

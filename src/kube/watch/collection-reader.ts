@@ -24,8 +24,6 @@ export interface ReadOptions {
   readonly streamsLists?: boolean;
   /** How many objects one page of a list may have; 500 by default. */
   readonly page?: number;
-  /** The server ends each watch after this time, which spreads load over its replicas; 240 to 480 s by default. */
-  readonly watchSeconds?: { readonly min: number; readonly max: number };
   /** A watch that is silent for this long is restarted; `defaultStallMs` by default. */
   readonly stallMs?: number;
 }
@@ -52,6 +50,8 @@ export interface FirstState extends ListedState {
  * https://kubernetes.io/docs/reference/using-api/api-concepts/#watch-bookmarks
  */
 export const defaultStallMs = 90_000;
+/** The server ends each watch after such a time, which spreads load over its replicas. */
+const watchSeconds = { min: 240, max: 480 };
 /** Answers of a server that does not know how to stream a list. Such a request can never succeed. */
 const refusals: ReadonlySet<number> = new Set([400, 405, 406, 422]);
 
@@ -169,8 +169,8 @@ export class CollectionReader {
   }
 
   #seconds(): number {
-    const { clock, watchSeconds: { min, max } = { min: 240, max: 480 } } = this.#options;
-    return Math.floor(min + clock.random() * (max - min));
+    const { min, max } = watchSeconds;
+    return Math.floor(min + this.#options.clock.random() * (max - min));
   }
 
   #events(request: KubeRequest, onOpen: () => void, until?: AbortSignal): AsyncGenerator<WatchEvent> {

@@ -30,8 +30,6 @@ export interface ListWatchOptions extends ReadOptions {
   onInterruption?(interruption: WatchInterruption): void;
   /** Called when the server is behind a version that it has sent before: etcd was restored from a backup. */
   onRestored?(): void;
-  /** Unhealthy after this time without a page, an event or a bookmark; twice `stallMs` by default. */
-  readonly unhealthyMs?: number;
 }
 
 export interface WatchHealth {
@@ -40,7 +38,7 @@ export interface WatchHealth {
   readonly isSynced: boolean;
   /** Milliseconds since the last page, event or bookmark. */
   readonly silentMs: number;
-  /** False while the silence is too long. */
+  /** False while the silence is twice as long as what restarts a watch. */
   isHealthy(): boolean;
   /** Lists again, and tells the sink that versions from before count no more: etcd was restored from a backup. */
   restored(): void;
@@ -121,8 +119,8 @@ class ListWatch implements WatchHealth {
   }
 
   isHealthy(): boolean {
-    const { stallMs = defaultStallMs, unhealthyMs = 2 * stallMs } = this.#options;
-    return this.silentMs <= unhealthyMs;
+    const { stallMs = defaultStallMs } = this.#options;
+    return this.silentMs <= 2 * stallMs;
   }
 
   stop(): void {
