@@ -305,7 +305,7 @@ export function compileIdentifier(compilation: ExpressionCompilation, node: Iden
 }
 
 /** Compiles a variable of the scope. */
-export function compileGlobal(compilation: ExpressionCompilation, node: Identifier): Compiled | undefined {
+function compileGlobal(compilation: ExpressionCompilation, node: Identifier): Compiled | undefined {
   const variable = compilation.global(node.name);
   if (variable === undefined) return undefined;
   compilation.reads.add(variable);
@@ -321,7 +321,7 @@ function typeOfVariable({ scope }: ExpressionCompilation, variable: Variable): t
   return variable === 'variables' ? objectType('kubernetes.variables', scope.computed ?? {}) : types.DYN;
 }
 
-export function compileTypeName(name: string): Compiled | undefined {
+function compileTypeName(name: string): Compiled | undefined {
   const type = namedTypes.get(name);
   if (type === undefined) return undefined;
   const value = new TypeValue(name);

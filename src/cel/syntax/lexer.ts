@@ -7,7 +7,7 @@ const IDENTIFIER = /[A-Za-z_][A-Za-z0-9_]*/y;
 const SYMBOL = /==|!=|<=|>=|&&|\|\||[-+*/%<>!?:.,()[\]{}]/y;
 
 /** Returns the token at or after an offset. White space and comments are skipped. */
-export function scanToken(source: string, offset: number): Token {
+function scanToken(source: string, offset: number): Token {
   const start = offset + matchAt(SPACE, source, offset).length;
   if (start >= source.length) return { kind: 'end', text: 'the end', start, end: start };
   const prefix = stringStart(source, start);
@@ -201,7 +201,7 @@ function readDouble(text: string, offset: number): Double {
 
 // Defines a token of CEL: its kind, its text, its place, and the value of a literal.
 
-export type Token =
+type Token =
   | {
       readonly kind: 'end' | 'identifier' | 'symbol';
       readonly text: string;

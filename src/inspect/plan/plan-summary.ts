@@ -162,7 +162,7 @@ export function deletionsIn({ counts }: PlanOutput): { readonly all: number; rea
 
 // Reads the names of --only and --delete: namespaces, providers and intents.
 
-export interface PlanScope {
+interface PlanScope {
   /** Names of namespaces. Empty: all. */
   readonly namespaces: ReadonlySet<string>;
   /** Ids of providers. Empty: all. */
