@@ -40,7 +40,7 @@ function refused(refusal: HttpRefusal): Head {
 }
 
 /** Returns whether the request has a body: without either header there is none. https://www.rfc-editor.org/rfc/rfc9112#section-6.3 */
-export function hasBody(request: IncomingMessage): boolean {
+function hasBody(request: IncomingMessage): boolean {
   return request.headers['transfer-encoding'] !== undefined || (contentLengthOf(request) ?? 0) > 0;
 }
 

@@ -1,7 +1,7 @@
 // Reads the settings of a command from flags, environment and defaults, and reports all problems. The kinds of settings.
 import { nearest } from '../../base/nearest.ts';
 
-export type Parsed<T> = { readonly ok: true; readonly value: T } | { readonly ok: false };
+type Parsed<T> = { readonly ok: true; readonly value: T } | { readonly ok: false };
 
 /** A row in the table of a command. The key of the row gives the flag (`--probes-port`) and the variable (`REEVE_PROBES_PORT`). */
 export interface Setting<T> {
