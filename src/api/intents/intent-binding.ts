@@ -126,7 +126,6 @@ export const intentBinding = defineKind({
   problemsOf: workloadProblems,
 });
 
-export type IntentBindingStatus = Infer<typeof bindingStatus>;
 export type IntentBinding = ObjectOfKind<typeof intentBinding>;
 
 export function workloadProblems({

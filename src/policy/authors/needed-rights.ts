@@ -274,7 +274,7 @@ function auditRights(definition: ProviderDefinition, { auditSecrets }: Install):
   if (definition.kind !== 'NamespacePolicy') return [];
   const { compiled } = definition;
   const rbac = (['roles', 'rolebindings'] as const).filter((each) => hasAuditableRules(compiled, each));
-  const readsSecrets = auditSecrets === true && hasAuditableRules(compiled, 'secrets');
+  const readsSecrets = auditSecrets && hasAuditableRules(compiled, 'secrets');
   return [
     ...rbac.map((resource): OwnRights => ({
       purpose: 'reconciler',

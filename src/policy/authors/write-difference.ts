@@ -52,7 +52,7 @@ export interface HandOver {
 }
 
 /** A content whose template skips or fails in the namespace. */
-export interface UnrenderedContent {
+interface UnrenderedContent {
   /** The place in the contents of the provider. */
   readonly index: number;
   readonly kind: 'skipped' | 'error';

@@ -10,15 +10,7 @@ import {
   providerDecision,
 } from '../../../support/engine.ts';
 import { clusterBinding, tenantBinding, withBindings } from '../../../support/intents.ts';
-import {
-  enforce,
-  engineKind,
-  contextWith,
-  context,
-  install,
-  decisionOn,
-  rightsIn,
-} from './binding-scene.ts';
+import { enforce, engineKind, contextWith, context, install, decisionOn, rightsIn } from './binding-scene.ts';
 
 describe('rights to delete what a binding provides', () => {
   const deletePfa = 'delete configmaps in shop';
