@@ -9,7 +9,6 @@ import {
   type PrintColumn,
 } from '../provider-fields.ts';
 import { list, object, specification } from '../../schema/build.ts';
-import type { Infer } from '../../schema/schema.ts';
 import { count, note } from '../status-fields.ts';
 import { workloads, workloadSelector, type WorkloadsSpec } from './workloads.ts';
 import { policyStatusFields } from '../namespace-policy/status.ts';
