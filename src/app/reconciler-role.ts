@@ -25,7 +25,7 @@ import { type WatchStarter, startOnceServed } from './watches.ts';
 import type { ActivityObserver } from '../observe/activity.ts';
 import type { Tracing } from './tracing.ts';
 import { createSelfReviewer } from '../kube/access-review.ts';
-import { guessedPlural } from '../base/plural.ts';
+import { guessedPlural } from '../base/text.ts';
 import { resourcePath } from '../kube/http/https-client.ts';
 import type { WantedWatch } from '../reconcile/live/watches.ts';
 

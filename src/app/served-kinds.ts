@@ -10,7 +10,7 @@ import type { Discovery } from '../kube/object-writer.ts';
 import type { ObjectWriter } from '../base/object-writer.ts';
 import { isBinding, type ObjectType } from '../policy/terms/provider-id.ts';
 import type { LiveCluster, ProviderChange } from '../state/live-cluster.ts';
-import { guessedPlural } from '../base/plural.ts';
+import { guessedPlural } from '../base/text.ts';
 
 interface ServedKindsOptions {
   readonly cluster: Pick<LiveCluster, 'subscribe' | 'providers' | 'neededKinds' | 'setServed'>;

@@ -1,4 +1,4 @@
-// Helpers for AbortSignal: asks a signal again, and stops waiting when it aborts.
+// Waits: for a time, for work that several callers share, or until an AbortSignal aborts.
 import type { Clock } from './clock.ts';
 
 /** Reads `aborted` afresh. After one check the compiler believes that the signal stays unaborted. */
@@ -63,5 +63,24 @@ export class InterruptiblePause {
       over.abort();
       this.#interrupted = Promise.withResolvers<void>();
     }
+  }
+}
+
+// Shares one piece of work between all callers that ask for the same key at the same time.
+
+export class SingleFlight<T> {
+  readonly #flights = new Map<string, Promise<T>>();
+
+  /** A caller whose signal aborts stops waiting. The work continues, because other callers may wait for it. */
+  async run(key: string, work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+    signal?.throwIfAborted();
+    const flight = this.#flights.get(key) ?? this.#begin(key, work);
+    return signal === undefined ? await flight : await abortable(flight, signal);
+  }
+
+  #begin(key: string, work: () => Promise<T>): Promise<T> {
+    const flight = work().finally(() => this.#flights.delete(key));
+    this.#flights.set(key, flight);
+    return flight;
   }
 }

@@ -1,4 +1,4 @@
-// Bounds and words texts for messages, and escapes what a terminal or the runner of a pipeline would obey.
+// Bounds and words texts for messages, puts words into the plural, and escapes what a terminal or the runner of a pipeline would obey.
 
 const maxLength = 80;
 const maxListed = 5;
@@ -95,4 +95,21 @@ export function clippedBytes(text: string, maxBytes: number): string {
   const ellipsis = '…';
   const bytes = Buffer.from(text).subarray(0, maxBytes - Buffer.byteLength(ellipsis));
   return `${new TextDecoder().decode(bytes, { stream: true })}${ellipsis}`;
+}
+
+// Puts words into the plural: the resource of a kind, guessed without asking an API server, and counted kinds in a text.
+
+/** https://pkg.go.dev/k8s.io/apimachinery/pkg/api/meta#UnsafeGuessKindToResource */
+export function guessedPlural(kind: string): string {
+  const singular = kind.toLowerCase();
+  if (singular.endsWith('endpoints')) return singular;
+  if (singular.endsWith('s')) return `${singular}es`;
+  return singular.endsWith('y') ? `${singular.slice(0, -1)}ies` : `${singular}s`;
+}
+
+/** `2 NetworkPolicies` */
+export function countedWord(count: number, word: string): string {
+  if (count === 1) return `1 ${word}`;
+  if (word.endsWith('y')) return `${count} ${word.slice(0, -1)}ies`;
+  return `${count} ${word}${word.endsWith('s') ? 'es' : 's'}`;
 }

@@ -1,4 +1,4 @@
-// Receives objects from a list-watch: the whole state after each list, then each change.
+// Receives objects from a list-watch: the whole state after each list, then each change. Their versions can be compared.
 import type { KubeObject } from './metadata.ts';
 
 /** The version of the empty list of a kind that the API server does not serve. */
@@ -14,4 +14,31 @@ export interface WatchSink {
   changed(object: KubeObject): void;
   /** Removes an object, given in its last state, that was deleted or that the selector no longer selects. */
   removed(object: KubeObject): void;
+}
+
+// Compares resource versions, the numbers that the API server gives to each state of an object.
+
+/**
+ * Returns whether `version` is newer than `than`, another version of the same kind. Versions are decimal numbers of any
+ * length that grow: https://kubernetes.io/docs/reference/using-api/api-concepts/#resource-versions
+ * Two different versions that are not both numbers cannot be compared; `ifIncomparable` is the answer then. It is true
+ * by default, because a needless update does less harm than a missed one.
+ */
+export function isNewerResourceVersion(
+  version: string,
+  than: string,
+  { ifIncomparable = true }: { readonly ifIncomparable?: boolean } = {},
+): boolean {
+  if (version === than) return false;
+  if (!isNumber(version) || !isNumber(than)) return ifIncomparable;
+  const [a, b] = [withoutLeadingZeros(version), withoutLeadingZeros(than)];
+  return a.length === b.length ? a > b : a.length > b.length;
+}
+
+function isNumber(text: string): boolean {
+  return /^\d+$/.test(text);
+}
+
+function withoutLeadingZeros(digits: string): string {
+  return digits.startsWith('0') ? digits.replace(/^0+/, '') : digits;
 }

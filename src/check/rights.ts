@@ -4,8 +4,7 @@ import { isJsonObject, ownMember, type JsonObject } from '../base/json.ts';
 import { KubeError } from '../base/kube-error.ts';
 import { createAccessReviewer, createSelfReviewer, type ResourceAttributes } from '../kube/access-review.ts';
 import type { KubeClient } from '../kube/http/client.ts';
-import { readYamlFiles } from '../state/yaml-files.ts';
-import { readObjects } from '../state/yaml-objects.ts';
+import { readYamlFiles, readObjects } from '../state/yaml-files.ts';
 import type { Seen } from './findings.ts';
 
 const roleFiles = {

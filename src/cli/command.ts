@@ -1,7 +1,7 @@
 // What a command is: its flags, its outputs and its work. How its arguments are read, and how it runs.
 import type { Clock } from '../base/clock.ts';
 import type { ApiServerChoice } from '../kube/auth/find-api-server.ts';
-import { UnreadablePathError } from '../state/located.ts';
+import { UnreadablePathError } from '../state/yaml-files.ts';
 import { exitCodes } from './exit-codes.ts';
 import { helpOf } from './flags/help-text.ts';
 import {

@@ -1,7 +1,7 @@
 // Runs a command until a signal stops it, and writes the log to its end.
 import type { Clock } from '../base/clock.ts';
 import { type BatchedOutput, createLog, type Log, type LogLevel } from '../observe/log.ts';
-import { UnreadablePathError } from '../state/located.ts';
+import { UnreadablePathError } from '../state/yaml-files.ts';
 import { StartError } from '../base/start-error.ts';
 import { exitCodes } from './exit-codes.ts';
 

@@ -1,12 +1,11 @@
 // Writes objects of older tools as contents of policies.
 import { group, managedByLabel } from '../schema/names.ts';
-import { isReservedSubject } from '../api/namespace-policy/contents.ts';
+import { isReservedSubject } from '../schema/kubernetes-names.ts';
 import { type KubeObject, type StringMap, annotationsOf, labelsOf, nameOf } from '../base/metadata.ts';
 import { isJsonObject, ownMember } from '../base/json.ts';
 import { renderPath } from '../base/problem.ts';
 import type { ImportRun } from './import-run.ts';
-import { apiGroupOf, type ToolObject, originOf } from './tool-object.ts';
-import { distinct, filled, Reader } from './reader.ts';
+import { apiGroupOf, type ToolObject, originOf, distinct, filled, Reader } from './reader.ts';
 import { providePolicies, provideShares, secretKeys, without } from './provide.ts';
 import { isIn, type NamespaceReach } from './reach.ts';
 import { literal, noTemplates, type TemplateWriter } from './templates.ts';

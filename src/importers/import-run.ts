@@ -12,8 +12,7 @@ import type { ImportedObject } from '../inspect/output-schemas/import-output.ts'
 import { loadProvider, readIntent } from '../policy/compile/load-provider.ts';
 import { kinds, type Kind } from '../api/kinds.ts';
 import type { ImportOptions, ImportResult, MovedSecret, OlderTool, SourceObject } from './importer.ts';
-import { Reader } from './reader.ts';
-import { idOf, loseFields, lostOf, toolObject, type ToolObject } from './tool-object.ts';
+import { Reader, idOf, loseFields, lostOf, toolObject, type ToolObject } from './reader.ts';
 
 export interface Importer extends OlderTool {
   readonly read: (run: ImportRun) => void;

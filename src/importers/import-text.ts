@@ -2,7 +2,7 @@
 import { clipped } from '../base/text.ts';
 import { stringifyYaml } from '../base/yaml.ts';
 import type { ImportOrigin, ImportOutput, LostField } from '../inspect/output-schemas/import-output.ts';
-import { idOf } from './tool-object.ts';
+import { idOf } from './reader.ts';
 
 /** Longer than any step or loss. Names of the input must not end a comment. */
 const maxLine = 100_000;

@@ -1,10 +1,9 @@
 // Asks the API server whether a user or our own account has a right, and caches the answers about users.
 import { createHash } from 'node:crypto';
-import { abortable } from '../base/abort.ts';
+import { abortable, SingleFlight } from '../base/abort.ts';
 import { systemClock, type Clock } from '../base/clock.ts';
 import { ownMember, type JsonObject } from '../base/json.ts';
 import { KubeError } from '../base/kube-error.ts';
-import { SingleFlight } from '../base/single-flight.ts';
 import type { KubeClient, KubeRequest } from './http/client.ts';
 import { resourcePath } from './http/https-client.ts';
 

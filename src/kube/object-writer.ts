@@ -8,7 +8,7 @@ import { answeredObject, unlessNotFound, malformedAnswer } from './http/answers.
 import type { KubeClient, KubeRequest } from './http/client.ts';
 import { resourcePath, groupVersionPath, type ResourceAddress } from './http/https-client.ts';
 import { systemClock, type Clock } from '../base/clock.ts';
-import { SingleFlight } from '../base/single-flight.ts';
+import { SingleFlight } from '../base/abort.ts';
 
 /** Called when a write of this version was a conflict, because the object has a newer version. */
 type OnConflict = (object: ResourceAddress & { readonly name: string }, version: string) => Promise<void>;

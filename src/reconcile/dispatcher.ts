@@ -11,7 +11,7 @@ import type { WorkQueue } from './queue/queue.ts';
 import { isDeepStrictEqual } from 'node:util';
 import { readyCondition } from '../schema/names.ts';
 import { isJsonObject, ownMember } from '../base/json.ts';
-import { isNewerResourceVersion } from '../base/resource-version.ts';
+import { isNewerResourceVersion } from '../base/watch-sink.ts';
 
 interface DispatcherOptions {
   readonly cluster: LiveCluster;

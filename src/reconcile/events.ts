@@ -2,7 +2,7 @@
 import type { Observed } from '../policy/plan/observed.ts';
 import type { WriteStep } from '../policy/plan/plan-claim.ts';
 import { ownerOf, type ObjectStep } from '../policy/plan/plan.ts';
-import { countedWord } from '../base/plural.ts';
+import { countedWord } from '../base/text.ts';
 import type { MissingKey } from '../policy/plan/repair.ts';
 import { providerRef, type ProviderId } from '../policy/terms/provider-id.ts';
 import type { LiveCluster } from '../state/live-cluster.ts';

@@ -1,4 +1,5 @@
-// Lists the rules, in the order of the CRD, of the reference and of reasons. A new rule is one file, and one line here.
+// Lists the rules, in the order of the CRD, of the reference and of reasons, and compiles those of a policy.
+// A new rule is one file, and one line here.
 import { ownMember } from '../base/json.ts';
 import type { Fields, Infer, Schema } from '../schema/schema.ts';
 import { namespaceDefaults, secretDefaults } from './default-keys.ts';
@@ -9,7 +10,7 @@ import { namespaceQuota } from './namespace-quota.ts';
 import { namespaceRequired } from './namespace-required.ts';
 import { requesters } from './requesters.ts';
 import { allowedRoleRefs } from './role-refs.ts';
-import type { RuleForm } from './rule.ts';
+import type { RuleForm, ReviewedResource, Rule, RuleTraits } from './rule.ts';
 import { secretDockerConfig } from './secret-docker-config.ts';
 import { maxBytes } from './secret-size.ts';
 import { secretTls } from './secret-tls.ts';
@@ -17,6 +18,7 @@ import { allowedTypes, forbiddenTypes } from './secret-types.ts';
 import { forbiddenSubjects } from './subjects.ts';
 import { validations } from './validations.ts';
 import { forbidWildcardRules } from './wildcard-rules.ts';
+import { compiled, mapped, type Problem } from '../base/problem.ts';
 
 export const rules = [
   nameRule,
@@ -73,4 +75,41 @@ export function valueIn(spec: object, { id }: RuleForm): Infer<Schema> | undefin
 /** The schema of the spec has the field of the rule, so a value is one of that field. */
 function isSet(value: unknown): value is Infer<Schema> {
   return value !== undefined;
+}
+
+// Creates the rules of a policy from the fields of its spec.
+
+export type CompiledRule = Rule & { readonly id: RuleId; readonly traits: RuleTraits };
+
+interface CompiledRules {
+  /** The rules that compile, in the order of the list. */
+  readonly on: Readonly<Record<ReviewedResource, readonly CompiledRule[]>>;
+  /** With `isAboutKeys`, the problems of rules about labels and annotations, else those of the others. */
+  problems(isAboutKeys: boolean): readonly Problem[];
+}
+
+/** The spec has been checked with the fields of the listed rules. */
+export function compileRules(spec: object, listed: readonly ListedRule[] = rules): CompiledRules {
+  const results = listed.flatMap((form) => {
+    const value = valueIn(spec, form);
+    const made = value === undefined ? [] : form.compile(value);
+    return ('shape' in made ? [compiled(made)] : made).map((each) => ({
+      form,
+      result: mapped(each, (rule): CompiledRule => ({ ...rule, id: rule.ownId ?? form.id, traits: form })),
+    }));
+  });
+  const on = (resource: ReviewedResource): readonly CompiledRule[] =>
+    results.flatMap(({ form, result }) => (result.ok && form.judges === resource ? [result.value] : []));
+  return {
+    on: {
+      namespaces: on('namespaces'),
+      secrets: on('secrets'),
+      roles: on('roles'),
+      rolebindings: on('rolebindings'),
+    },
+    problems: (isAboutKeys) =>
+      results.flatMap(({ form, result }) =>
+        result.ok || (form.precedence !== undefined) !== isAboutKeys ? [] : result.problems,
+      ),
+  };
 }

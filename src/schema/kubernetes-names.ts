@@ -1,4 +1,4 @@
-// The syntax of Kubernetes for names, label keys and label values.
+// The syntax of Kubernetes for names, label keys and label values, and the users and groups that it reserves.
 // https://kubernetes.io/docs/concepts/overview/working-with-objects/names/
 // https://kubernetes.io/docs/concepts/overview/working-with-objects/labels/#syntax-and-character-set
 
@@ -32,4 +32,11 @@ export function isNamespaceName(text: string): boolean {
 /** The syntax for the names of most kinds: https://kubernetes.io/docs/concepts/overview/working-with-objects/names/#dns-subdomain-names */
 export function isSubdomain(text: string): boolean {
   return text.length <= 253 && subdomainExpression.test(text);
+}
+
+/** The prefix of users and groups that Kubernetes reserves for itself. https://kubernetes.io/docs/reference/access-authn-authz/rbac/#referring-to-subjects */
+export const reservedPrefix = 'system:';
+
+export function isReservedSubject({ kind, name }: { readonly kind: string; readonly name: string }): boolean {
+  return kind !== 'ServiceAccount' && name.startsWith(reservedPrefix);
 }

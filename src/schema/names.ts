@@ -79,9 +79,6 @@ export const allowDeletionAnnotation = `${group}/allow-deletion`;
 /** Set by the API server, whatever the request contains. https://kubernetes.io/docs/reference/labels-annotations-taints/ */
 export const namespaceNameLabel = 'kubernetes.io/metadata.name';
 
-/** The prefix of users and groups that Kubernetes reserves for itself. https://kubernetes.io/docs/reference/access-authn-authz/rbac/#referring-to-subjects */
-export const reservedPrefix = 'system:';
-
 /** The group of cluster administrators. RBAC never refuses them. */
 export const mastersGroup = 'system:masters';
 

@@ -12,13 +12,12 @@ import {
 } from '../policy/terms/provider-id.ts';
 import { anyInstall, type Install } from '../policy/terms/install.ts';
 import type { CompileResult, Path, Problem } from '../base/problem.ts';
-import { type FileProblem, firstOfEach, inOrder } from './located.ts';
+import { type FileProblem, firstOfEach, inOrder, type LocatedObject } from './yaml-files.ts';
 import type { Intent } from '../policy/intents/adapter.ts';
 import { intentAdapters } from '../policy/intents/adapters.ts';
 import { adapterSettings, adapterStates, type IntentContext } from '../policy/intents/intent-context.ts';
 import { loadProvider, readIntent, type ProviderDefinition } from '../policy/compile/load-provider.ts';
 import type { IntentSnapshot, StoredBinding } from '../policy/compile/snapshot.ts';
-import type { LocatedObject } from './yaml-objects.ts';
 
 /** A policy, share or binding that loads, and where it stands. */
 export interface LocatedDefinition {

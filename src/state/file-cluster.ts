@@ -7,7 +7,14 @@ import {
   withoutIntents,
   type IntentSnapshot,
 } from '../policy/compile/snapshot.ts';
-import { type FileProblem, inOrder, firstOfEach } from './located.ts';
+import {
+  type FileProblem,
+  inOrder,
+  firstOfEach,
+  readYamlFiles,
+  readObjects,
+  type LocatedObject,
+} from './yaml-files.ts';
 import type { KubeObject } from '../base/metadata.ts';
 import { isJsonObject } from '../base/json.ts';
 import { alternatives, describeValue } from '../base/text.ts';
@@ -15,8 +22,6 @@ import type { Install } from '../policy/terms/install.ts';
 import { isBinding } from '../policy/terms/provider-id.ts';
 import type { ProviderDefinition, ProviderForm } from '../policy/compile/load-provider.ts';
 import { loadDefinitions, loadedKinds, type LocatedDefinition } from './definitions.ts';
-import { readYamlFiles } from './yaml-files.ts';
-import { readObjects, type LocatedObject } from './yaml-objects.ts';
 import { namespaceName } from '../schema/common-fields.ts';
 import { openObject, text } from '../schema/build.ts';
 import type { Infer } from '../schema/schema.ts';

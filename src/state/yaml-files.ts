@@ -1,9 +1,12 @@
-// Finds the YAML and JSON files of a path and reads their text.
+// Reads the YAML and JSON files of a path and the objects in them. Each object and problem has its file, line and column.
 import { readdir, readFile, realpath, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Dirent } from 'node:fs';
 import { errorCode } from '../base/kube-error.ts';
-import { UnreadablePathError, type FileProblem } from './located.ts';
+import { clipped } from '../base/text.ts';
+import { type Path, type Problem, renderProblem } from '../base/problem.ts';
+import { parseYaml, type YamlText } from '../base/yaml.ts';
+import { follow, objectsOf, type YamlNode, sourceOffset } from '../base/yaml-tree.ts';
 
 export interface TextFile {
   readonly file: string;
@@ -124,4 +127,159 @@ function reasonOf(error: unknown): string {
     default:
       return 'the system refuses it';
   }
+}
+
+// Keeps the first object of each name, and sorts problems by file, for all loaders of files.
+
+interface Place {
+  readonly file: string;
+  readonly line: number;
+  readonly column: number;
+}
+
+interface FirstOfEach<T> {
+  readonly first: readonly T[];
+  readonly repeated: readonly (FileProblem & { readonly name: string })[];
+}
+
+/** A second object of a name is refused, whichever file it is in; the message says where the first one is. */
+export function firstOfEach<T extends Place>(
+  objects: readonly T[],
+  nameOf: (object: T) => string,
+): FirstOfEach<T> {
+  const byName = new Map<string, T>();
+  const repeated: (FileProblem & { readonly name: string })[] = [];
+  for (const object of objects) {
+    const name = nameOf(object);
+    const known = byName.get(name);
+    if (known === undefined) {
+      byName.set(name, object);
+      continue;
+    }
+    const { file, line, column } = object;
+    const message = `the name ${name} is taken by the one at ${known.file}:${known.line}:${known.column}`;
+    repeated.push({ file, line, column, message, name });
+  }
+  return { first: [...byName.values()], repeated };
+}
+
+export function inOrder(problems: readonly FileProblem[]): readonly FileProblem[] {
+  return problems.toSorted((a, b) => {
+    if (a.file !== b.file) return a.file < b.file ? -1 : 1;
+    return a.line - b.line || a.column - b.column;
+  });
+}
+
+// Describes a problem in a file that a person wrote, with file, line and column.
+
+export interface FileProblem {
+  readonly file: string;
+  /** The line and the column count from 1. */
+  readonly line: number;
+  readonly column: number;
+  /** Which document of the file, from 1. */
+  readonly document?: number;
+  /** The object that has the problem, if the object has a name: `policy team`. */
+  readonly about?: string;
+  readonly message: string;
+}
+
+/** One line in the form that editors and terminals can jump to: `policies/team.yaml:12:9: …`. */
+export function renderFileProblem({ file, line, column, about, message }: FileProblem): string {
+  return `${shownFile(file)}:${line}:${column}:${about === undefined ? '' : ` ${clipped(about)}:`} ${clipped(message, maxMessage)}`;
+}
+
+/** Longer than any message of Reeve. */
+const maxMessage = 40_000;
+/** https://man7.org/linux/man-pages/man0/limits.h.0p.html: PATH_MAX */
+const maxPath = 4096;
+
+/** The name of a file on one line: it can hold line breaks and control characters. */
+export function shownFile(file: string): string {
+  return clipped(file, maxPath);
+}
+
+/** A path that was asked for cannot be read at all: for the operator, not a fault of what is written there. */
+export class UnreadablePathError extends Error {
+  readonly path: string;
+
+  constructor(path: string, reason: string) {
+    super(`${shownFile(path)} cannot be read: ${reason}`);
+    this.name = 'UnreadablePathError';
+    this.path = path;
+  }
+}
+
+// Reads the objects of a text with YAML documents, each with the places of its values.
+
+/** An object with its place in a file, and the document that knows the places of its values. */
+export interface LocatedObject {
+  readonly file: string;
+  readonly line: number;
+  readonly column: number;
+  readonly document: number;
+  readonly value: unknown;
+  /** The problem as one of the file, at the very value it is about. */
+  locate(problem: Problem): FileProblem;
+}
+
+interface LocatedObjects {
+  readonly objects: readonly LocatedObject[];
+  readonly problems: readonly FileProblem[];
+  /** Values that kubectl would send to the API server in another form. */
+  readonly misread: readonly FileProblem[];
+}
+
+export function readObjects({ file, text }: TextFile): LocatedObjects {
+  const yaml = parseYaml(text);
+  const objects: LocatedObject[] = [];
+  const problems: FileProblem[] = [];
+  const misread: FileProblem[] = [];
+  for (const [index, document] of yaml.documents.entries()) {
+    const number = index + 1;
+    if (document.kind === 'broken') {
+      problems.push(...document.problems.map((problem) => ({ file, document: number, ...problem })));
+    }
+    if (document.kind !== 'data') continue;
+    misread.push(...document.misread.map((problem) => ({ file, document: number, ...problem })));
+    const source: Source = { file, text, yaml, root: document.root, document: number };
+    objects.push(...objectsOf(document.value).map(({ value, path }) => locatedObject(source, value, path)));
+  }
+  return { objects, problems, misread };
+}
+
+interface Source extends TextFile {
+  readonly yaml: YamlText;
+  readonly root: YamlNode;
+  readonly document: number;
+}
+
+function locatedObject(source: Source, value: unknown, path: Path): LocatedObject {
+  const { file, document, root, yaml } = source;
+  return {
+    file,
+    document,
+    value,
+    ...yaml.positionAt(follow(root, path).node.start),
+    locate(problem) {
+      const place = placeOf(source, { ...problem, path: [...path, ...problem.path] });
+      const within = place.exact ? '' : ` (character ${(problem.offset ?? 0) + 1} of the text)`;
+      return { file, document, ...yaml.positionAt(place.offset), message: renderProblem(problem) + within };
+    },
+  };
+}
+
+interface ProblemPlace {
+  readonly offset: number;
+  /** False when the place is where the text starts rather than the character that is meant. */
+  readonly exact: boolean;
+}
+
+function placeOf({ root, text }: Source, { path, at, offset }: Problem): ProblemPlace {
+  const { node, keyStart, complete } = follow(root, path);
+  // A missing field has no place, so its problem points to the key of the object that should have it.
+  if (!complete || at === 'key') return { offset: keyStart ?? node.start, exact: true };
+  if (offset === undefined) return { offset: node.start, exact: true };
+  const exact = node.kind === 'scalar' ? sourceOffset(text, node, offset) : undefined;
+  return { offset: exact ?? node.start, exact: exact !== undefined };
 }

@@ -12,8 +12,7 @@ import { inParallel, listObjects } from './removal.ts';
 import { ownMember, isJsonObject } from '../base/json.ts';
 import { readdir } from 'node:fs/promises';
 import type { KubeObject, ObjectRef } from '../base/metadata.ts';
-import { readYamlFiles } from '../state/yaml-files.ts';
-import { readObjects } from '../state/yaml-objects.ts';
+import { readYamlFiles, readObjects } from '../state/yaml-files.ts';
 import { shippedFolder } from '../app/shipped-files.ts';
 
 export interface Facts {

@@ -3,7 +3,7 @@ import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { guessedPlural } from '../../src/base/plural.ts';
+import { guessedPlural } from '../../src/base/text.ts';
 import { kindsAreServed } from '../cluster/reeve-install.ts';
 import { mustKubectl } from '../support/kubectl.ts';
 import { describeControllers, sharedCluster } from '../support/shared-cluster.ts';

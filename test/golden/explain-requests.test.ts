@@ -11,7 +11,7 @@ import { accessOf } from '../../src/inspect/input/access.ts';
 import { kubeObjectsOf, stateOfFiles } from '../../src/inspect/input/file-state.ts';
 import type { ExplainedRule, ExplainOutput } from '../../src/inspect/output-schemas/explanation.ts';
 import { plannedState } from '../../src/inspect/input/loaded-state.ts';
-import { readObjects } from '../../src/state/yaml-objects.ts';
+import { readObjects } from '../../src/state/yaml-files.ts';
 import { fixtureFolders, reviewBody, type CaseRequest } from '../support/admission-case.ts';
 
 const now = new Date('2026-11-21T12:00:00Z');

@@ -9,7 +9,7 @@ import { readCommand } from '../../src/cli/commands.ts';
 import type { ImportOutput } from '../../src/inspect/output-schemas/import-output.ts';
 import { importFrom } from '../../src/importers/importers.ts';
 import { importSources } from '../../src/importers/importer.ts';
-import { readObjects } from '../../src/state/yaml-objects.ts';
+import { readObjects } from '../../src/state/yaml-files.ts';
 import { foldersOfImporters, importCases } from '../support/import-cases.ts';
 import { runCommand } from '../support/run-command.ts';
 

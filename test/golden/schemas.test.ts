@@ -1,8 +1,7 @@
 // The JSON Schemas in /schemas hold for every golden output and for every sample.
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { readYamlFiles } from '../../src/state/yaml-files.ts';
-import { readObjects } from '../../src/state/yaml-objects.ts';
+import { readYamlFiles, readObjects } from '../../src/state/yaml-files.ts';
 import { ownMember } from '../../src/base/json.ts';
 import { schemaFiles } from '../checks/schema-files.ts';
 import { schemaProblems } from '../support/json-schema-problems.ts';

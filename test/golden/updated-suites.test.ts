@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { stringifyYaml } from '../../src/base/yaml.ts';
 import { updateSuites } from '../../src/cli/commands/test-update.ts';
 import { findInstall } from '../../src/cli/input/find-install.ts';
-import { readObjects } from '../../src/state/yaml-objects.ts';
+import { readObjects } from '../../src/state/yaml-files.ts';
 import { SuiteFolder } from '../support/suite-folder.ts';
 
 const suites = 'test/fixtures/suites/policies';

@@ -6,8 +6,7 @@ import { startUp, type RunningUp } from '../../src/app/up.ts';
 import { noActivity } from '../../src/observe/activity.ts';
 import { ownMember } from '../../src/base/json.ts';
 import type { KubeClient } from '../../src/kube/http/client.ts';
-import { readObjects } from '../../src/state/yaml-objects.ts';
-import { readYamlFiles } from '../../src/state/yaml-files.ts';
+import { readObjects, readYamlFiles } from '../../src/state/yaml-files.ts';
 import { eventually } from '../support/eventually.ts';
 import { folderOf } from '../support/serve-process.ts';
 

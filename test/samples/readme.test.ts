@@ -4,7 +4,7 @@ import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
-import { renderFileProblem } from '../../src/state/located.ts';
+import { renderFileProblem } from '../../src/state/yaml-files.ts';
 import { loadPolicyFiles } from '../../src/state/file-cluster.ts';
 import { blocksOf, curlExamples, tableBelow } from './markdown.ts';
 import { copyProject, demandFreePort } from './project-copy.ts';

@@ -9,7 +9,7 @@ import {
   type SourceObject,
 } from '../../src/importers/importer.ts';
 import type { KubeObject } from '../../src/base/metadata.ts';
-import { readObjects } from '../../src/state/yaml-objects.ts';
+import { readObjects } from '../../src/state/yaml-files.ts';
 
 const folder = join(import.meta.dirname, '../fixtures/importers');
 

@@ -1,14 +1,10 @@
 // The field `contents`: RoleBindings and other objects that the reconciler creates in every matched namespace.
 import { duration, notBoth, time } from '../../schema/common-fields.ts';
-import { reservedPrefix } from '../../schema/names.ts';
+import { isReservedSubject, reservedPrefix } from '../../schema/kubernetes-names.ts';
 import { boolean, choice, list, object, text } from '../../schema/build.ts';
 import { resourceContent } from './resource-content.ts';
 
 const template = 'Text or a template: CEL in ${ } sees namespaceObject, the Namespace; $${ is a literal ${.';
-
-export function isReservedSubject({ kind, name }: { readonly kind: string; readonly name: string }): boolean {
-  return kind !== 'ServiceAccount' && name.startsWith(reservedPrefix);
-}
 
 const subject = object({
   description: 'Who gets the role.',

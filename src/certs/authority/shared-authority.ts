@@ -1,11 +1,10 @@
 // Opens the serving pair and the bundle of a replica that shares its authority with the others through a Secret.
 import { X509Certificate } from 'node:crypto';
 import { KubeError } from '../../base/kube-error.ts';
-import { isAborted, abortable, InterruptiblePause } from '../../base/abort.ts';
+import { isAborted, abortable, InterruptiblePause, SingleFlight } from '../../base/abort.ts';
 import { bundleOf, type AuthorityState } from './authority-state.ts';
 import type { ServingPair } from '../files/serving-pair.ts';
 import { Backoff } from '../../base/backoff.ts';
-import { SingleFlight } from '../../base/single-flight.ts';
 import { configurationName } from '../../schema/names.ts';
 import { authorityIssuer, type IssuerSettings } from './authority-issuer.ts';
 import { AuthorityReplica } from './authority-replica.ts';

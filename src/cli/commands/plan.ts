@@ -20,7 +20,7 @@ import { planCluster, type PlanRequest } from '../../inspect/plan/plan-cluster.t
 import { planMarkdown } from '../../inspect/plan/plan-markdown.ts';
 import { textOfPlan } from '../../inspect/plan/plan-text.ts';
 import { counted } from '../../base/text.ts';
-import { inOrder } from '../../state/located.ts';
+import { inOrder } from '../../state/yaml-files.ts';
 import { commandOf, type Call, type CommandIo } from '../command.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { filesSetting, outputSetting, pathArguments } from '../flags/common-settings.ts';

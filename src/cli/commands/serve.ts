@@ -1,6 +1,6 @@
 // The command `reeve serve`: answers admission reviews for policies in files until a signal stops it.
 import { startWebhook, type RunningWebhook } from '../../app/serve.ts';
-import { renderFileProblem } from '../../state/located.ts';
+import { renderFileProblem } from '../../state/yaml-files.ts';
 import { commandOf } from '../command.ts';
 import {
   checkedTls,

@@ -5,7 +5,7 @@ import { basename, dirname, extname, join } from 'node:path';
 import { errorCode } from '../../base/kube-error.ts';
 import type { Clock } from '../../base/clock.ts';
 import { firstSuite, type SuitePlace } from '../../inspect/suites/first-suite.ts';
-import { renderFileProblem } from '../../state/located.ts';
+import { renderFileProblem } from '../../state/yaml-files.ts';
 import { findInstall } from '../input/find-install.ts';
 
 interface InitIo {

@@ -3,7 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { errorCode } from '../../base/kube-error.ts';
 import { fileUpdates } from '../../inspect/suites/update-suites.ts';
 import type { RunOptions } from '../../inspect/suites/run-suites.ts';
-import type { LocatedObject } from '../../state/yaml-objects.ts';
+import type { LocatedObject } from '../../state/yaml-files.ts';
 
 /** Returns false if a file could not be written. */
 export async function updateSuites(

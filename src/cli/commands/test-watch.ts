@@ -5,8 +5,7 @@ import { isAborted, pause } from '../../base/abort.ts';
 import type { Clock } from '../../base/clock.ts';
 import { ownMember } from '../../base/json.ts';
 import { findSuites } from '../../inspect/suites/load-suite.ts';
-import { UnreadablePathError } from '../../state/located.ts';
-import { readYamlFiles } from '../../state/yaml-files.ts';
+import { UnreadablePathError, readYamlFiles } from '../../state/yaml-files.ts';
 import { unlessUnreadable } from '../command.ts';
 import { exitCodes } from '../exit-codes.ts';
 

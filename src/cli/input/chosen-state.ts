@@ -5,7 +5,7 @@ import { kubeObjectsOf, stateOfFiles, readObjectFiles } from '../../inspect/inpu
 import { applied } from '../../inspect/input/loaded-state.ts';
 import type { KubeObject } from '../../base/metadata.ts';
 import type { ApiServerChoice } from '../../kube/auth/find-api-server.ts';
-import { renderFileProblem, type FileProblem } from '../../state/located.ts';
+import { renderFileProblem, type FileProblem } from '../../state/yaml-files.ts';
 import { exitCodes } from '../exit-codes.ts';
 import type { Progress } from '../output/progress.ts';
 import type { WantedState } from './cluster-input.ts';

@@ -27,7 +27,7 @@ import {
   providerKinds,
 } from '../../policy/terms/provider-id.ts';
 import type { Install } from '../../policy/terms/install.ts';
-import { guessedPlural } from '../../base/plural.ts';
+import { guessedPlural } from '../../base/text.ts';
 import { noProgress } from '../output/progress.ts';
 import { deploymentSelector, deploymentType, findInstall, type InstallOverrides } from './find-install.ts';
 

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { errorCode } from '../../base/kube-error.ts';
 import { isJsonObject, ownMember, type JsonObject } from '../../base/json.ts';
 import { clipped } from '../../base/text.ts';
-import { readObjects } from '../../state/yaml-objects.ts';
+import { readObjects } from '../../state/yaml-files.ts';
 
 type ReadRequest = { readonly request: JsonObject } | { readonly problem: string };
 

@@ -5,8 +5,7 @@ import { isJsonObject } from '../../base/json.ts';
 import { type KubeObject, labelsOf, valueOf } from '../../base/metadata.ts';
 import { provideCopy, provideObject } from '../contents.ts';
 import type { ImportRun } from '../import-run.ts';
-import type { ToolObject } from '../tool-object.ts';
-import { filled, type Reader } from '../reader.ts';
+import { type ToolObject, filled, type Reader } from '../reader.ts';
 import { selectedBy, selectedIn, selectorIn } from '../reach.ts';
 import { templateWriter, type TemplateWriter } from '../templates.ts';
 

@@ -2,9 +2,8 @@
 // https://github.com/projectcapsule/capsule/blob/main/internal/webhook/namespace/mutation/assignment.go
 import type { ImportRun } from '../import-run.ts';
 import type { BoundSubject } from '../contents.ts';
-import { distinct, inParts, type Reader } from '../reader.ts';
+import { distinct, inParts, type Reader, type ToolObject } from '../reader.ts';
 import { selectedBy } from '../reach.ts';
-import type { ToolObject } from '../tool-object.ts';
 import { tenantLabel } from './capsule-resources.ts';
 
 /** Selectors list at most this many values. Expressions have at most this many characters. */

@@ -3,8 +3,7 @@
 import type { StringMap } from '../../base/metadata.ts';
 import { boundSubjects, incomplete, roleBindings, type Binding, type BoundSubject } from '../contents.ts';
 import type { ImportRun, Importer } from '../import-run.ts';
-import { lostOf, type ToolObject } from '../tool-object.ts';
-import { filled, type Reader } from '../reader.ts';
+import { lostOf, type ToolObject, filled, type Reader } from '../reader.ts';
 import { providePolicies } from '../provide.ts';
 import { selectedBy, selectedIn, type NamespaceReach } from '../reach.ts';
 import { forbiddenKeys, metadataRules, selectedMetadata, type SelectedMetadata } from './capsule-metadata.ts';

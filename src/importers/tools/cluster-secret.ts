@@ -2,12 +2,11 @@
 // https://github.com/zakkg3/ClusterSecret/blob/master/src/kubernetes_utils.py
 import { copiedLabels, type Copies } from '../contents.ts';
 import type { ImportRun, Importer } from '../import-run.ts';
-import type { ToolObject } from '../tool-object.ts';
+import type { ToolObject, Reader } from '../reader.ts';
 import { reachesOfNames } from '../listed-reach.ts';
 import { namePattern } from '../name-patterns.ts';
 import { provideShares, secretKeys, type ShareWish } from '../provide.ts';
 import { everywhere, outsideOf, type NamespaceReach } from '../reach.ts';
-import type { Reader } from '../reader.ts';
 
 export const clusterSecret: Importer = {
   groups: ['clustersecret.io'],

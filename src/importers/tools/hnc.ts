@@ -2,10 +2,10 @@
 // https://github.com/kubernetes-sigs/hierarchical-namespaces/blob/master/internal/selectors/selectors.go
 import { parseSelectorText, type LabelRequirement } from '../../schema/selector.ts';
 import { type KubeObject, annotationsOf, labelsOf, nameOf } from '../../base/metadata.ts';
-import { guessedPlural } from '../../base/plural.ts';
+import { guessedPlural } from '../../base/text.ts';
 import { provideCopy, type Copies } from '../contents.ts';
 import type { ImportRun, Importer } from '../import-run.ts';
-import { apiGroupOf, type ToolObject } from '../tool-object.ts';
+import { apiGroupOf, type ToolObject } from '../reader.ts';
 import { selectedBy } from '../reach.ts';
 
 const depthSuffix = '.tree.hnc.x-k8s.io/depth';

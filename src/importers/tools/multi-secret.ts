@@ -2,7 +2,7 @@
 // https://github.com/ddnw/secret-operator/blob/main/controllers/multisecret_controller.go
 import { copiedLabels } from '../contents.ts';
 import type { ImportRun, Importer } from '../import-run.ts';
-import type { ToolObject } from '../tool-object.ts';
+import type { ToolObject } from '../reader.ts';
 import { provideShares } from '../provide.ts';
 import { everywhere } from '../reach.ts';
 

@@ -5,8 +5,7 @@ import { systemNamespaces } from '../../schema/names.ts';
 import { ownMember } from '../../base/json.ts';
 import type { StringMap } from '../../base/metadata.ts';
 import { importedName, type ImportRun, type Importer } from '../import-run.ts';
-import type { ToolObject } from '../tool-object.ts';
-import { filled, type Reader } from '../reader.ts';
+import { type ToolObject, filled, type Reader } from '../reader.ts';
 import { limitToOthers } from '../provide.ts';
 import type { NamespaceReach } from '../reach.ts';
 

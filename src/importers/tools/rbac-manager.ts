@@ -3,8 +3,7 @@
 import { systemNamespaces } from '../../schema/names.ts';
 import { roleBindings, boundSubjects, type Binding } from '../contents.ts';
 import type { ImportRun, Importer } from '../import-run.ts';
-import type { ToolObject } from '../tool-object.ts';
-import { filled, type Reader } from '../reader.ts';
+import { type ToolObject, filled, type Reader } from '../reader.ts';
 import { providePolicies } from '../provide.ts';
 import { selectorIn, type NamespaceReach } from '../reach.ts';
 

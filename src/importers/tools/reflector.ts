@@ -2,7 +2,7 @@
 // https://github.com/emberstack/kubernetes-reflector/blob/main/src/ES.Kubernetes.Reflector/Mirroring/Core/Annotations.cs
 import { provideCopy, providePulled } from '../contents.ts';
 import type { ImportRun, Importer } from '../import-run.ts';
-import type { ToolObject } from '../tool-object.ts';
+import type { ToolObject } from '../reader.ts';
 import { reachesInBoth, reachesOfNames, reachesOfSelector } from '../listed-reach.ts';
 import { everywhere, type NamespaceReach } from '../reach.ts';
 

@@ -2,7 +2,7 @@
 // https://github.com/mittwald/kubernetes-replicator/blob/master/replicate/common/consts.go
 import { provideCopy, providePulled, type Copies } from '../contents.ts';
 import type { ImportRun, Importer } from '../import-run.ts';
-import type { ToolObject } from '../tool-object.ts';
+import type { ToolObject } from '../reader.ts';
 import { reachesOfNames, reachesOfSelector } from '../listed-reach.ts';
 import { everywhere, type NamespaceReach } from '../reach.ts';
 

@@ -3,10 +3,9 @@
 import { annotationsOf, labelsOf, nameOf } from '../../base/metadata.ts';
 import { roleBindings, boundSubjects, type Binding } from '../contents.ts';
 import type { ImportRun, Importer } from '../import-run.ts';
-import type { ToolObject } from '../tool-object.ts';
+import { type ToolObject, Reader } from '../reader.ts';
 import { limitToOthers } from '../provide.ts';
 import { everywhere } from '../reach.ts';
-import { Reader } from '../reader.ts';
 import { literal, namespaceNameTemplate } from '../templates.ts';
 
 const operator = 'namespace-rolebinding-operator';

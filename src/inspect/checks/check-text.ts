@@ -1,6 +1,6 @@
 // Writes the findings about files: lines for people, and annotations of a pull request.
 import { clipped, counted } from '../../base/text.ts';
-import { shownFile } from '../../state/located.ts';
+import { shownFile } from '../../state/yaml-files.ts';
 import { unreadText } from '../input/cluster-state.ts';
 import type { CheckFinding, CheckResults } from '../output-schemas/check-results.ts';
 

@@ -32,7 +32,7 @@ import {
   namespaceOfProvider,
 } from '../../policy/terms/provider-id.ts';
 import { aboutOf, type LocatedDefinition } from '../../state/definitions.ts';
-import type { FileProblem } from '../../state/located.ts';
+import type { FileProblem } from '../../state/yaml-files.ts';
 import type { Install } from '../../policy/terms/install.ts';
 import type { ClusterState } from '../input/cluster-state.ts';
 import type { CheckFinding } from '../output-schemas/check-results.ts';

@@ -14,7 +14,7 @@ import { kubeObjectsOf } from '../input/file-state.ts';
 import { applyTo, loadState, namespaceType } from '../input/loaded-state.ts';
 import { administrator, judgeWrite, writtenRequest } from '../input/judged-write.ts';
 import type { CheckFinding, UncheckedObjects } from '../output-schemas/check-results.ts';
-import type { LocatedObject } from '../../state/yaml-objects.ts';
+import type { LocatedObject } from '../../state/yaml-files.ts';
 
 interface WrittenObjects {
   /** The objects of the files that are no kinds of Reeve. */

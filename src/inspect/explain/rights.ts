@@ -18,8 +18,7 @@ import type {
 import type { LookedAt } from './looked-at.ts';
 import { mastersGroup, emergencyGroup } from '../../schema/names.ts';
 import { useOf, groupOf, type ObjectType, parseProviderId } from '../../policy/terms/provider-id.ts';
-import { clipped } from '../../base/text.ts';
-import { guessedPlural } from '../../base/plural.ts';
+import { clipped, guessedPlural } from '../../base/text.ts';
 import { asStored } from '../../policy/terms/match.ts';
 import type { Requester } from '../../rules/rule.ts';
 import { judgeWrite, namespaceResource, writtenRequest, type WriteSides } from '../input/judged-write.ts';

@@ -11,12 +11,18 @@ import { nearest } from '../../base/nearest.ts';
 import { type Problem, renderProblem } from '../../base/problem.ts';
 import { alternatives, clipped, describeValue } from '../../base/text.ts';
 import { groupOf, secretObjectType, serviceAccountType } from '../../policy/terms/provider-id.ts';
-import { type FileProblem, UnreadablePathError, inOrder } from '../../state/located.ts';
-import { type LocatedObject, readObjects } from '../../state/yaml-objects.ts';
+import {
+  type FileProblem,
+  UnreadablePathError,
+  inOrder,
+  readYamlFiles,
+  type TextFile,
+  type LocatedObject,
+  readObjects,
+} from '../../state/yaml-files.ts';
 import type { Install } from '../../policy/terms/install.ts';
 import { clusterState, type ClusterState } from './cluster-state.ts';
 import { isForTools } from '../../state/definitions.ts';
-import { readYamlFiles, type TextFile } from '../../state/yaml-files.ts';
 import { objectsOf } from '../../base/yaml-tree.ts';
 
 const metadata: ObjectSchema<KubeObject['metadata']> = {

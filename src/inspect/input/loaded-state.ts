@@ -17,7 +17,7 @@ import { intentAdapters } from '../../policy/intents/adapters.ts';
 import { problemsText } from '../../state/stored-provider.ts';
 import { LiveCluster } from '../../state/live-cluster.ts';
 import { loadDefinitions, type Definitions } from '../../state/definitions.ts';
-import type { LocatedObject } from '../../state/yaml-objects.ts';
+import type { LocatedObject } from '../../state/yaml-files.ts';
 import { withObjects, type ClusterState } from './cluster-state.ts';
 import { kubeObjectsOf } from './file-state.ts';
 import { KubeError } from '../../base/kube-error.ts';

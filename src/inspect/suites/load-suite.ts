@@ -5,9 +5,13 @@ import type { KubeObject } from '../../base/metadata.ts';
 import type { Path, Problem } from '../../base/problem.ts';
 import type { ProviderDefinition } from '../../policy/compile/load-provider.ts';
 import type { ClusterSnapshot } from '../../policy/compile/snapshot.ts';
-import { UnreadablePathError, type FileProblem } from '../../state/located.ts';
-import { readYamlFiles } from '../../state/yaml-files.ts';
-import { readObjects, type LocatedObject } from '../../state/yaml-objects.ts';
+import {
+  UnreadablePathError,
+  type FileProblem,
+  readYamlFiles,
+  readObjects,
+  type LocatedObject,
+} from '../../state/yaml-files.ts';
 import type { Install } from '../../policy/terms/install.ts';
 import type { ClusterState } from '../input/cluster-state.ts';
 import { kubeObjectsOf, stateOfFiles, readObjectFiles } from '../input/file-state.ts';

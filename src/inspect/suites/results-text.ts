@@ -1,6 +1,6 @@
 // Writes the results of tests: lines for people, and annotations of a pull request.
 import { clipped, counted } from '../../base/text.ts';
-import { renderFileProblem, shownFile } from '../../state/located.ts';
+import { renderFileProblem, shownFile } from '../../state/yaml-files.ts';
 import { githubAnnotation } from '../checks/check-text.ts';
 import type {
   CoverageGap,

@@ -2,8 +2,7 @@
 import { cliApiVersion } from '../../schema/names.ts';
 import { clipped } from '../../base/text.ts';
 import { renderPath } from '../../base/problem.ts';
-import type { FileProblem } from '../../state/located.ts';
-import type { LocatedObject } from '../../state/yaml-objects.ts';
+import type { FileProblem, LocatedObject } from '../../state/yaml-files.ts';
 import type {
   SuiteResult,
   TestFailure,

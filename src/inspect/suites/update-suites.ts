@@ -2,7 +2,7 @@
 import { renderPath, type Path } from '../../base/problem.ts';
 import { clipped } from '../../base/text.ts';
 import { editedYaml, type YamlEdit } from '../../base/yaml-edit.ts';
-import type { LocatedObject } from '../../state/yaml-objects.ts';
+import type { LocatedObject } from '../../state/yaml-files.ts';
 import { mismatchesOf, exactPattern, isSameName, type Mismatch, outcomeOf, type Outcome } from './outcome.ts';
 import { loadSuite, problemAt } from './load-suite.ts';
 import type { RunOptions } from './run-suites.ts';

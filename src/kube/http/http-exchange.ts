@@ -7,7 +7,7 @@ import { kubeErrorOf, noAnswer } from './answers.ts';
 import { X509Certificate } from 'node:crypto';
 import { createSecureContext } from 'node:tls';
 import { systemClock, type Clock } from '../../base/clock.ts';
-import { SingleFlight } from '../../base/single-flight.ts';
+import { SingleFlight } from '../../base/abort.ts';
 
 /** `stale`: the server had closed the kept-alive connection before it saw the request. */
 type Exchange =

@@ -2,8 +2,7 @@
 // https://kubernetes.io/docs/reference/using-api/api-concepts/#efficient-detection-of-changes
 import { isAborted, pause } from '../../base/abort.ts';
 import type { KubeError } from '../../base/kube-error.ts';
-import { isNewerResourceVersion } from '../../base/resource-version.ts';
-import type { WatchSink } from '../../base/watch-sink.ts';
+import { isNewerResourceVersion, type WatchSink } from '../../base/watch-sink.ts';
 import { kubeErrorOf, noAnswer } from '../http/answers.ts';
 import type { KubeClient } from '../http/client.ts';
 import { Backoff } from '../../base/backoff.ts';

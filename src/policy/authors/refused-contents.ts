@@ -2,7 +2,7 @@
 import { type KubeObject, nameOf } from '../../base/metadata.ts';
 import type { CompiledContent } from '../compile/compile-contents.ts';
 import type { CompiledPolicy, CompiledShare } from '../compile/compile-policy.ts';
-import type { CompiledRule } from '../compile/compile-rules.ts';
+import type { CompiledRule } from '../../rules/rules.ts';
 import {
   isSameObjectType,
   roleBindingType,

@@ -38,7 +38,7 @@ import {
 } from './content-template.ts';
 import { isDeepStrictEqual } from 'node:util';
 import type { MetadataKey } from '../../cel/expression.ts';
-import type { CompiledRule } from './compile-rules.ts';
+import type { CompiledRule } from '../../rules/rules.ts';
 
 /** Fields for a ServiceAccount of another owner. */
 interface AccountFields {

@@ -17,7 +17,7 @@ import {
 } from '../terms/match.ts';
 import { providerId, shortName, type ProviderId } from '../terms/provider-id.ts';
 import { compileContents, type CompiledContent, contentsRules } from './compile-contents.ts';
-import { compileRules, type CompiledRule } from './compile-rules.ts';
+import { compileRules, type CompiledRule } from '../../rules/rules.ts';
 import type { SecretShare } from '../../api/secret-share/secret-share.ts';
 
 export interface CompiledPolicy {

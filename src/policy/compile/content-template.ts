@@ -15,10 +15,14 @@ import { clipped, quoted } from '../../base/text.ts';
 import type { RuleBudget } from '../../rules/rule.ts';
 import type { ExpressionScope, MetadataKey } from '../../cel/expression.ts';
 import { compileTemplate, goTemplateProblem, type Template } from '../../cel/template.ts';
-import { isReservedSubject } from '../../api/namespace-policy/contents.ts';
-import { isLabelValue, isNamespaceName, isSubdomain } from '../../schema/kubernetes-names.ts';
+import {
+  isLabelValue,
+  isNamespaceName,
+  isReservedSubject,
+  isSubdomain,
+  reservedPrefix,
+} from '../../schema/kubernetes-names.ts';
 import type { RoleBindingContent } from '../../api/namespace-policy/namespace-policy.ts';
-import { reservedPrefix } from '../../schema/names.ts';
 
 /** A text that cannot be rendered, or that Kubernetes would refuse. */
 export interface TextProblem {

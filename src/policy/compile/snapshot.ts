@@ -15,7 +15,7 @@ import { type CompiledMatch, isExcepted } from '../terms/match.ts';
 import type { Review } from '../terms/review.ts';
 import { helmReleaseType } from '../../rules/secret-types.ts';
 import { secretType } from '../../rules/secret-values.ts';
-import type { CompiledRule } from './compile-rules.ts';
+import type { CompiledRule } from '../../rules/rules.ts';
 
 export interface ClusterSnapshot {
   readonly policies: PolicySet;

@@ -14,7 +14,7 @@ import { judge, withoutConsequences } from './judge.ts';
 import { matchNamespace, type MatchError } from '../terms/match.ts';
 import { type Review, causesFirst, type JudgedViolation, type Violation } from '../terms/review.ts';
 import type { ReviewedResource } from '../../rules/rule.ts';
-import type { CompiledRule } from '../compile/compile-rules.ts';
+import type { CompiledRule } from '../../rules/rules.ts';
 
 /** The result for one policy and one existing Namespace. */
 export interface Audit {

@@ -3,7 +3,7 @@ import type { ValidationAction } from '../../api/namespace-policy/namespace-poli
 import type { CompiledPolicy } from '../compile/compile-policy.ts';
 import { isExcepted, type MatchResult } from '../terms/match.ts';
 import type { RuleViolation, StateRule, StepContext } from '../../rules/rule.ts';
-import type { CompiledRule } from '../compile/compile-rules.ts';
+import type { CompiledRule } from '../../rules/rules.ts';
 import type { Budget } from '../terms/budget.ts';
 import type { RuleOutcome, Trace, Review, JudgedViolation, Decision, Right } from '../terms/review.ts';
 import { listed } from '../../base/text.ts';

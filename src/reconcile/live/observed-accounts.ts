@@ -1,7 +1,6 @@
 // Keeps the live ServiceAccounts to which policies may add fields, as small as planning allows.
 import type { KubeObject } from '../../base/metadata.ts';
-import { isNewerResourceVersion } from '../../base/resource-version.ts';
-import type { WatchSink } from '../../base/watch-sink.ts';
+import { isNewerResourceVersion, type WatchSink } from '../../base/watch-sink.ts';
 import { hasFieldsOf, observeAccount, type ObservedAccount } from '../../policy/plan/account.ts';
 import type { ObjectKey, ProviderId } from '../../policy/terms/provider-id.ts';
 

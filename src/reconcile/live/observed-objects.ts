@@ -1,7 +1,7 @@
 // Keeps the live objects of the kinds that we provide, from watches and from the answers to our own writes.
 import type { KubeObject } from '../../base/metadata.ts';
 import { Listeners, type ListenerOptions } from '../../base/listeners.ts';
-import type { WatchSink } from '../../base/watch-sink.ts';
+import { type WatchSink, isNewerResourceVersion } from '../../base/watch-sink.ts';
 import {
   type ObjectKey,
   type ObjectType,
@@ -11,7 +11,6 @@ import {
   secretObjectType,
 } from '../../policy/terms/provider-id.ts';
 import { observeObject, observeSecretMetadata, type Observed } from '../../policy/plan/observed.ts';
-import { isNewerResourceVersion } from '../../base/resource-version.ts';
 
 // Indexes live objects by namespace and key, our own objects, and their number per provider and namespace.
 

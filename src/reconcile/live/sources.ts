@@ -2,12 +2,11 @@
 import type { Install } from '../../policy/terms/install.ts';
 import type { KubeObject } from '../../base/metadata.ts';
 import { uncopiedTypes } from '../../api/secret-share/secret-share.ts';
-import type { WatchSink } from '../../base/watch-sink.ts';
+import { type WatchSink, isNewerResourceVersion } from '../../base/watch-sink.ts';
 import type { CompiledShare } from '../../policy/compile/compile-policy.ts';
 import { copyOf, unavailable, type CopyState } from '../../policy/plan/copy.ts';
 import type { LiveCluster } from '../../state/live-cluster.ts';
 import type { ObjectWriter } from '../../base/object-writer.ts';
-import { isNewerResourceVersion } from '../../base/resource-version.ts';
 
 export type SourceId = `${string}/${string}`;
 

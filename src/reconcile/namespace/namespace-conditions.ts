@@ -11,7 +11,7 @@ import {
 } from '../../base/condition.ts';
 import type { Clock } from '../../base/clock.ts';
 import { pause } from '../../base/abort.ts';
-import { isNewerResourceVersion } from '../../base/resource-version.ts';
+import { isNewerResourceVersion } from '../../base/watch-sink.ts';
 import type { LiveCluster, NamespaceChange } from '../../state/live-cluster.ts';
 import { changesOnlyReadiness, wasRestored } from '../dispatcher.ts';
 import type { ObjectWriter } from '../../base/object-writer.ts';

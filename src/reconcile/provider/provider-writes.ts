@@ -12,7 +12,7 @@ import {
 import { statusPatch, type StatusFacts } from '../../policy/status/provider-status.ts';
 import type { ObjectWriter } from '../../base/object-writer.ts';
 import type { ReconcileObserver } from '../ports.ts';
-import { isNewerResourceVersion } from '../../base/resource-version.ts';
+import { isNewerResourceVersion } from '../../base/watch-sink.ts';
 import type { LiveCluster } from '../../state/live-cluster.ts';
 import { wasRestored } from '../dispatcher.ts';
 import type { ProviderDefinition } from '../../policy/compile/load-provider.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isNewerResourceVersion } from '../../../src/base/resource-version.ts';
+import { isNewerResourceVersion } from '../../../src/base/watch-sink.ts';
 
 test.each([
   ['2', '1', true],

@@ -1,6 +1,6 @@
 // Several callers ask for the same key at the same time, and some of them abort.
 import { expect, test } from 'vitest';
-import { SingleFlight } from '../../../src/base/single-flight.ts';
+import { SingleFlight } from '../../../src/base/abort.ts';
 import { rejectionOf } from '../kube/stub-api-server.ts';
 
 test('all callers at the same time get one answer, and a later caller gets a new one', async () => {

@@ -4,7 +4,7 @@ import type { ClusterConnection } from '../../../src/app/cluster-connection.ts';
 import { KubeError } from '../../../src/base/kube-error.ts';
 import { readCluster } from '../../../src/cli/input/cluster-input.ts';
 import type { Need } from '../../../src/inspect/input/cluster-state.ts';
-import { guessedPlural } from '../../../src/base/plural.ts';
+import { guessedPlural } from '../../../src/base/text.ts';
 import type { KubeRequest } from '../../../src/kube/http/client.ts';
 
 const secretType = { apiVersion: 'v1', kind: 'Secret' };

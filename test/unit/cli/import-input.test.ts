@@ -5,7 +5,7 @@ import { KubeError } from '../../../src/base/kube-error.ts';
 import { readForImport, withSecrets } from '../../../src/cli/input/import-input.ts';
 import { noProgress } from '../../../src/cli/output/progress.ts';
 import { importerOf } from '../../../src/importers/importers.ts';
-import { guessedPlural } from '../../../src/base/plural.ts';
+import { guessedPlural } from '../../../src/base/text.ts';
 import type { KubeRequest } from '../../../src/kube/http/client.ts';
 
 const notFound = new KubeError({ code: 404, reason: 'NotFound', retryable: false });

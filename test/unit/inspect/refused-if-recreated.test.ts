@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { findInstall } from '../../../src/cli/input/find-install.ts';
 import { kubeObjectsOf, stateOfFiles } from '../../../src/inspect/input/file-state.ts';
 import { planCluster } from '../../../src/inspect/plan/plan-cluster.ts';
-import { readObjects } from '../../../src/state/yaml-objects.ts';
+import { readObjects } from '../../../src/state/yaml-files.ts';
 
 const objectsOf = (text: string) => kubeObjectsOf(readObjects({ file: 'f', text }).objects).objects;
 const policyWith = (spec: string) =>

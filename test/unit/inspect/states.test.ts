@@ -6,7 +6,7 @@ import { kubeObjectsOf, stateOfFiles } from '../../../src/inspect/input/file-sta
 import { applied, loadState, namespaceType } from '../../../src/inspect/input/loaded-state.ts';
 import { findInstall, keepsReports } from '../../../src/cli/input/find-install.ts';
 import type { KubeObject } from '../../../src/base/metadata.ts';
-import { readObjects } from '../../../src/state/yaml-objects.ts';
+import { readObjects } from '../../../src/state/yaml-files.ts';
 
 const install: Install = findInstall([], {});
 const files = (text: string) => kubeObjectsOf(readObjects({ file: 'f', text }).objects);

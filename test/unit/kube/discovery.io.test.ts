@@ -1,7 +1,7 @@
 // Finds kinds by discovery, with as few requests as possible.
 import type { ServerResponse } from 'node:http';
 import { expect, test } from 'vitest';
-import { guessedPlural } from '../../../src/base/plural.ts';
+import { guessedPlural } from '../../../src/base/text.ts';
 import { createDiscovery, type Discovery } from '../../../src/kube/object-writer.ts';
 import { clientOf, rejectionOf, sendJson, startStub, statusOf } from './stub-api-server.ts';
 import type { Answering, StubServer } from './stub-api-server.ts';

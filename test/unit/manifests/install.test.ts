@@ -4,7 +4,7 @@ import { readCommand } from '../../../src/cli/commands.ts';
 import { runSettings } from '../../../src/cli/commands/run.ts';
 import { flagName } from '../../../src/cli/flags/settings.ts';
 import { objectTypeOf, type ObjectType } from '../../../src/policy/terms/provider-id.ts';
-import { guessedPlural } from '../../../src/base/plural.ts';
+import { guessedPlural } from '../../../src/base/text.ts';
 import { intentAdapters } from '../../../src/policy/intents/adapters.ts';
 import { providerLabels } from '../../../src/schema/names.ts';
 import { manifestObjects } from '../../support/manifest-files.ts';

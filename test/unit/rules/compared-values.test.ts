@@ -1,9 +1,8 @@
 // Each rule of the list shows the values that it compared. A rule without a row here does not compile.
 import { expect, test } from 'vitest';
 import type { JsonObject } from '../../../src/base/json.ts';
-import { compileRules } from '../../../src/policy/compile/compile-rules.ts';
+import { compileRules, rules } from '../../../src/rules/rules.ts';
 import type { Operation } from '../../../src/rules/rule.ts';
-import { rules } from '../../../src/rules/rules.ts';
 
 type Row = readonly [value: unknown, operation?: Operation];
 

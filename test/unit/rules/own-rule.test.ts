@@ -4,9 +4,8 @@ import { explainedPolicy, type PolicyDefinition } from '../../../src/inspect/exp
 import type { LookedAt } from '../../../src/inspect/explain/looked-at.ts';
 import { Coverage } from '../../../src/inspect/suites/run-suites.ts';
 import { examplesOf } from '../../../src/inspect/suites/first-suite.ts';
-import { compileRules } from '../../../src/policy/compile/compile-rules.ts';
+import { compileRules, blockFields, rules, type ListedRule } from '../../../src/rules/rules.ts';
 import { everyOperation, ruleForm, type Rule, type RuleForm } from '../../../src/rules/rule.ts';
-import { blockFields, rules, type ListedRule } from '../../../src/rules/rules.ts';
 import { object, text } from '../../../src/schema/build.ts';
 import { toOpenApi } from '../../../src/schema/openapi.ts';
 import type { TextSchema } from '../../../src/schema/schema.ts';

@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { renderFileProblem } from '../../../src/state/located.ts';
+import { renderFileProblem } from '../../../src/state/yaml-files.ts';
 import { loadNamespaceFiles } from '../../../src/state/file-cluster.ts';
 
 let folder = '';

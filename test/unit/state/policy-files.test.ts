@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import { ruleIds } from '../../../src/rules/rules.ts';
-import { renderFileProblem, UnreadablePathError } from '../../../src/state/located.ts';
+import { renderFileProblem, UnreadablePathError } from '../../../src/state/yaml-files.ts';
 import { loadPolicyFiles } from '../../../src/state/file-cluster.ts';
 
 const fixtures = 'test/fixtures/policies';
