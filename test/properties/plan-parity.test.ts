@@ -56,3 +56,25 @@ test('a plan lists exactly the writes that the reconciler then makes', async () 
     { numRuns: propertyRuns(400) },
   );
 });
+
+test('a plan lists objects that a policy takes over from another one without a change of their content', async () => {
+  const match = { namespaceSelector: { matchLabels: { a: 'yes' } } };
+  const quota = {
+    apiVersion: 'v1',
+    kind: 'ResourceQuota',
+    metadata: { name: 'team' },
+    spec: { hard: { pods: '6' } },
+  };
+  const contents = { resources: [quota] };
+  const h = await begun();
+  h.policy('p1', { match, contents });
+  await h.settle();
+  await h.stop();
+  const applied = [
+    file('NamespacePolicy')(['p1', { match }]),
+    file('NamespacePolicy')(['p2', { match, contents }]),
+  ];
+  const { planned, written } = await parity(h, applied, ['v1/ResourceQuota']);
+  expect(planned).toEqual(written);
+  expect(planned).toEqual(['n1', 'n2', 'n3'].map((name) => `update ResourceQuota ${name}/team`));
+});

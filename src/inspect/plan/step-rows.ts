@@ -31,7 +31,9 @@ export function stepRow(step: DoneStep, state: ClusterState): PlanChange | undef
   if (live === undefined) return { action: 'create', ...about, certain: true };
   const stored = storedForm(live, state);
   const set = stored === undefined ? undefined : fieldsOfReeve(stored);
-  if (step.kind === 'check' && set !== undefined && holdsAll(set, contentOf(object))) return undefined;
+  const isOfClaim = live.owner === claim.provider;
+  if (step.kind === 'check' && isOfClaim && set !== undefined && holdsAll(set, contentOf(object)))
+    return undefined;
   const diff = stored === undefined ? [] : changedFields(comparedPart(stored, step), object);
   if (step.kind === 'replace')
     return { action: 're-create', ...about, certain: true, message: whyReplaced(step), diff };
