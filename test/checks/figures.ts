@@ -4,7 +4,7 @@ import { posix } from 'node:path';
 import { filesUnder, type SourceFile } from './source-files.ts';
 
 /** Limits may fall and must not rise. docs/architecture.md holds those of the journeys. */
-const limits = { files: 470, lines: 72_500, exports: 2280, testLines: 107_600 };
+const limits = { files: 458, lines: 72_300, exports: 2270, testLines: 107_600 };
 
 export interface Figures {
   readonly files: number;

@@ -166,7 +166,6 @@ test('without a collector no code of tracing is loaded, and the metric does not 
   expect(off).toContain('src/app/tracing.ts');
   const added = [...on].filter((file) => !off.has(file) && !file.startsWith('src/base/'));
   expect(added.sort()).toEqual([
-    'src/app/shipped-files.ts',
     'src/app/started-tracing.ts',
     'src/observe/trace-exporter.ts',
     'src/observe/tracer.ts',
