@@ -18,6 +18,7 @@ import {
   oldFieldsManager,
 } from '../../schema/names.ts';
 import {
+  namespaceOfProvider,
   objectKey,
   parseProviderId,
   serviceAccountType,
@@ -25,7 +26,13 @@ import {
   type ProviderId,
 } from '../terms/provider-id.ts';
 
-export interface ObservedAccount {
+interface AccountValues {
+  /** Names of Secrets. */
+  readonly pullSecrets: readonly string[];
+  readonly automount: boolean | undefined;
+}
+
+export interface ObservedAccount extends AccountValues {
   readonly key: ObjectKey;
   readonly namespace: string;
   readonly name: string;
@@ -34,9 +41,6 @@ export interface ObservedAccount {
   readonly isTerminating: boolean;
   /** True if a policy provides the account as a whole. */
   readonly isManaged: boolean;
-  /** Names of Secrets. */
-  readonly pullSecrets: readonly string[];
-  readonly automount: boolean | undefined;
   /** The field managers of Reeve that own a field. */
   readonly managers: readonly string[];
   /** What Reeve has added, and for which provider: see `markOf` and `oldMarkOf`. */
@@ -97,8 +101,8 @@ export function heldItems(provider: ProviderId, live: ObservedAccount): readonly
   return itemsOf(live).filter((item) => isMarked(live, provider, item));
 }
 
-function itemsOf({ pullSecrets }: ObservedAccount): readonly string[] {
-  return [...pullSecrets.map(pullSecretItem), automountItem];
+function itemsOf({ pullSecrets, automount }: AccountValues): readonly string[] {
+  return [...pullSecrets.map(pullSecretItem), ...(automount === undefined ? [] : [automountItem])];
 }
 
 /** Returns the providers that can have marks. Mostly those with claims explain all of them, so that the others need not be tried. */
@@ -131,21 +135,29 @@ export function annotationOf(marks: ReadonlySet<string>): string {
 }
 
 /**
- * Returns the marks in the annotation. Any user who may change the ServiceAccount can write the annotation, and a copied manifest
- * has that of another ServiceAccount. So a mark counts only if the manager of Reeve owns the annotation and the field: the API
- * server takes both from it when another client changes them. https://kubernetes.io/docs/reference/using-api/server-side-apply/
+ * Returns the marks in the annotation. A copied manifest has the annotation of another ServiceAccount. So a mark counts only if the
+ * manager of Reeve owns the annotation and the field: the API server takes both from it when another client changes them.
+ * https://kubernetes.io/docs/reference/using-api/server-side-apply/
+ * A user can call himself by that name. So a mark must also be about a field that is there, and a binding of another namespace has none.
  */
-function marksOf(object: KubeObject, entries: readonly Entry[]): readonly string[] {
+function marksOf(
+  object: KubeObject,
+  items: ReadonlySet<string>,
+  entries: readonly Entry[],
+): readonly string[] {
   const entry = entries.find(({ annotation }) => annotation);
   const text = valueOf(annotationsOf(object), fieldsAnnotation);
   if (entry === undefined || text === undefined) return [];
-  return text.split('\n').flatMap((line) => {
+  return text.split('\n', maxItems).flatMap((line) => {
     const end = line.indexOf(separator);
     const provider = parseProviderId(line.slice(0, Math.max(end, 0)));
     if (provider === undefined) return [];
-    const items = line.slice(end + separator.length).split(', ');
-    return items
-      .filter((item) => (item === automountItem ? entry.automount : entry.list))
+    const tenant = namespaceOfProvider(provider);
+    if (tenant !== undefined && tenant !== object.metadata.namespace) return [];
+    return line
+      .slice(end + separator.length)
+      .split(', ', maxItems)
+      .filter((item) => items.has(item) && (item === automountItem ? entry.automount : entry.list))
       .map((item) => markOf(provider, item));
   });
 }
@@ -175,7 +187,13 @@ export function observeAccount(object: KubeObject, known?: ObservedAccount): Obs
   const [ours, others] = [true, false].map((isOurs) => entries.filter((each) => each.isOurs === isOurs));
   const managers = (ours ?? []).map(({ manager }) => manager);
   const automount = object['automountServiceAccountToken'];
+  const values: AccountValues = {
+    pullSecrets: namesIn(object['imagePullSecrets']),
+    automount: typeof automount === 'boolean' ? automount : undefined,
+  };
+  const items = new Set(itemsOf(values));
   return {
+    ...values,
     key: objectKey(serviceAccountType, name),
     namespace,
     name,
@@ -183,10 +201,8 @@ export function observeAccount(object: KubeObject, known?: ObservedAccount): Obs
     resourceVersion: typeof resourceVersion === 'string' ? resourceVersion : '',
     isTerminating: isTerminating(object),
     isManaged: valueOf(labelsOf(object), managedByLabel) === managedByReeve,
-    pullSecrets: namesIn(object['imagePullSecrets']),
-    automount: typeof automount === 'boolean' ? automount : undefined,
     managers,
-    ...recordOf(object, ours ?? [], known?.uid === uid ? known : undefined),
+    ...recordOf(object, items, ours ?? [], known?.uid === uid ? known : undefined),
     owned: ownedBy(ours),
     shared: ownedBy(others),
     kept: ownedBy(entries.filter(({ manager }) => manager === keptFieldManager)),
@@ -196,9 +212,20 @@ export function observeAccount(object: KubeObject, known?: ObservedAccount): Obs
 
 type FieldsRecord = Pick<ObservedAccount, 'marks' | 'hasOldMarks' | 'isRecorded'>;
 
-function recordOf(object: KubeObject, ours: readonly Entry[], known: FieldsRecord | undefined): FieldsRecord {
+/** Reeve never writes more marks than `maxItems`. More are those of a user who calls himself Reeve. */
+function recordOf(
+  object: KubeObject,
+  items: ReadonlySet<string>,
+  ours: readonly Entry[],
+  known: FieldsRecord | undefined,
+): FieldsRecord {
   const old = ours.flatMap(oldMarksIn);
-  const marks = new Set([...marksOf(object, ours), ...old, ...(known?.marks ?? [])]);
+  const remembered = [...(known?.marks ?? [])].filter((mark) => {
+    const end = mark.indexOf(separator);
+    return end === -1 || items.has(mark.slice(end + separator.length));
+  });
+  const all = [...marksOf(object, items, ours), ...old, ...remembered];
+  const marks = new Set(all.slice(0, 2 * maxItems));
   const isOfReeve = ours.some(({ annotation }) => annotation);
   return {
     marks,

@@ -3,6 +3,7 @@ import type { KubeObject } from '../../base/metadata.ts';
 import { isNewerResourceVersion, type WatchSink } from '../../base/watch-sink.ts';
 import { hasFieldsOf, observeAccount, type ObservedAccount } from '../../policy/plan/account.ts';
 import type { ObjectKey, ProviderId } from '../../policy/terms/provider-id.ts';
+import { keptFieldManager } from '../../schema/names.ts';
 
 export interface AccountChange {
   readonly namespace: string;
@@ -53,21 +54,27 @@ export class ObservedAccounts {
     return this.#byNamespace.get(namespace)?.get(key);
   }
 
+  /** Also those that lost their marks and that a manager of Reeve still owns a field of, so that it can be left to others. */
   markedIn(namespace: string): readonly ObservedAccount[] {
-    return [...(this.#byNamespace.get(namespace)?.values() ?? [])].filter(({ marks }) => marks.size > 0);
+    const all = [...(this.#byNamespace.get(namespace)?.values() ?? [])];
+    return all.filter(({ marks, managers }) => marks.size + managers.length > 0);
   }
 
-  /** Returns whether an account in such a namespace has fields that Reeve added for the provider. */
+  /** Returns whether an account in such a namespace has fields that Reeve added for the provider, and is not being deleted. */
   holdsFieldsOf(provider: ProviderId, isOfInterest: (namespace: string) => boolean): boolean {
     return this.#marked
       .values()
-      .some((account) => hasFieldsOf(provider, account) && isOfInterest(account.namespace));
+      .some(
+        (account) =>
+          !account.isTerminating && hasFieldsOf(provider, account) && isOfInterest(account.namespace),
+      );
   }
 
-  /** Takes the answer to our own write, whose marks are complete. */
-  wrote(object: KubeObject): ObservedAccount {
-    const account = observeAccount(object);
-    const known = this.get(account.namespace, account.key);
+  /** Takes the answer to our own write. Its marks are complete, unless it only kept fields for the manager of the next write. */
+  wrote(object: KubeObject, manager: string): ObservedAccount {
+    const { namespace, key } = observeAccount(object);
+    const known = this.get(namespace, key);
+    const account = observeAccount(object, manager === keptFieldManager ? known : undefined);
     if (known !== undefined && !isNewerResourceVersion(known.resourceVersion, account.resourceVersion))
       this.#put(account, known, 'own');
     return account;

@@ -147,11 +147,11 @@ export class ObjectWrites {
   /** The preconditions limit each apply to the account that was planned for, and keep an apply from creating it. */
   async setFields(
     step: AccountStep,
-    wrote: (object: KubeObject) => ObservedAccount,
+    wrote: (object: KubeObject, manager: string) => ObservedAccount,
     signal: AbortSignal,
   ): Promise<void> {
     const apply = async (object: KubeObject, manager: string): Promise<ObservedAccount> =>
-      wrote(await this.#writer.apply(object, { force: true, manager, signal }));
+      wrote(await this.#writer.apply(object, { force: true, manager, signal }), manager);
     await applyFields(step, apply);
   }
 

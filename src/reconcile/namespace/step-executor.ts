@@ -157,7 +157,7 @@ export class StepExecutor {
   async #setFields(step: AccountStep, signal: AbortSignal): Promise<StepResult> {
     const { accounts, announcer, observer } = this.#options;
     const { live, claims, leaving } = step;
-    await this.#writes.setFields(step, (object) => accounts.wrote(object), signal);
+    await this.#writes.setFields(step, (object, manager) => accounts.wrote(object, manager), signal);
     const object = eventSubject({ type: serviceAccountType, ...live }, live.uid);
     for (const { provider } of claims) {
       observer.wrote('update', placeOf(step, provider));
@@ -260,11 +260,9 @@ function retrying({ minDelayMs, isUnanswered }: WriteError & { kind: 'transient'
 }
 
 function idOf(step: WriteStep | AccountStep): string {
-  const { namespace, key } =
-    step.kind === 'fields'
-      ? step.live
-      : { namespace: step.object.metadata.namespace ?? '', key: step.claim.key };
-  return `${namespace}/${key}`;
+  // The whole object and fields of it are written by different steps, which must not count as writes of the same.
+  if (step.kind === 'fields') return `${step.live.namespace}/${step.live.key} fields`;
+  return `${step.object.metadata.namespace ?? ''}/${step.claim.key}`;
 }
 
 // Limits the rate at which the same content is written to an object that another client keeps changing back.

@@ -46,7 +46,8 @@ export async function hasUnseenObjects(
   if (!providesFields(cluster.provider(id)?.definition)) return false;
   return await someOf(
     auditReader.listExisting('serviceaccounts', undefined, signal),
-    async (account) => hasFieldsOf(id, observeAccount(account)) && (await isInManaged(account)),
+    async (account) =>
+      !isTerminating(account) && hasFieldsOf(id, observeAccount(account)) && (await isInManaged(account)),
   );
 }
 

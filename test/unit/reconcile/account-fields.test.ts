@@ -1,6 +1,8 @@
 // Fields that policies add to ServiceAccounts: what Reeve writes, reports and retries.
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { KubeError } from '../../../src/base/kube-error.ts';
+import { anyInstall } from '../../../src/policy/terms/install.ts';
+import { LiveCluster } from '../../../src/state/live-cluster.ts';
 import { Harness } from '../../support/reconcile-harness.ts';
 
 const account = { apiVersion: 'v1', kind: 'ServiceAccount' };
@@ -176,4 +178,21 @@ test('a new leader takes back what no policy wants any more', async () => {
   h.start();
   await h.settle();
   expect(listIn('a')).toBeUndefined();
+});
+
+test('a policy that is known before the reconciler is made starts the watch of ServiceAccounts', async () => {
+  const cluster = new LiveCluster({ install: anyInstall });
+  h = new Harness({ cluster });
+  team('a');
+  h.policy('p', withFields(regcred));
+  cluster.policies.replaced(h.memory.list('NamespacePolicy'), '1');
+  cluster.namespaces.replaced(h.memory.list('Namespace'), '1');
+  for (const sink of [cluster.shares, cluster.intents, cluster.bindings, cluster.clusterBindings])
+    sink.replaced([], '1');
+  h.start();
+  let isNeeded = false;
+  const watch = h.reconciler.watches.find(({ type }) => type.kind === 'ServiceAccount');
+  void watch?.needed?.then(() => (isNeeded = true));
+  await h.settle();
+  expect(isNeeded).toBe(true);
 });
