@@ -81,6 +81,18 @@ describe('what policies do to namespaces that exist', () => {
     );
   });
 
+  test('a Namespace whose defaults cost too much is a problem that names the cost, as its write would be refused', async () => {
+    const dear = 'lists.range(220).all(x, lists.range(220).all(y, x + y >= 0))';
+    const conditions = ['c', 'd', 'e'].map((name) => `{ name: ${name}, expression: "${dear}" }`);
+    const defaults = '{ defaults: { labels: { env: dev } } }';
+    const files = policy('p', `${defaults}\n  match: { matchConditions: [${conditions.join()}] }`);
+    const { code, stdout } = await check(['-f', '-'], files + namespace('a'));
+    expect(stdout).toContain(
+      'problem: Namespace a: Namespace a is refused: evaluating the policies costs more than the 2,500,000 units of one request',
+    );
+    expect(code).toBe(1);
+  });
+
   test('a quota below the number of namespaces is a warning', async () => {
     const files = policy('p', '{ required: { labels: { team: {} } }, quota: { label: team, max: 1 } }');
     const { code, stdout } = await check(['-f', '-'], files + namespace('a') + namespace('b'));

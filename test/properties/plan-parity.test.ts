@@ -74,7 +74,10 @@ test('a plan lists objects that a policy takes over from another one without a c
     file('NamespacePolicy')(['p1', { match }]),
     file('NamespacePolicy')(['p2', { match, contents }]),
   ];
-  const { planned, written } = await parity(h, applied, ['v1/ResourceQuota']);
+  const { plan, planned, written } = await parity(h, applied, ['v1/ResourceQuota']);
   expect(planned).toEqual(written);
+  expect(plan.namespaces.flatMap(({ changes }) => changes)).toSatisfy(
+    (all: readonly { certain: boolean }[]) => all.every(({ certain }) => certain),
+  );
   expect(planned).toEqual(['n1', 'n2', 'n3'].map((name) => `update ResourceQuota ${name}/team`));
 });

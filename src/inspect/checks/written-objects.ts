@@ -122,7 +122,10 @@ async function findingsOf(
       found('problem', each.field.replace(/^request\.object\.?/, ''), each.message),
     );
   const denials = verdicts.flatMap((each) => each.denials);
-  if (refusal !== undefined && denials.length === 0) return [found('problem', '', refusal.message)];
+  // The violations that were found before the budget ended are not all.
+  const isPartly = verdicts.some(({ overBudget }) => overBudget);
+  if (refusal !== undefined && (isPartly || denials.length === 0))
+    return [found('problem', '', refusal.message)];
   const isKnown = ({ rule }: Violation): boolean => !(base.isCluster ? aboutUsers : unknownInFiles).has(rule);
   const foundAll = (severity: CheckFinding['severity'], violations: readonly Violation[]) =>
     violations.filter(isKnown).map((each) => found(severity, each.path, violationLine(each)));

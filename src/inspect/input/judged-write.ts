@@ -56,7 +56,9 @@ export async function judgeWrite(request: JsonObject, setup: WriteSetup): Promis
   const first = await answerTo('mutate', request, setup, ports);
   const { refusal, patch, warnings } = first.answer;
   const ofFirst = first.answer.verdict === undefined ? [] : [first.answer.verdict];
-  if (refusal !== undefined && (setup.isOfFile !== true || first.review === undefined))
+  const goesOn =
+    setup.isOfFile === true && first.review !== undefined && first.answer.verdict?.overBudget !== true;
+  if (refusal !== undefined && !goesOn)
     return { answer: first.answer, warnings, object: undefined, verdicts: ofFirst };
   const sent = first.review?.object;
   const mutated = sent === undefined ? request : { ...request, object: patchedBy(sent, patch) };

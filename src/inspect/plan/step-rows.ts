@@ -31,14 +31,14 @@ export function stepRow(step: DoneStep, state: ClusterState): PlanChange | undef
   if (live === undefined) return { action: 'create', ...about, certain: true };
   const stored = storedForm(live, state);
   const set = stored === undefined ? undefined : fieldsOfReeve(stored);
-  const isOfClaim = live.owner === claim.provider;
-  if (step.kind === 'check' && isOfClaim && set !== undefined && holdsAll(set, contentOf(object)))
-    return undefined;
+  // Another owner is always written.
+  const isUnsure = step.kind === 'check' && live.owner === claim.provider;
+  if (isUnsure && set !== undefined && holdsAll(set, contentOf(object))) return undefined;
   const diff = stored === undefined ? [] : changedFields(comparedPart(stored, step), object);
   if (step.kind === 'replace')
     return { action: 're-create', ...about, certain: true, message: whyReplaced(step), diff };
   // Without managers only the API server knows whether it has stored the same value in another form.
-  return { action: 'update', ...about, certain: step.kind !== 'check', diff };
+  return { action: 'update', ...about, certain: !isUnsure, diff };
 }
 
 function removalRow({ kind, owner, live, isExpired, ...step }: Removal): PlanChange {
