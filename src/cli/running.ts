@@ -57,7 +57,7 @@ export async function runUntilStopped(
     starting.abort();
   });
   const log = await createLog(options.logLevel, io.logOutput);
-  if (starting.signal.aborted) return exitCodes.done;
+  if (starting.signal.aborted) return hurry.signal.aborted ? exitCodes.no : exitCodes.done;
   // A start that hangs and ignores its signal cannot be stopped gracefully.
   const beginning = started(start(log, starting.signal), starting.signal, io);
   const running = await Promise.race([beginning, aborted(hurry.signal)]);
