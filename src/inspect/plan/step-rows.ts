@@ -16,7 +16,7 @@ import type { DoneStep } from '../../policy/plan/plan.ts';
 import type { ClusterState } from '../input/cluster-state.ts';
 import type { PlanChange, PlanDifference } from '../output-schemas/plan-output.ts';
 import { isDeepStrictEqual } from 'node:util';
-import { appliedAnnotation, fieldManager } from '../../schema/names.ts';
+import { appliedAnnotation, fieldManager, fieldsAnnotation } from '../../schema/names.ts';
 import { renderPath, type Path } from '../../base/problem.ts';
 import { clipped } from '../../base/text.ts';
 
@@ -68,14 +68,17 @@ function accountRow({ live, applies, claims, leaving }: AccountStep): PlanChange
   const [provider, ...others] = new Set(owners);
   const taken = leaving.length === 0 ? [] : [`the fields of ${leaving.join(' and ')} are taken back`];
   const more = others.length === 0 ? [] : [`also for ${others.join(' and ')}`];
-  const message = [...taken, ...more].join('; ');
+  const diff = wanted === undefined ? [] : changedFields(before, { ...before, ...wanted });
+  const isMarked = wanted !== undefined && diff.length === 0;
+  const marked = isMarked ? [`the annotation ${fieldsAnnotation} says which policies added its fields`] : [];
+  const message = [...taken, ...more, ...marked].join('; ');
   return {
     action: 'update',
     object: plannedObject({ type: serviceAccountType, name: live.name }, live.namespace),
     ...(provider === undefined ? {} : { provider }),
     certain: true,
     ...(message === '' ? {} : { message }),
-    diff: wanted === undefined ? [] : changedFields(before, { ...before, ...wanted }),
+    diff,
   };
 }
 
