@@ -6,6 +6,7 @@ import { stringifyYaml } from '../../base/yaml.ts';
 import type { ProviderDefinition } from '../../policy/compile/load-provider.ts';
 import { matchNamespace } from '../../policy/terms/match.ts';
 import { kinds } from '../../api/kinds.ts';
+import { missingKeys } from '../../api/secret-share/secret-share.ts';
 import {
   kindOfProvider,
   roleBindingType,
@@ -52,7 +53,12 @@ export async function firstSuite(place: SuitePlace, options: FirstSuiteOptions):
   if (!bare.ok) return bare;
   const { providers } = bare.loaded;
   const examples = providers.flatMap((each) => examplesOf(each, providers));
-  const needed = examples.flatMap((each) => each.given);
+  const { state } = bare.loaded;
+  const sources = providers.flatMap((each) => (each.kind === 'SecretShare' ? [sourceOf(each)] : []));
+  const missing = sources.filter(
+    ({ metadata }) => state.find(secretObjectType, metadata.namespace, metadata.name) === undefined,
+  );
+  const needed = [...missing, ...examples.flatMap((each) => each.given)];
   const given = [...new Map(needed.map((each) => [objectNameOf(each), each])).values()];
   const full = await load(given);
   if (!full.ok) return full;
@@ -165,6 +171,19 @@ function plainNamespace({ object: { spec } }: ProviderDefinition, index: number)
 
 function isMatched({ compiled }: ProviderDefinition, namespace: KubeObject): boolean {
   return matchNamespace(compiled.match, namespace).kind === 'yes';
+}
+
+/** Returns a Secret with all keys that copies of the share need. */
+function sourceOf({ compiled }: Extract<ProviderDefinition, { readonly kind: 'SecretShare' }>) {
+  const { source, copy } = compiled;
+  const keys = copy.keys?.map(({ from }) => from) ?? missingKeys(copy.type, [])?.split(/ and | or /);
+  return {
+    ...secretObjectType,
+    metadata: { name: source.name, namespace: source.namespace },
+    type: copy.type || 'Opaque',
+    // JSON also satisfies rules on pull secrets.
+    stringData: Object.fromEntries((keys ?? ['example']).map((key) => [key, '{}'])),
+  };
 }
 
 type ExampleRule = RuleExamples & Pick<ListedRule, 'id' | 'judges'>;
