@@ -152,9 +152,7 @@ export function renderReview(summary: RequestSummary, answer: Answer): string {
       allowed: refusal === undefined,
       ...(refusal === undefined ? {} : { status: statusOf(refusal, summary) }),
       // The API server treats patch without patchType, or the reverse, as a failed call.
-      ...(patch.length === 0 || refusal !== undefined
-        ? {}
-        : { patchType: 'JSONPatch', patch: base64(JSON.stringify(patch)) }),
+      ...(patch.length === 0 ? {} : { patchType: 'JSONPatch', patch: base64(JSON.stringify(patch)) }),
       ...(warnings.length === 0 ? {} : { warnings }),
       ...(Object.keys(answer.auditAnnotations).length === 0
         ? {}

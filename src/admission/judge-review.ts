@@ -165,7 +165,7 @@ function mutateReview(
     policies,
     overBudget,
   };
-  return { ...judged(verdict, review, overBudget ? costOf(circumstances.budget) : undefined), patch };
+  return judged(verdict, review, overBudget ? costOf(circumstances.budget) : undefined);
 }
 
 // The budget of one review in units of work, and the policies that use most of it.
