@@ -2,7 +2,12 @@
 import type { KubeObject } from '../../base/metadata.ts';
 import { isNewerResourceVersion, type WatchSink } from '../../base/watch-sink.ts';
 import { hasFieldsOf, observeAccount, type ObservedAccount } from '../../policy/plan/account.ts';
-import type { ObjectKey, ProviderId } from '../../policy/terms/provider-id.ts';
+import {
+  objectKey,
+  serviceAccountType,
+  type ObjectKey,
+  type ProviderId,
+} from '../../policy/terms/provider-id.ts';
 import { keptFieldManager } from '../../schema/names.ts';
 
 export interface AccountChange {
@@ -72,8 +77,7 @@ export class ObservedAccounts {
 
   /** Takes the answer to our own write. Its marks are complete, unless it only kept fields for the manager of the next write. */
   wrote(object: KubeObject, manager: string): ObservedAccount {
-    const { namespace, key } = observeAccount(object);
-    const known = this.get(namespace, key);
+    const known = this.#knownOf(object);
     const account = observeAccount(object, manager === keptFieldManager ? known : undefined);
     if (known !== undefined && !isNewerResourceVersion(known.resourceVersion, account.resourceVersion))
       this.#put(account, known, 'own');
@@ -91,10 +95,15 @@ export class ObservedAccounts {
   }
 
   #changed(object: KubeObject): void {
-    const { namespace, key, uid, resourceVersion } = observeAccount(object);
-    const known = this.get(namespace, key);
-    if (known?.uid === uid && !isNewerResourceVersion(resourceVersion, known.resourceVersion)) return;
-    this.#put(observeAccount(object, known), known, 'watch');
+    const known = this.#knownOf(object);
+    const account = observeAccount(object, known);
+    if (known?.uid === account.uid && !isNewerResourceVersion(account.resourceVersion, known.resourceVersion))
+      return;
+    this.#put(account, known, 'watch');
+  }
+
+  #knownOf({ metadata }: KubeObject): ObservedAccount | undefined {
+    return this.get(metadata.namespace ?? '', objectKey(serviceAccountType, metadata.name ?? ''));
   }
 
   #replaced(objects: readonly KubeObject[]): void {
@@ -102,8 +111,7 @@ export class ObservedAccounts {
     for (const accounts of this.#byNamespace.values())
       for (const account of accounts.values()) if (!listed.has(account.uid)) this.deleted(account, 'watch');
     for (const object of objects) {
-      const { namespace, key } = observeAccount(object);
-      const known = this.get(namespace, key);
+      const known = this.#knownOf(object);
       this.#put(observeAccount(object, known), known, 'watch');
     }
     if (this.#isSynced) return;
