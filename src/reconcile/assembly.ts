@@ -23,7 +23,7 @@ import { ReportKeeper, type NamespaceReports } from './reports/report-keeper.ts'
 import { ProviderBlockers, type ProviderBlockersOptions, SelfCheck } from './provider/provider-blockers.ts';
 import { HeldObjects, ProviderWorker } from './provider/provider-worker.ts';
 import { WorkQueue, type QueueOptions } from './queue/queue.ts';
-import { providesFields } from '../policy/compile/load-provider.ts';
+import { providesFields, type ProviderDefinition } from '../policy/compile/load-provider.ts';
 import { UndesiredObjects, DesiredCache } from './fuse/undesired-objects.ts';
 import { ObservedAccounts } from './live/observed-accounts.ts';
 import { ObservedObjects } from './live/observed-objects.ts';
@@ -253,11 +253,12 @@ export function assemblePlanning(options: PlanningOptions) {
   // Observed state: live objects and sources. Policies, shares and Namespaces come with `cluster`.
   const objects = new ObservedObjects();
   const accounts = new ObservedAccounts();
-  cluster.subscribe({
-    affecting: ({ after }) => {
-      if (providesFields(after?.definition)) accounts.need();
-    },
-  });
+  const needAccounts = (definition: ProviderDefinition | undefined): void => {
+    if (providesFields(definition)) accounts.need();
+  };
+  // The watches of policies can be ahead.
+  for (const { definition } of cluster.providers()) needAccounts(definition);
+  cluster.subscribe({ affecting: ({ after }) => needAccounts(after?.definition) });
   const sources = new Sources({ install, writer, cluster });
   const watches = wantedWatches(install, objects, sources);
   // Derived state: desired objects, undesired objects, and the verdict of the deletion fuse.

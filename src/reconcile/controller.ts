@@ -125,8 +125,7 @@ class Controller implements Reconciler {
   /** A policy can lose its last field of ServiceAccounts while no leader runs. Then only the accounts know of it. */
   async #findFields(signal: AbortSignal): Promise<void> {
     const { accounts } = this.#parts;
-    if ([...this.#options.cluster.providers()].some(({ definition }) => providesFields(definition)))
-      return accounts.need();
+    if ([...this.#options.cluster.providers()].some(({ definition }) => providesFields(definition))) return;
     try {
       for await (const each of this.#options.auditReader.listExisting('serviceaccounts', undefined, signal)) {
         if (isAborted(signal)) return;
