@@ -222,8 +222,8 @@ export class Fuse {
   /** Returns undefined while nothing of the provider is to be deleted, and its status remembers no deletion. */
   #gateIfAny(state: ProviderState): DeletionGate | undefined {
     const isKnown = this.#gates.get(state.id)?.uid === state.uid;
-    const isNeeded = state.deletions !== noDeletions || this.#options.undesired.known(state.id).length > 0;
-    return isKnown || isNeeded ? this.#gateOf(state) : undefined;
+    if (isKnown || state.deletions !== noDeletions) return this.#gateOf(state);
+    return this.#options.undesired.known(state.id).length > 0 ? this.#gateOf(state) : undefined;
   }
 
   #gateOf({ id, uid }: ProviderState): DeletionGate {
