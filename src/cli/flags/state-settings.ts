@@ -36,10 +36,9 @@ export const connectionSettings = {
 
 export const clusterSettings = {
   ...connectionSettings,
-  cluster: {
-    ...switchSetting('With -f: use the cluster that kubectl would use as the state beside the files.'),
-    hasVariable: false,
-  },
+  cluster: withoutVariable(
+    switchSetting('With -f: use the cluster that kubectl would use as the state beside the files.'),
+  ),
 } satisfies Settings;
 
 /** `--state`: files with the state, in place of a cluster. */

@@ -45,7 +45,7 @@ function watched(options: { readonly intentsRemoved?: () => void } = {}) {
   });
   const changes: string[] = [];
   cluster.subscribe({
-    provider: ({ id, affectsNamespaces }) => changes.push(`${id} ${affectsNamespaces ? 'anew' : 'same'}`),
+    provider: ({ id, affectsNamespaces }) => changes.push(`${id} ${affectsNamespaces ? 'affected' : 'same'}`),
   });
   return {
     cluster,
@@ -69,7 +69,7 @@ test('a binding gets its objects when an intent that it names appears, changes a
   news();
   expect(provided()).toEqual({ 'SecurityIntentBinding/shop/one': [], 'SecurityIntentBinding/shop/two': [] });
   cluster.intents.replaced([intent('a', dns), intent('c', dns)], '1');
-  expect(news()).toEqual(['SecurityIntentBinding/shop/one anew']);
+  expect(news()).toEqual(['SecurityIntentBinding/shop/one affected']);
   expect(provided()).toMatchObject({ 'SecurityIntentBinding/shop/one': ['a-block'] });
   cluster.intents.changed(intent('a', { ...dns, action: 'Audit' }, '2'));
   expect(provided()).toMatchObject({ 'SecurityIntentBinding/shop/one': ['a-audit'] });
@@ -186,7 +186,7 @@ test('a removed intent stays in force until it is known that its kind is still t
   const { cluster, news, provided } = withRemoved();
   expect([news(), provided()[one]]).toEqual([[], ['a-block']]);
   cluster.setIntentKind('kind-1', cluster.removedIntents);
-  expect([news(), provided()[one]]).toEqual([[`${one} anew`], []]);
+  expect([news(), provided()[one]]).toEqual([[`${one} affected`], []]);
   expect(cluster.provider(one)).toMatchObject({ standing: 'loaded' });
 });
 
