@@ -22,13 +22,13 @@ interface AdoptionRequest {
 }
 
 interface PlannedAdoption {
-  /** Nothing is marked yet. */
+  /** The plan before any object is marked. */
   readonly output: AdoptionOutput;
   /** The objects to mark, in the order of the output. */
   readonly offers: readonly KubeObject[];
 }
 
-/** Plans twice: the state as it is, and the state in which the objects are offered. */
+/** Plans the state as it is, and the state in which the objects are offered. */
 export async function planAdoption(request: AdoptionRequest): Promise<PlannedAdoption> {
   const { base, id } = request;
   const conflicts = (await rowsOf(base, request)).flatMap(({ name, changes }) =>
@@ -72,12 +72,12 @@ async function rowsOf(
   return inScope(all, { namespaces: new Set(namespaces), providers: new Set([id]) });
 }
 
-/** Another provider, or another client at the moment, is no reason to offer an object. */
+/** Returns true if an offer helps. It does not help against another provider, or a client that keeps writing. */
 function isConflict({ action, reason }: PlanChange): boolean {
   return action === 'conflict' && reason === 'AlreadyExists';
 }
 
-/** `unknown`: its content could not be read here, but Reeve can read it. */
+/** `unknown`: this account may not read the content, but Reeve may. */
 function isAdoptable({ action }: PlanChange): boolean {
   return action === 'update' || action === 're-create' || action === 'unknown';
 }
@@ -90,7 +90,7 @@ function typeOf({ apiVersion = '', kind = '' }: KubeObject) {
   return { apiVersion, kind };
 }
 
-/** Secrets of others are listed by their metadata alone, and few are to be adopted. */
+/** Lists of Secrets hold only metadata, so the content of each offered Secret is read by itself. */
 async function withContent(live: KubeObject, { readSecret }: AdoptionRequest): Promise<KubeObject> {
   const { namespace = '', name = '' } = live.metadata;
   if (!isSameObjectType(typeOf(live), secretObjectType)) return live;
@@ -119,7 +119,7 @@ function withoutMarks(row: PlanChange): PlanChange {
 
 const marks = [managedByLabel, `"${group}/`];
 
-/** The engine says only what its owner can do. Which program that is says the reference of its controller. */
+/** Adds the controller to the message. The engine knows nothing of the live object's controller. */
 function withController(row: PlanChange, live: KubeObject | undefined): PlanChange {
   const owner = live?.metadata.ownerReferences?.find((each) => ownMember(each, 'controller') === true);
   if (owner === undefined) return row;

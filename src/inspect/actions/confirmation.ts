@@ -25,7 +25,7 @@ import { clipped, counted } from '../../base/text.ts';
 interface ConfirmationRequest {
   readonly base: ClusterState;
   readonly id: ProviderId;
-  /** True: what the deletion of the provider would delete. False: what it no longer wants now. */
+  /** True for the objects that the deletion of the provider would delete. False for the objects that it no longer wants now. */
   readonly isForDeletion: boolean;
   readonly now: Date;
 }
@@ -89,10 +89,10 @@ function whyNone(isForDeletion: boolean): string {
   return isForDeletion ? 'it has no objects' : 'it wants all objects that it has';
 }
 
-/** The highest number that an annotation can hold: nothing is held then. */
+/** The highest number that the annotation can hold. With it, the fuse holds nothing. */
 const allowsAll = '999999999';
 
-/** The plan of the state in which everything is confirmed. An expired RoleBinding needs no confirmation. */
+/** Plans the state in which all deletions are confirmed. An expired RoleBinding needs no confirmation. */
 async function removalsOf(
   stored: KubeObject,
   { base, id, isForDeletion, now }: ConfirmationRequest,
@@ -113,7 +113,7 @@ function removalIn({ action, object }: PlanChange): readonly ConfirmedRemoval[] 
   return [{ action, object }];
 }
 
-/** The webhook judges a DELETE by what the provider wants, because it does not see the objects. */
+/** Returns the number that the webhook would count. The webhook sees no objects, so it counts what the provider wants. */
 function countOfWebhook(
   stored: KubeObject,
   snapshot: ClusterSnapshot,

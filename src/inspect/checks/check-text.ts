@@ -4,12 +4,12 @@ import { shownFile } from '../../state/yaml-files.ts';
 import { unreadText } from '../input/cluster-state.ts';
 import type { CheckFinding, CheckResults } from '../output-schemas/check-results.ts';
 
-/** One line for each finding, in the form that editors and terminals can jump to, and the counts. */
+/** Returns one line for each finding, in the form that editors and terminals can jump to, and the counts. */
 export function findingsText({ findings = [], ...results }: CheckResults): string {
   return [...findings.map(lineOf), ...uncheckedLines(results), countsText(results), ''].join('\n');
 }
 
-/** `not checked: 2 Deployments, 1 Service: no policy has rules on this kind`, one line for each reason. */
+/** One line for each reason: `not checked: 2 Deployments, 1 Service: no policy has rules on this kind`. */
 function uncheckedLines({ unchecked = [], unread = [] }: CheckResults): readonly string[] {
   const lines = [...Map.groupBy(unchecked, ({ reason }) => reason)].map(([reason, kinds]) => {
     const amounts = kinds.map(({ kind, count }) => counted(count, clipped(kind)));
@@ -42,7 +42,7 @@ export function findingsForGithub({ findings = [], ...results }: CheckResults): 
   return [...findings.map(githubAnnotation), ...notices].join('');
 }
 
-/** One line. `about` becomes its title. */
+/** Returns one line of GitHub's workflow commands, with `about` as title. */
 export function githubAnnotation({
   severity,
   file,

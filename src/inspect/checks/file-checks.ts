@@ -68,7 +68,7 @@ export function checkDefinitions(input: CheckInput): readonly CheckFinding[] {
     ...input.partial.flatMap((provider) => [
       ...notAllowed(provider, input.state.install),
       ...roleFindings(provider, input),
-      // What the missing parts would match is not known.
+      // The missing parts might match namespaces, so none is reported as matching none.
       ...partsWithoutEffect(provider.definition, { matched: 1, errors: 1 }, snapshot, now).map((part) =>
         located('warning', 'effect', provider, part),
       ),
@@ -82,7 +82,7 @@ export function checkDefinitions(input: CheckInput): readonly CheckFinding[] {
   ];
 }
 
-/** A default of the install is no fact, so what it does not allow is only a warning. */
+/** Without an install in the state, its flags are only assumed, so a kind that they exclude is only a warning. */
 function notAllowed(provider: LocatedDefinition, install: Install): readonly CheckFinding[] {
   const { definition, source } = provider;
   const severity = install.isAssumed ? 'warning' : 'problem';
@@ -112,7 +112,7 @@ function notAllowed(provider: LocatedDefinition, install: Install): readonly Che
   ];
 }
 
-/** The objects of a binding come from its intents. */
+/** Returns the field that brings the object. The objects of a binding come from its intents. */
 function resourcePathOf(
   { definition }: LocatedDefinition,
   type: { readonly apiVersion: string; readonly kind: string },
@@ -147,7 +147,7 @@ function intentFindings(provider: LocatedDefinition, snapshot: ClusterSnapshot):
   ];
 }
 
-/** Without ClusterRoles in the state, a role is compared with those that other policies bind. */
+/** Reports roles that do not exist. Without ClusterRoles in the state, only roles that other policies bind are known. */
 function roleFindings(provider: LocatedDefinition, { state, snapshot }: CheckInput): readonly CheckFinding[] {
   const { id, definition } = provider;
   const known = knownRoles(state);
@@ -170,7 +170,7 @@ function rolePath({ definition }: LocatedDefinition, name: string): Path {
   return ['spec', 'contents', 'roleBindings', Math.max(0, index), 'roleRef', 'name'];
 }
 
-/** Files alone seldom hold the Secret. A Secret that could not be read may be there. */
+/** Warns of a missing source Secret, because files seldom hold it. A Secret that could not be read may exist. */
 function missingSource(provider: LocatedDefinition, state: ClusterState): readonly CheckFinding[] {
   const { definition } = provider;
   if (definition.kind !== 'SecretShare' || !state.isCluster) return [];
@@ -192,7 +192,7 @@ function withoutEffect(
   );
 }
 
-/** Where no namespace is known, a provider that matches none is no surprise. */
+/** Counts the namespaces that the provider matches. Where no namespace is known, it counts one, so that nothing is reported. */
 function reachOf({ id, definition }: LocatedDefinition, snapshot: ClusterSnapshot): Reach {
   const managed = managedBy(id, snapshot);
   if (!hasNamespaces(snapshot)) return { matched: 1, errors: 0 };
@@ -223,7 +223,7 @@ function quotaFindings(provider: LocatedDefinition, snapshot: ClusterSnapshot): 
   return [located('warning', 'quota', provider, { path, message: overQuotaText(quota, over) })];
 }
 
-/** A difference between two policies of the files is reported once, at the policy that does not set the key. */
+/** Reports a difference between two policies of the files once, at the policy that does not set the key. */
 function defaultFindings(
   provider: LocatedDefinition,
   { providers, snapshot }: CheckInput,
@@ -270,7 +270,7 @@ function withoutId(message: string, { id }: LocatedDefinition): string {
   return message.startsWith(`${id} `) ? message.slice(id.length + 1) : message;
 }
 
-/** By file, line and column. */
+/** Compares by file, line and column. */
 export function inPlace(a: CheckFinding, b: CheckFinding): number {
   if (a.file !== b.file) return a.file < b.file ? -1 : 1;
   return a.line - b.line || a.column - b.column || (a.message < b.message ? -1 : 1);

@@ -20,7 +20,7 @@ interface Refused {
   readonly namespaces: string[];
 }
 
-/** One for each content and reason. Copies of Secrets are left out, because their content may not be known. */
+/** Returns one finding for each content and reason. Copies of Secrets are left out, because their content may not be known. */
 export function refusedContents(
   providers: readonly LocatedDefinition[],
   known: Known,
@@ -52,7 +52,7 @@ function refusedIn(known: Known, now: Date): ReadonlyMap<string, Refused> {
   return all;
 }
 
-/** Each object that policies and shares want in a namespace, with all claims on it. */
+/** Returns each object that policies and shares want in a namespace, with all claims on it. */
 function* wantedObjects(snapshot: ClusterSnapshot, now: Date) {
   for (const namespaceObject of snapshot.namespaces()) {
     if (!isManaged(namespaceObject, snapshot)) continue;
@@ -70,7 +70,7 @@ interface Clash {
   readonly namespaces: string[];
 }
 
-/** One for each object, however many namespaces it is wanted in. Named at the provider that does not get its way. */
+/** Returns one finding for each object, also if several namespaces want it. It stands at the provider that loses. */
 export function doubleProviders(
   providers: readonly LocatedDefinition[],
   snapshot: ClusterSnapshot,
@@ -113,7 +113,7 @@ function differing(
     .filter(({ fields }) => fields.length > 0);
 }
 
-// Finds the field of a provider that an object of a namespace comes from.
+// Finds the field of a provider that brings an object of a namespace.
 
 interface LocatedFinding {
   readonly provider: LocatedDefinition;
@@ -133,7 +133,7 @@ function contentPathOf({ definition }: LocatedDefinition, { type, name }: Claim)
 
 // Compares the ClusterRoles that policies bind with those of the state.
 
-/** With those that every cluster has. Returns undefined if the state has none. */
+/** Returns the roles of the state and those that every cluster has. Returns undefined if the state has none. */
 export function knownRoles(state: ClusterState): ReadonlySet<string> | undefined {
   const roles = state.objects(clusterRoleType);
   return roles.length === 0 ? undefined : new Set([...userFacingRoles, ...roles.map(nameOf)]);

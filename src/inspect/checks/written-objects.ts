@@ -82,8 +82,8 @@ function counted(all: readonly Omit<UncheckedObjects, 'count'>[]): readonly Unch
 }
 
 /**
- * The Namespaces of the files with the defaults that the webhooks set: policies can match by them. No webhook sets defaults on
- * a Namespace that is not written.
+ * Returns a snapshot whose written Namespaces have the defaults of the webhooks, because policies can match by defaults. A
+ * Namespace that no file writes gets no defaults.
  */
 function storedSnapshot(state: ClusterState, written: readonly KubeObject[], now: Date): ClusterSnapshot {
   const applied = loadState(state).snapshot();
@@ -122,7 +122,7 @@ async function findingsOf(
       found('problem', each.field.replace(/^request\.object\.?/, ''), each.message),
     );
   const denials = verdicts.flatMap((each) => each.denials);
-  // The violations that were found before the budget ended are not all.
+  // When the budget ends, more violations may exist than were found.
   const isPartly = verdicts.some(({ overBudget }) => overBudget);
   if (refusal !== undefined && (isPartly || denials.length === 0))
     return [found('problem', '', refusal.message)];

@@ -39,7 +39,7 @@ export async function explainNamespace(name: string, at: LookedAt): Promise<Expl
   };
 }
 
-/** The state with the namespace, and with the labels and annotations that policies add when it is created. */
+/** Returns the state with the namespace, as policies would label and annotate it at its creation. */
 async function asIfCreated(name: string, at: LookedAt): Promise<LookedAt> {
   const written = asStored({ ...namespaceType, metadata: { name } });
   const { object = written } = await judgeWrite(

@@ -68,7 +68,7 @@ export async function explainObject(target: ObjectTarget, at: LookedAt): Promise
   return { ...about, found, summary: summaryOf(facts, at), ...(notes.length > 0 && { notes }), providers };
 }
 
-/** What a RoleBinding grants: as its provider wants it, and as it is. What to run next where another object is in the way. */
+/** Says what a RoleBinding grants and should grant. Names the next command if another object is in the way. */
 function grantNotes(
   { target, live, standings }: Pick<Facts, 'target' | 'live' | 'standings'>,
   namespaceObject: KubeObject,
@@ -104,14 +104,14 @@ function bindingNotes(
 
 const maxNote = 1000;
 
-/** Shows what Reeve would change, and changes nothing. */
+/** The command is a dry run. */
 function adoptCommand(provider: string, namespace: string): string {
   const [kind = '', ...rest] = provider.split('/');
   const flag = kind === 'NamespacePolicy' ? 'policy' : kind === 'SecretShare' ? 'share' : 'binding';
   return `reeve adopt --${flag} ${rest.join('/')} -n ${namespace} --dry-run`;
 }
 
-/** What an invalid provider is meant to provide is not known. A share provides Secrets only. */
+/** Names invalid providers, because what they would provide is not known. A share provides Secrets only. */
 function invalidNotes(loaded: readonly LoadedProvider[], kind: string): readonly string[] {
   return loaded
     .filter(
@@ -181,7 +181,7 @@ function nearMiss([first, ...others]: readonly ExplainedProvider[]): string {
   return `${id} could provide it, and does not provide it here${message === undefined ? '' : `: ${message}`}`;
 }
 
-/** True if the provider gives some namespace an object of this kind and name, or gives this namespace one by its template. */
+/** Returns true if the provider wants the object in another namespace, or if a template could give this name. */
 function couldProvide(
   { definition }: LoadedProvider,
   target: ObjectTarget,
@@ -200,7 +200,7 @@ function couldProvide(
   );
 }
 
-/** What stands for an expression of a template can be any text. */
+/** An expression of a template can become any text. */
 function globOf(template: string): ReturnType<typeof compileGlob> {
   return compileGlob(template.replace(/\$\{.*\}/, '*'));
 }

@@ -92,9 +92,9 @@ interface Reached {
   readonly matched: readonly string[];
   /** The number of namespaces for which the match has an error. */
   readonly errors: number;
-  /** Why the objects stay as they are in a namespace: errors of the match and of templates. */
+  /** Errors of the match or of templates. In such a namespace, the objects stay as they are. */
   readonly freezes: readonly string[];
-  /** False without namespaces, where a match of none is no surprise. */
+  /** False if no namespace is known. Then a match of none is no surprise. */
   readonly isKnown: boolean;
 }
 
@@ -115,7 +115,7 @@ function reachOf(id: ProviderId, definition: ProviderDefinition, { cluster, stat
   };
 }
 
-/** Also in namespaces that the provider no longer matches, where its objects may remain. */
+/** Also covers namespaces that the provider no longer matches, because objects may remain there. */
 async function objectsOf(id: ProviderId, at: LookedAt): Promise<readonly ExplainedObject[]> {
   const found: ExplainedObject[] = [];
   for (const namespace of reachableBy(id, at.cluster.snapshot())) {
@@ -143,7 +143,7 @@ function unsupported(definition: ProviderDefinition, { cluster }: LookedAt): rea
   ];
 }
 
-/** The rules that are violated today: first quotas, then those of each namespace that the policy matches. */
+/** Returns the violations of today: first quotas, then those of each namespace that the policy matches. */
 function violationsOf(
   definition: ProviderDefinition,
   matched: readonly string[],
@@ -165,7 +165,7 @@ function violationCount(rules: readonly ExplainedRule[]): string {
   return rules.length === 0 ? '' : `; ${rules.length} ${rules.length === 1 ? 'violation' : 'violations'}`;
 }
 
-/** `; objects: 40 in sync, 2 conflict` */
+/** Example: `; objects: 40 in sync, 2 conflict`. */
 function objectCounts(objects: readonly ExplainedObject[]): string {
   const outcomes = Map.groupBy(objects, ({ outcome }) => outcome);
   const counts = [...outcomes].map(([outcome, { length }]) => `${length} ${outcome}`).toSorted();

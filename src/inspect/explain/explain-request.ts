@@ -68,7 +68,7 @@ const noRuleAsked = 'the webhook that sets defaults refused the request, so no r
 
 interface RequestParts {
   readonly target: ExplainOutput['target'];
-  /** `CREATE of Namespace team-a by alice` */
+  /** Example: `CREATE of Namespace team-a by alice`. */
   readonly title: string;
   readonly namespace: string;
   readonly resource: string;
@@ -123,7 +123,7 @@ function isExcluded(namespace: string, { cluster }: LookedAt): boolean {
   return cluster.snapshot().policies.isExcluded(namespace);
 }
 
-/** The webhook configurations exempt such users, so that an emergency and Reeve itself need no webhook. */
+/** Says that the webhook configurations exempt the user or the namespace, so that the API server does not ask Reeve. */
 function exemptionNotes(request: JsonObject, namespace: string, at: LookedAt): readonly string[] {
   const user = request['userInfo'];
   const groups = ownMember(user, 'groups');
@@ -136,7 +136,7 @@ function exemptionNotes(request: JsonObject, namespace: string, at: LookedAt): r
   ];
 }
 
-/** Policies match the Namespace as it is written, and other objects by the Namespace that they are in. */
+/** Explains each provider's match: with the written Namespace, or with the Namespace of another written object. */
 function providersOf(
   { namespace, resource, object, oldObject }: JudgedRequest,
   at: LookedAt,
@@ -157,7 +157,7 @@ function providersOf(
     }));
 }
 
-/** A write that moves a namespace into a policy or out of it needs rights, and an error before the write refuses it. */
+/** Says how the write changes the match. Such a write needs rights, and is refused if the match had an error before it. */
 function changeOfMatch(
   provider: LoadedProvider,
   before: KubeObject | undefined,
@@ -199,7 +199,7 @@ function ruleOf(
   return [{ ...about, ...said, message: `${said.message ?? ''} (${effect})` }];
 }
 
-/** Returns what the rule compared. Nothing for a rule that the objects of the namespace explain. */
+/** Returns what the rule compared. Returns nothing for a rule that the objects of the namespace explain. */
 function heldBy(
   { compiled }: PolicyDefinition,
   id: RuleId,

@@ -14,12 +14,12 @@ const maxLine = 2000;
 const maxRows = 20;
 
 interface TextOptions {
-  /** True for all namespaces and objects of a policy, not only the first. */
+  /** True to show all namespaces and objects of a policy. False to show the first ones. */
   readonly all: boolean;
   readonly strong: (text: string) => string;
 }
 
-/** Names and values come from others, so no control character of them reaches the terminal. */
+/** Names and values come from others, so their control characters are removed before the terminal gets them. */
 export function explanationText(output: ExplainOutput, { all, strong }: TextOptions): string {
   const { summary, refusal = '', notes = [], providers = [], rights = [], may = [], namespaces } = output;
   const sections = [
@@ -49,12 +49,12 @@ function readyLines({ ready }: ExplainOutput): readonly string[] {
   return [line(`Ready=${status} (${reason})${message === '' ? '' : `: ${message}`}`)];
 }
 
-/** Word by word, as the user has read it. */
+/** The refusal stays word by word, so that the user recognizes it. */
 function refusalLines(refusal: string): readonly string[] {
   return refusal === '' ? [] : refusal.split('\n').map(indented);
 }
 
-/** First what matches or has objects here, then what nearly matches. The rest needs no reasons. */
+/** Shows providers that match or have objects here, then those that nearly match. The other providers are only named. */
 function providerSections(
   providers: readonly ExplainedProvider[],
   output: ExplainOutput,
@@ -74,7 +74,7 @@ function isIn({ matches, objects }: ExplainedProvider): boolean {
   return matches !== 'no' || objects.length > 0;
 }
 
-/** `3 others do not match: NamespacePolicy/a, …` */
+/** Example: `3 others do not match: NamespacePolicy/a, …`. */
 function restLines(ids: readonly string[]): readonly string[] {
   if (ids.length === 0) return [];
   const others = ids.length === 1 ? '1 other does' : `${ids.length} others do`;
@@ -111,7 +111,7 @@ function objectLine({ object: { kind, name }, outcome, message }: ExplainedObjec
   return `${kind}/${name}: ${outcome}${message === undefined ? '' : `: ${message}`}`;
 }
 
-/** Equal lines become one, which names its namespaces: `team-a, team-b: Secret/x: blocked`. */
+/** Joins equal lines into one that names its namespaces: `team-a, team-b: Secret/x: blocked`. */
 function joined<T>(
   items: readonly T[],
   textOf: (item: T) => string,

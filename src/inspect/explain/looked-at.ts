@@ -1,4 +1,4 @@
-// What every explanation is made of: a state that is fed to the planning parts of the reconciler, and who may do what.
+// Defines the input of every explanation: a state in the planning parts of the reconciler, and the rights of users.
 import type { InstallRole, RightsPurpose } from '../../policy/authors/needed-rights.ts';
 import type { Requester } from '../../rules/rule.ts';
 import type { AccessAnswer, Right } from '../../policy/terms/review.ts';
@@ -36,20 +36,20 @@ type AskedRight = Pick<Right, 'verb' | 'group' | 'resource' | 'name' | 'namespac
 
 export interface LookedAt extends PlannedState {
   readonly access: StoredAccess;
-  /** Asks the API server where there is one, and otherwise reads stored roles. */
+  /** Asks the API server, or reads stored roles if there is no API server. */
   readonly mayDo: (user: Requester, right: AskedRight) => Promise<AccessAnswer>;
-  /** Where the install holds the rules of Reeve's own account. */
+  /** Names the role of the install that holds the rules of Reeve's own account. */
   readonly whereToAdd: (purpose: RightsPurpose) => InstallRole;
   readonly now: Date;
 }
 
-/** A kind of provider that could not be read: there may be more of them. */
+/** Names a kind of provider that could not be read. More providers of that kind may exist. */
 export function unreadProviders({ state }: LookedAt): string | undefined {
   const unread = state.unread.find(({ kind }) => providerKindOf(kind) !== undefined);
   return unread === undefined ? undefined : `${unread.kind} could not be read: ${unread.reason}`;
 }
 
-/** The kinds that the install allows, and those that policies want all the same. */
+/** Returns the kinds that the install allows, and the kinds that policies want although the install does not allow them. */
 export function providedTypes({ state, cluster }: LookedAt): readonly ObjectType[] {
   const policies = cluster.snapshot().policies.policies;
   return [
@@ -58,7 +58,7 @@ export function providedTypes({ state, cluster }: LookedAt): readonly ObjectType
   ];
 }
 
-/** By kind and name. */
+/** Sorted by kind and name. */
 export function sortedProviders({ cluster }: LookedAt): readonly LoadedProvider[] {
   return [...cluster.providers()].toSorted((a, b) => compareProviders(a.state.id, b.state.id));
 }
@@ -78,7 +78,7 @@ export function explainMatch(
     return { matches: 'error', message };
   }
   const name = nameOf(namespaceObject);
-  // The engine asks no match about such a namespace.
+  // For such a namespace, the engine evaluates no match.
   if (cluster.snapshot().policies.isExcluded(name)) {
     const accepted = 'a namespace that is neither of Kubernetes, nor of Reeve, nor excluded by the install';
     return { matches: 'no', term: { path: 'metadata.name', found: quoted(name), accepted } };
@@ -107,7 +107,7 @@ export function isAbout({ state: { id } }: LoadedProvider, namespace: string): b
 export const excludedText =
   'no policy matches it, because it belongs to Kubernetes or Reeve, or the install excludes it';
 
-/** Why Reeve leaves the whole namespace alone. Undefined if it does not. */
+/** Says why Reeve leaves the whole namespace alone, or returns undefined. */
 export function whyUnmanaged(
   namespaceObject: KubeObject,
   { cluster }: Pick<LookedAt, 'cluster'>,
@@ -133,14 +133,14 @@ export function unmanagedText(name: string, at: LoadedState): string | undefined
   return why === undefined ? undefined : `namespace ${name}: ${why}`;
 }
 
-// Says how each object of a provider stands in one namespace, in the words of a plan.
+// Says the state of each object of a provider in one namespace, in the words of a plan.
 
-/** An object of a provider, or one that it does not provide here. */
+/** An object of a provider, or an object that the provider does not provide here. */
 export interface ObjectStanding extends ExplainedObject {
   readonly provider: string;
 }
 
-/** By kind and name of the object. Empty for a namespace that Reeve leaves alone. */
+/** Sorted by kind and name of the object. Empty for a namespace that Reeve leaves alone. */
 export async function standingsIn(
   namespaceObject: KubeObject,
   at: LookedAt,
@@ -160,7 +160,7 @@ function claimsIn({ claims, fields }: Desired): readonly (Claim | FieldsClaim)[]
   return [...claims.values(), ...fields.values()].flat();
 }
 
-/** Without a row of its own, an object stands as its owner's does: the same object serves both. */
+/** An object without a row of its own has the state of its owner's object, because one object serves both providers. */
 function standingOf(
   { provider, type, name, content }: Claim | FieldsClaim,
   rows: readonly PlanChange[],
@@ -178,7 +178,7 @@ function standingOf(
   return { provider, object, outcome: owners.action, message: `${owners.provider ?? ''} provides the same` };
 }
 
-/** The ServiceAccount itself has another owner. */
+/** Says which fields of the ServiceAccount the provider adds. The ServiceAccount itself has another owner. */
 function fieldsText(content: Claim['content'] | FieldsClaim['content']): Pick<ObjectStanding, 'message'> {
   if (content.kind !== 'fields') return {};
   const { pullSecrets, automount } = content.fields;
@@ -212,7 +212,7 @@ interface Placed {
   readonly provider?: string | undefined;
 }
 
-/** Without a provider in `wanted`, any provider will do. */
+/** Compares object and provider. Without a provider in `wanted`, any provider is the same. */
 function isSame(wanted: Placed): (each: Placed) => boolean {
   return ({ object, provider }) =>
     object?.kind === wanted.object?.kind &&
@@ -220,7 +220,7 @@ function isSame(wanted: Placed): (each: Placed) => boolean {
     (wanted.provider === undefined || provider === wanted.provider);
 }
 
-/** Only RoleBindings expire. Nothing is left of one that Reeve has deleted. */
+/** Returns the expired RoleBindings. Reeve has deleted them, so only their names are left. */
 function expiredIn({ expired }: Desired, namespace: string): readonly ObjectStanding[] {
   return [...expired].flatMap(([provider, keys]) =>
     [...keys].map((key) => ({

@@ -1,4 +1,4 @@
-// Says what each rule of a policy says of an existing namespace today, by the audit of the reconciler.
+// Says how each rule of a policy judges an existing namespace today, by the audit of the reconciler.
 import type { PolicyException } from '../../api/namespace-policy/namespace-policy.ts';
 import {
   exceededBy,
@@ -37,7 +37,7 @@ interface RuleFacts {
 }
 
 interface PolicyRules {
-  /** Explains the rules in a namespace that the policy matches. */
+  /** Explains the rules of a policy in a namespace that the policy matches. */
   readonly rulesIn: (namespaceObject: KubeObject) => readonly ExplainedRule[];
   /** One violation for each value that exceeds the quota, as in a status. */
   readonly exceeded: readonly ExplainedRule[];
@@ -115,7 +115,7 @@ function explainedRules(
 
 const types = { roles: roleType, rolebindings: roleBindingType } as const;
 
-/** Existing Roles and RoleBindings are judged as the reconciler does. */
+/** Judges the existing Roles and RoleBindings as the reconciler does. */
 // oxlint-disable-next-line max-params -- one caller, which has them all at hand
 function objectsSay(
   rule: RuleId,
@@ -187,7 +187,7 @@ function uncounted({ label }: QuotaSpec): Said {
   return { outcome: 'holds', message: `without the label ${label}, it does not count` };
 }
 
-/** No single namespace exceeds a quota, so an audit leaves it out. */
+/** Judges the quota here. An audit leaves quotas out, because no single namespace exceeds a quota. */
 function quotaSays(quota: QuotaSpec, value: string, count: number): Said {
   const message = `${count} of ${quota.max} namespaces with ${clipped(quota.label)}=${clipped(value)}`;
   if (count <= quota.max) return { outcome: 'holds', message };

@@ -26,11 +26,11 @@ import { namespaceType } from '../input/loaded-state.ts';
 
 interface ExplainedRights {
   readonly rights: readonly ExplainedRight[];
-  /** What Reeve's own account lacks, and where to add it. */
+  /** The rights that Reeve's own account lacks, each with the place to add it. */
   readonly missing: readonly string[];
 }
 
-/** The author needs rights for the write, and Reeve needs its own to keep the objects. */
+/** Returns the rights that the author needs for the write, and those that Reeve needs to keep the objects. */
 export async function rightsOf(definition: ProviderDefinition, at: LookedAt): Promise<ExplainedRights> {
   const { install } = at.state;
   const own = await Promise.all(
@@ -56,7 +56,7 @@ export async function rightsOf(definition: ProviderDefinition, at: LookedAt): Pr
   };
 }
 
-/** Without Reeve in the state, nothing is known of its rights. */
+/** Says which right Reeve's account has. Unknown if Reeve is not in the state. */
 async function reeveHas(
   { verbs, group, resource, name, namespace }: OwnRights,
   { mayDo, state }: LookedAt,
@@ -71,7 +71,7 @@ async function reeveHas(
   return answers.includes('unknown') ? 'unknown' : 'held';
 }
 
-/** As the install names it. */
+/** Returns Reeve's account, as the install names it. */
 export function reeveAccount({ install: { namespace } }: ClusterState) {
   return {
     username: `system:serviceaccount:${namespace}:reeve-reconciler`,
@@ -79,7 +79,7 @@ export function reeveAccount({ install: { namespace } }: ClusterState) {
   };
 }
 
-/** `create, patch, delete on rolebindings.rbac.authorization.k8s.io`, `get on secrets/regcred in namespace reeve-shared` */
+/** Examples: `create, patch on rolebindings.rbac.authorization.k8s.io`, `get on secrets/regcred in namespace reeve-shared`. */
 export function rightText({ verbs, group, resource, name, namespace }: RightsRule): string {
   const object = `${resource}${group === '' ? '' : `.${group}`}${name === undefined ? '' : `/${name}`}`;
   return `${verbs.join(', ')} on ${object}${namespace === undefined ? '' : ` in namespace ${namespace}`}`;
@@ -89,7 +89,7 @@ export function rightText({ verbs, group, resource, name, namespace }: RightsRul
 
 const maxUser = 200;
 
-/** Its members have every right, even without a binding. */
+/** The members of this group have every right, even without a binding. */
 const masters = `Group/${mastersGroup}`;
 
 export function usersOf(
@@ -113,7 +113,6 @@ export function usersOf(
 
 // Says what a user may do with a namespace, an object or a provider, and what Reeve would refuse.
 
-/** Adds to an explanation what the user may do. */
 export async function withPermissions(
   output: ExplainOutput,
   user: Requester,
@@ -158,7 +157,7 @@ async function refusalOf(sides: WriteSides, user: Requester, at: LookedAt): Prom
   return answer.refusal?.message;
 }
 
-/** A user of a provider decides which namespaces it matches, and what they get from it. */
+/** A user with the verb `use` decides which namespaces the provider matches, and what they get from it. */
 async function usePermission(
   { id }: ExplainedProvider,
   user: Requester,

@@ -1,4 +1,4 @@
-// Answers from the roles and bindings of a state who may do what, as the API server's RBAC would.
+// Answers who may do what from the roles and bindings of a state, as the API server's RBAC would.
 import { type JsonObject, ownMember } from '../../base/json.ts';
 import { type KubeObject, nameOf } from '../../base/metadata.ts';
 import { roleRefOf, ruleAllows, rulesIn, subjectsOf, type ResourceAction } from '../../base/rbac-rules.ts';
@@ -10,7 +10,7 @@ import type { ClusterState } from './cluster-state.ts';
 const { apiVersion } = roleBindingType;
 export const clusterRoleType = { apiVersion, kind: 'ClusterRole' } as const;
 const clusterRoleBindingType = { apiVersion, kind: 'ClusterRoleBinding' } as const;
-/** The kinds of the need `rbac`. */
+/** The kinds that the need `rbac` reads. */
 export const rbacTypes: readonly ObjectType[] = [
   roleType,
   roleBindingType,
@@ -31,7 +31,7 @@ export interface StoredAccess {
     user: { readonly username: string; readonly groups: readonly string[] },
     action: ResourceAction,
   ): AccessAnswer;
-  /** Members of system:masters may do everything, and are left out. */
+  /** Leaves out members of system:masters, who may do everything. */
   holdersOf(action: ResourceAction): readonly RightHolder[];
   /** False if a role or binding could not be read, so that there may be more holders. */
   readonly isComplete: boolean;
@@ -41,7 +41,7 @@ export interface StoredAccess {
 export function accessOf(state: ClusterState): StoredAccess {
   const isComplete = !state.unread.some((unread) => rbacTypes.some(({ kind }) => kind === unread.kind));
   const bindings = [...state.objects(clusterRoleBindingType), ...state.objects(roleBindingType)];
-  // A right of the engine has the path of a field, which is no path of a request.
+  // A right of the engine also has the path of a field. RBAC must not read that as the path of a request.
   const permitting = ({ verb, group, resource, subresource, namespace, name }: ResourceAction) => {
     const action = { verb, group, resource, subresource, namespace, name };
     return bindings.filter(

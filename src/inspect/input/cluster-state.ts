@@ -1,4 +1,4 @@
-// The state that a command looks at: objects by kind, where they came from, and what could not be read.
+// Defines the state that a command looks at: objects by kind, their origin, and the kinds that could not be read.
 import { type KubeObject, nameOf } from '../../base/metadata.ts';
 import type { Install } from '../../policy/terms/install.ts';
 import type { ObjectType } from '../../policy/terms/provider-id.ts';
@@ -14,13 +14,13 @@ export interface ClusterState {
   readonly origin: string;
   readonly isCluster: boolean;
   readonly install: Install;
-  /** Returns all objects of the kind. Empty also for a kind that could not be read. */
+  /** Returns all objects of the kind. Also returns none for a kind that could not be read. */
   objects(type: ObjectType): readonly KubeObject[];
   /** `namespace` is empty for cluster-scoped kinds. */
   find(type: ObjectType, namespace: string, name: string): KubeObject | undefined;
-  /** Kinds that could not be listed. They never count as "there are none". */
+  /** Kinds that could not be listed. They never count as kinds without objects. */
   readonly unread: readonly UnreadKind[];
-  /** Files say nothing about this, so every kind counts as served. */
+  /** Files do not say which kinds are served, so every kind counts as served. */
   isServed(type: ObjectType): boolean;
   /** True if `metadata.managedFields` was kept. */
   readonly hasManagers: boolean;
@@ -41,7 +41,6 @@ export type Need =
   | 'install'
   | 'written';
 
-/** All but the origin of the objects. */
 type StateFacts = Omit<ClusterState, 'objects' | 'find'>;
 
 /** Later objects replace earlier ones of the same kind, namespace and name. */
@@ -60,7 +59,7 @@ export function clusterState(facts: StateFacts, objects: Iterable<KubeObject>): 
   };
 }
 
-/** Returns the base with these objects in place of those of the same names, and without those that are gone. */
+/** Returns the base with these objects in place of those with the same names, and without the removed ones. */
 export function withObjects(
   base: ClusterState,
   objects: readonly KubeObject[],

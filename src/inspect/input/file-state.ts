@@ -1,4 +1,4 @@
-// Makes a state of the objects of files: with the metadata that an API server would have given them.
+// Builds a state from the objects of files, with the metadata that an API server would give them.
 import { openObject, text } from '../../schema/build.ts';
 import type { ObjectSchema } from '../../schema/schema.ts';
 import { kindDefinitions } from '../../api/kinds.ts';
@@ -38,7 +38,7 @@ const metadata: ObjectSchema<KubeObject['metadata']> = {
   required: ['name'],
 };
 
-/** All other fields are as they were written. */
+/** Every field but these stays as it was written. */
 const anyObject = openObject({
   description: 'An object of Kubernetes.',
   fields: {
@@ -69,7 +69,7 @@ export function kubeObjectsOf(located: readonly LocatedObject[]): FileObjects {
   return { objects, problems };
 }
 
-/** An object of a misspelled kind would be ignored without a word. */
+/** Finds misspelled kinds. Without this check, such an object would be ignored without a message. */
 function isUnknownKind(value: unknown): boolean {
   const [apiVersion, kind] = [ownMember(value, 'apiVersion'), ownMember(value, 'kind')];
   return (
@@ -117,10 +117,10 @@ export function assumedAccount(namespace: string): KubeObject {
   };
 }
 
-/** What the fuse remembers. */
+/** The fields of the status that the fuse remembers. */
 const keptStatus = ['confirmationUsed', 'held', 'deletions'] as const;
 
-/** Objects in files were written by hand, or by `kubectl get -o yaml`. */
+/** Keeps these fields of the status alone, and adds the metadata that an API server sets. */
 function storedForm({ status, ...object }: KubeObject, number: number): KubeObject {
   const kept = Object.fromEntries(
     keptStatus.flatMap((field) => {
@@ -195,7 +195,7 @@ export async function readObjectFiles(
   );
   const problems = inOrder([...unreadable, ...read.flatMap((file) => [...file.problems, ...file.misread])]);
   const located = read.flatMap(({ objects }) => objects).filter(({ value }) => !isForTools(value));
-  // A script has named the wrong folder or lost its input: a saved state of a cluster has its namespaces at least.
+  // A script may have named the wrong folder or lost its input, because a saved state has at least its namespaces.
   if (paths.length > 0 && problems.length === 0 && located.length === 0)
     throw new UnreadablePathError(namesOf(paths), 'there is no object in YAML or JSON');
   return { files: texts.size, located, problems };
@@ -205,7 +205,7 @@ function namesOf(paths: readonly string[]): string {
   return paths.map((path) => (path === '-' ? 'standard input' : path)).join(', ');
 }
 
-/** With places, reading takes some twenty times as long. They are read when a problem needs one. */
+/** Reads JSON without the places of its values, which is twenty times faster. A problem that needs a place reads them. */
 function quicklyRead(file: TextFile): ReturnType<typeof readObjects> | undefined {
   if (!/^\s*[[{]/.test(file.text)) return undefined;
   try {

@@ -22,20 +22,20 @@ export interface WriteSetup {
   /** Default: the user has all rights. */
   readonly access?: AccessReviewer;
   readonly now: Date;
-  /** Is called for the validating webhook. */
+  /** Called for the validating webhook only. */
   readonly trace?: Trace;
-  /** The write of a file. No default reads its sender, and each webhook says all that it has to say, also after a refusal. */
+  /** True for the write of a file. Its sender is unknown, and each webhook reports everything, also after a refusal. */
   readonly isOfFile?: true;
 }
 
 interface JudgedWrite {
-  /** What the user gets: the refusal of the mutating webhook, or else the answer of the validating one. */
+  /** The refusal of the mutating webhook, or otherwise the answer of the validating one. */
   readonly answer: Answer;
   /** The warnings of both webhooks. */
   readonly warnings: readonly string[];
   /** The object with the defaults of policies. Undefined for a deletion, and if the request is malformed. */
   readonly object: KubeObject | undefined;
-  /** What the engine decided for each webhook. Empty if no rule judges the write. */
+  /** The decisions of the engine, one for each webhook. Empty if no rule judges the write. */
   readonly verdicts: readonly Verdict[];
 }
 
@@ -47,7 +47,7 @@ export function askedUser(username: string, given: readonly string[]): Requester
   return { username, groups: [...own, ...given, 'system:authenticated'] };
 }
 
-/** An account with all rights: `reeve explain` says which rights an author needs. */
+/** An account with all rights, because `reeve explain` says which rights an author needs. */
 export const administrator: Requester = askedUser('system:admin', [mastersGroup]);
 
 /** `request`: the `request` of an AdmissionReview. */
@@ -81,7 +81,7 @@ export const namespaceResource: Written = {
   kind: 'Namespace',
 };
 
-/** The request that the API server would send: a creation without `before`, a deletion without `after`. */
+/** Builds the request that the API server would send: a creation without `before`, a deletion without `after`. */
 export function writtenRequest(
   { resource, group, version, kind }: Written,
   { after, before }: WriteSides,
@@ -147,7 +147,7 @@ async function answerTo(
 
 const allRights: AccessReviewer = { mayDo: async () => await Promise.resolve('yes') };
 
-/** The clock stands still and work is counted: whether a request is refused must not depend on the machine that asks. */
+/** The clock stands still and the budget counts work, so that the answer does not depend on the speed of the machine. */
 function portsOf({ snapshot, install, access = allRights, now, trace }: WriteSetup): Judging {
   const clock = { now: () => now, monotonic: () => 0 };
   return {

@@ -27,7 +27,7 @@ import type { WantedWatch } from '../../reconcile/live/watches.ts';
 
 export const namespaceType = { apiVersion: 'v1', kind: 'Namespace' } as const;
 
-/** An invalid provider has no last good version, as in a new process. */
+/** Loads a state as a new process would: an invalid provider has no last good version. */
 export function loadState(state: ClusterState): LiveCluster {
   const cluster = new LiveCluster({ install: state.install, adapters: intentAdapters });
   const feed = (sink: WatchSink, kind: string): void =>
@@ -43,7 +43,7 @@ export function loadState(state: ClusterState): LiveCluster {
   return cluster;
 }
 
-/** Loads what files define, beside a state. The problems are also those of objects that no kind of Reeve describes. */
+/** Loads the definitions of files beside a state. The problems include those of objects of unknown kinds. */
 export function definitionsIn(
   located: readonly LocatedObject[],
   state: ClusterState,
@@ -75,7 +75,7 @@ export function applied(base: ClusterState, objects: readonly KubeObject[]): Clu
   );
 }
 
-/** The API server removes an object of Reeve that is deleted without finalizers. A Namespace has other ones, in its spec. */
+/** Returns true if the API server would remove the object. A Namespace is left out: its finalizers are in its spec. */
 function isGone(object: KubeObject): boolean {
   const { finalizers } = object.metadata;
   const isHeld = Array.isArray(finalizers) && finalizers.length > 0;
@@ -114,7 +114,7 @@ function appliedTo(stored: KubeObject, { metadata: written, ...object }: KubeObj
   };
 }
 
-// Feeds a state to the parts of the reconciler that plan. They see it as if their watches had just synced.
+// Feeds a state to the parts of the reconciler that plan, as if their watches had just synced.
 
 export interface PlannedState {
   readonly state: ClusterState;
@@ -127,7 +127,7 @@ export function plannedState(state: ClusterState, now: Date): PlannedState {
   const planning = assemblePlanning({
     cluster,
     writer: { read: async (ref) => await readFrom(state, ref) },
-    // A plan is about objects, not about the end of a whole kind.
+    // A plan never covers the deletion of a whole kind.
     kinds: { isKindTerminating: async () => await Promise.resolve(false) },
     clock: { now: () => now, monotonic: () => 0 },
     orphaned: () => undefined,

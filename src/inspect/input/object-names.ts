@@ -23,8 +23,8 @@ export type ReadProviderName =
 const providers = providerKinds.map((kind) => kinds[kind]);
 
 /**
- * The words that stand for a kind, in lower case: `policy`, `namespacepolicy`, `namespacepolicies`, `nspol`. The word `binding` is
- * not here: whether a namespace is given decides which of the two kinds is meant.
+ * The words for a kind in lower case: `policy`, `namespacepolicy`, `namespacepolicies`, `nspol`. The word `binding` is missing
+ * here, because it stands for two kinds: with a namespace for the namespaced one.
  */
 export const providerWords: ReadonlyMap<string, ProviderKind> = new Map([
   ...providers.flatMap(({ word, kind }) => (word === 'binding' ? [] : [[word, kind] as const])),
@@ -41,7 +41,7 @@ function namesOf({ kind, plural, shortName }: (typeof kinds)[Kind]): readonly st
   return [kind.toLowerCase(), plural, shortName];
 }
 
-/** `namespace`: that of a SecurityIntentBinding, unless the text names it: `SecurityIntentBinding/shop/no-egress`. */
+/** A SecurityIntentBinding is in `namespace`, unless the text names another one: `SecurityIntentBinding/shop/no-egress`. */
 export function providerNamed(text: string, namespace: string | undefined): ReadProviderName {
   const [word = '', ...rest] = text.split('/');
   const place = rest.length > 1 ? rest[0] : namespace;
@@ -89,8 +89,8 @@ type TargetReading =
   { readonly ok: true; readonly target: ExplainTarget } | { readonly ok: false; readonly problem: string };
 
 /**
- * Reads `KIND/NAME` or the words `KIND NAME`; a name alone is that of a namespace. `namespace` is that of the object, and
- * the target itself without words. `provided`: the kinds that the install or a policy provides.
+ * Reads `KIND/NAME` or the words `KIND NAME`. A name alone names a namespace. `namespace` holds the object, or is the target if
+ * there are no words. `provided`: the kinds that the install or a policy provides.
  */
 export function readTarget(
   words: readonly string[],
@@ -108,7 +108,7 @@ export function readTarget(
   return ofWord(text, namespace, types);
 }
 
-/** A target that is no provider. */
+/** Reads a target that is no provider. */
 function ofWord(
   text: string,
   namespace: string | undefined,
@@ -127,7 +127,7 @@ function ofWord(
     : { ok: true, target: { kind: 'object', type, namespace, name } };
 }
 
-/** A word without a name. A namespace that has the name of a kind needs `namespace/` before it. */
+/** Reads a single word as a namespace. A namespace that is named like a kind needs `namespace/` before its name. */
 function aloneTarget(
   text: string,
   namespace: string | undefined,

@@ -9,7 +9,7 @@ import { secretObjectType } from '../../policy/terms/provider-id.ts';
 import type { ClusterState } from './cluster-state.ts';
 
 export interface ProvidedObjects {
-  /** By kind and name. */
+  /** Sorted by kind and name. */
   readonly objects: readonly KubeObject[];
   /** Objects that a provider wants here and that Reeve does not create, each with the reason. */
   readonly blocked: readonly { readonly name: string; readonly reason: string }[];
@@ -20,7 +20,7 @@ export interface Known {
   readonly snapshot: ClusterSnapshot;
 }
 
-/** The namespace may be one that a request leaves behind. */
+/** `written` may be the Namespace as a request would leave it. */
 export function providedObjects(written: KubeObject, state: Known, now: Date): ProvidedObjects {
   const namespace = asStored(written);
   const known = { ...state, snapshot: withNamespace(state.snapshot, namespace) };
@@ -38,7 +38,7 @@ export function providedObjects(written: KubeObject, state: Known, now: Date): P
   return { objects: objects.toSorted(byName), blocked };
 }
 
-/** Returns the reason as text if Reeve does not create the object. */
+/** Returns the object, or the reason why Reeve does not create it. */
 export function providedBy(
   claim: Claim,
   namespace: string,
@@ -74,7 +74,7 @@ function byName(a: KubeObject, b: KubeObject): number {
   return objectNameOf(a) < objectNameOf(b) ? -1 : 1;
 }
 
-/** `RoleBinding/developers`. */
+/** Example: `RoleBinding/developers`. */
 export function objectNameOf(object: KubeObject): string {
   return `${object.kind ?? ''}/${nameOf(object)}`;
 }

@@ -8,7 +8,7 @@ import { planOutput } from './plan-output.ts';
 import { reportOutput } from './report-output.ts';
 import { testResults } from './test-results.ts';
 
-/** By the name of the file. */
+/** Keys are the names of the files. */
 export const outputSchemas: Readonly<Record<string, ObjectSchema>> = {
   adoption,
   'adoption-list': adoptionList,

@@ -3,7 +3,7 @@ import { cliApiVersion } from '../../schema/names.ts';
 import { choice, integer, list, object, text } from '../../schema/build.ts';
 import type { ListSchema, Infer, Schema, TextSchema } from '../../schema/schema.ts';
 
-/** Outputs describe what exists, so nothing is too long. The generator leaves such a limit out. */
+/** Outputs describe what exists, so no text is too long. The generator leaves such a limit out. */
 const unlimited = Number.MAX_SAFE_INTEGER;
 
 export function words(description: string): TextSchema {

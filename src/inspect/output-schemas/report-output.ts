@@ -3,7 +3,7 @@ import { boolean, choice, map, object } from '../../schema/build.ts';
 import type { Infer } from '../../schema/schema.ts';
 import { comparison, header, namedObject, numberOf, rows, unreadKinds, words } from './parts.ts';
 
-/** In the order of a report, which is also how bad they are. */
+/** Sorted as a report is, with the worst first. */
 export const reportSections = [
   'violation',
   'conflict',

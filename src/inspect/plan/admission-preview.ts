@@ -1,4 +1,4 @@
-// Asks what the API server would answer to what would be applied: what it would warn, and what it would refuse.
+// Asks what the webhooks would answer to the objects that would be applied: warnings and refusals.
 import { isDeepStrictEqual } from 'node:util';
 import { judgedResources, type JudgedResource } from '../../admission/decode/decode-target.ts';
 import { apiVersion, group } from '../../schema/names.ts';
@@ -15,19 +15,19 @@ import {
 import type { AppliedObject } from '../input/loaded-state.ts';
 import type { PlannedProvider } from '../output-schemas/plan-output.ts';
 
-/** Undefined for an object that is neither a provider nor an intent. */
+/** Returns undefined for an object that is neither a provider nor an intent. */
 export function resourceOfReeve(object: KubeObject): JudgedResource | undefined {
   if (object.apiVersion !== apiVersion) return undefined;
   return judgedResources.find((each) => each.group === group && each.kind === object.kind);
 }
 
-/** Each write is asked about alone, on the state without the others. */
+/** Judges each write alone, on the state without the other writes. */
 export async function previewProvider(
   resource: JudgedResource,
   { object, stored }: AppliedObject,
   setup: WriteSetup,
 ): Promise<PlannedProvider> {
-  // An intent or a provider that is being deleted is sent as it was.
+  // An object that is being deleted is sent as it was stored.
   const isDeleted = stored !== undefined && isTerminating(object) && !isTerminating(stored);
   const id = idOf(object);
   if (!isDeleted && stored !== undefined && isDeepStrictEqual(specOf(object), specOf(stored)))
@@ -39,7 +39,7 @@ export async function previewProvider(
   return { id, change, warnings, ...refused };
 }
 
-/** The API server removes the namespace from an object of a kind that is in none. */
+/** Removes the namespace of a cluster-scoped object, as the API server does. */
 function placed({ metadata: { namespace, ...metadata }, ...object }: KubeObject): KubeObject {
   const isInside = object.kind === 'SecurityIntentBinding' && namespace !== undefined;
   return { ...object, metadata: isInside ? { ...metadata, namespace } : metadata };
@@ -50,7 +50,7 @@ function idOf({ kind = '', metadata: { name = '', namespace } }: KubeObject): st
   return found === undefined ? `${kind}/${name}` : providerId(found, name, namespace);
 }
 
-/** Defaults of the schema are no change. */
+/** Returns the spec with the defaults of the schema, so that a default is no change. */
 function specOf({ kind, metadata: { name, namespace }, spec }: KubeObject): unknown {
   const found = providerKindOf(kind);
   if (found === undefined) return spec;

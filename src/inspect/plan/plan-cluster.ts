@@ -1,4 +1,4 @@
-// Plans a state after files are applied, and compares it with the plan of today: the reconciler's own parts say what they would write.
+// Plans a state with files applied, and compares this plan with the plan of today. The reconciler's own parts do the planning.
 import { cliApiVersion } from '../../schema/names.ts';
 import { type KubeObject, nameOf } from '../../base/metadata.ts';
 import { rfc3339 } from '../../base/time.ts';
@@ -44,7 +44,7 @@ import { violationLine } from '../../policy/decide/settle.ts';
 export interface PlanRequest {
   /** The state without the files. */
   readonly base: ClusterState;
-  /** What would be applied. */
+  /** The objects that would be applied. */
   readonly objects: readonly KubeObject[];
   /** Stored objects that would be deleted. */
   readonly deleted?: readonly KubeObject[];
@@ -55,7 +55,7 @@ export interface PlanRequest {
 
 type Rows = Map<string, readonly PlanChange[]>;
 
-/** Leaves out what is refused: everything else is planned as if it had not been sent. */
+/** An object that is refused is left out. The rest is planned as if nobody had sent that object. */
 export async function planCluster(request: PlanRequest): Promise<PlanOutput> {
   const { base, objects, deleted = [], now } = request;
   const today = plannedState(base, now);
@@ -108,7 +108,7 @@ export async function planToday(base: ClusterState, now: Date): Promise<readonly
   return orderedRows(rows);
 }
 
-/** Asks about each policy, share, binding and intent. Everything that is not refused is accepted, apart from Namespaces. */
+/** Judges each policy, share, binding and intent. Accepts all objects that are not refused, apart from Namespaces. */
 async function previews({ base, objects, deleted = [], now }: PlanRequest, before: ClusterSnapshot) {
   const providers: PlannedProvider[] = [];
   const accepted: KubeObject[] = [];
@@ -126,7 +126,7 @@ function terminating(object: KubeObject, now: Date): KubeObject {
   return { ...object, metadata: { ...object.metadata, deletionTimestamp: rfc3339(now) } };
 }
 
-/** The API server would warn of a difference between two policies of the files when it gets the later one. */
+/** Warns of differences between two policies of the files, as the API server would when it gets the later policy. */
 function withLaterWarnings(
   providers: readonly PlannedProvider[],
   snapshot: ClusterSnapshot,
@@ -148,7 +148,7 @@ function withLaterWarnings(
   });
 }
 
-/** Marks what the plan of today's objects has, too. */
+/** Marks the rows that the plan of today has, too. */
 function withKnown(rows: Rows, known: Rows): Rows {
   return new Map(
     [...rows].map(([name, changes]) => {
@@ -161,7 +161,7 @@ function withKnown(rows: Rows, known: Rows): Rows {
   );
 }
 
-/** A state of a cluster has no Roles, and only the metadata of Secrets. */
+/** A state of a cluster has no Roles, and only the metadata of Secrets, so both count as not read. */
 function existingIn(base: ClusterState): JudgedObjects {
   const of = (type: ObjectType): JudgedObjects['roles'] => {
     const unread = base.unread.find(({ kind }) => kind === type.kind);
@@ -217,7 +217,7 @@ async function admit(
   return [{ action: 'create', ...about, message: ['one of the files', ...warnings].join('\n') }];
 }
 
-/** All repairs come first, because the fuse counts over all namespaces. */
+/** Repairs all Namespaces before it plans the first one, because the fuse counts over all namespaces. */
 async function planAll(planned: PlannedState, rows: Rows): Promise<{ leftOut: number; count: number }> {
   const { cluster } = planned;
   const names = [...cluster.snapshot().namespaces()].map(nameOf);
@@ -262,7 +262,7 @@ class Refusals {
     this.#now = now;
   }
 
-  /** `changed` are the policies that would be applied. What they refuse today is no change. */
+  /** `changed`: the policies that would be applied. A refusal that exists today is no change. */
   rowsOf(
     namespaceObject: KubeObject,
     snapshot: ClusterSnapshot,

@@ -104,7 +104,7 @@ function rowOf(change: PlanChange): string {
 
 function detailsOf(change: PlanChange): readonly string[] {
   const lines = differenceLines(change.diff ?? []).map(
-    // A fence of a diff knows only + and -.
+    // A diff block of Markdown knows only the signs + and -.
     ({ sign, text }) => `${sign === '~' ? ' ' : sign} ${text}`,
   );
   return [
@@ -119,14 +119,14 @@ function detailsOf(change: PlanChange): readonly string[] {
   ];
 }
 
-/** Characters that would end a cell, begin markup or name a user. */
+/** Escapes characters that would end a cell, begin markup or mention a user. */
 function escaped(text: string): string {
   return text.replaceAll(/[\\`*_[\]<>|@#~]/g, (character) => `\\${character}`).replaceAll('\n', ' ');
 }
 
 const maxCode = 2000;
 
-/** Nothing ends a code span but a backtick. */
+/** Only a backtick ends a code span. */
 function code(text: string): string {
   return `\`${clipped(text, maxCode).replaceAll('`', "'").replaceAll('|', '\\|')}\``;
 }

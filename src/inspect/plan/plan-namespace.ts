@@ -1,4 +1,4 @@
-// Plans one namespace: what Reeve would write there, what it would not do, and why.
+// Plans one namespace: what Reeve would write there, and what it would leave alone for which reason.
 import { keyPath, nameOf, withMetadata, type KubeObject } from '../../base/metadata.ts';
 import { isManaged, type Desired } from '../../policy/desired/desired.ts';
 import type { ObjectResult } from '../../policy/plan/observed.ts';
@@ -16,7 +16,7 @@ import type { ClusterState } from '../input/cluster-state.ts';
 
 const neverAborted = new AbortController().signal;
 
-/** Adds the missing defaults to the state. One of them can make another policy match, so it looks again after each. */
+/** Adds the missing defaults to the state, one after the other, because a default can make another policy match. */
 export function repairRows({ cluster, planning }: PlannedState, name: string): readonly PlanChange[] {
   const rows: PlanChange[] = [];
   for (;;) {
@@ -43,7 +43,7 @@ function labelRow(
   };
 }
 
-/** An object without a version replaces the known one. */
+/** Removes the version, so that the object replaces the known one. */
 function repaired(namespaceObject: KubeObject, { labels, annotations }: MissingDefaults): KubeObject {
   const added = withMetadata(withMetadata(namespaceObject, 'labels', labels), 'annotations', annotations);
   const { resourceVersion: _version, ...metadata } = added.metadata;
@@ -65,14 +65,14 @@ export async function namespaceRows(
   return rows.filter((row) => row !== undefined);
 }
 
-// Words what the reconciler would not do as rows: conflicts, missing sources, held deletions, skipped contents.
+// Turns everything that the reconciler would not do into rows: conflicts, missing sources, held deletions, skipped contents.
 
 interface ResultSources {
   readonly planning: Planning;
   readonly state: ClusterState;
 }
 
-/** Returns undefined for an object that is as it should be. */
+/** Returns undefined for an object in sync. */
 function resultRow(
   result: ObjectResult,
   { desired, namespaceObject }: Pick<NamespacePlan, 'desired' | 'namespaceObject'>,
@@ -99,7 +99,7 @@ function actionOf(
   kind: string,
   { unread }: ClusterState,
 ): PlanChange['action'] {
-  // What this account may not read, Reeve may.
+  // Reeve may be allowed to read what this account may not read.
   if (reason === 'ApiError') return 'unknown';
   if (reason === 'KindUnavailable' && unread.some((each) => each.kind === kind)) return 'unknown';
   if (state === 'conflict') return 'conflict';
@@ -125,7 +125,7 @@ function typeOf(key: ObjectKey, namespace: string, desired: Desired, { planning 
   return type ?? { apiVersion: key.split('/', 1)[0] ?? '', kind: kindOfKey(key) };
 }
 
-/** Contents without a label that they need, and providers whose objects stay because of an error. */
+/** Returns rows for contents that lack a label, and for providers whose objects stay because of an error. */
 function contentRows(
   { desired, namespaceObject }: NamespacePlan,
   { resourceKinds }: Install,

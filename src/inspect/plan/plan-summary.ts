@@ -15,10 +15,10 @@ import { nearestWord } from '../../base/nearest.ts';
 import type { ClusterState } from '../input/cluster-state.ts';
 import { namespaceType } from '../input/loaded-state.ts';
 
-/** What Reeve would write. */
+/** The actions that write. */
 const writes = ['create', 'update', 're-create', 'delete', 'release', 'label set'] as const;
 
-/** As the text shows them. */
+/** In the order of the text output. */
 const actions: readonly PlanChange['action'][] = [
   ...writes,
   'conflict',
@@ -35,7 +35,7 @@ export function isWritten({ action }: Pick<PlanChange, 'action'>): boolean {
   return writes.some((each) => each === action);
 }
 
-/** By name, and what would be written first. */
+/** Sorted by name. In a namespace, rows that write come first. */
 export function orderedRows(rows: ReadonlyMap<string, readonly PlanChange[]>): readonly PlannedNamespace[] {
   return [...rows]
     .filter(([, changes]) => changes.length > 0)
@@ -43,7 +43,7 @@ export function orderedRows(rows: ReadonlyMap<string, readonly PlanChange[]>): r
     .map(([name, changes]) => ({ name, changes: changes.toSorted(byAction) }));
 }
 
-/** What would be written comes first. */
+/** Sorts rows that write before the others. */
 export function byAction(a: PlanChange, b: PlanChange): number {
   const order = actions.indexOf(a.action) - actions.indexOf(b.action);
   return order === 0 ? compareTexts(placeOf(a), placeOf(b)) : order;
@@ -57,7 +57,7 @@ function compareTexts(a: string, b: string): number {
   return a < b ? -1 : Number(a > b);
 }
 
-/** Only actions that occur. */
+/** Leaves out actions that do not occur. */
 export function countsOf(namespaces: readonly PlannedNamespace[]): Readonly<Record<string, number>> {
   const changes = namespaces.flatMap((each) => each.changes);
   const counts = actions.map(
@@ -68,7 +68,7 @@ export function countsOf(namespaces: readonly PlannedNamespace[]): Readonly<Reco
 
 type Known = Pick<PlanOutput, 'invalid' | 'violations' | 'namespaces'>;
 
-/** Counts what the files change nothing about. Violations that were there before count where the policy has no line of its own. */
+/** Counts what the files do not change. An old violation counts only if its policy has no line of its own. */
 export function knownIn({ invalid, violations, namespaces }: Known): PlanOutput['known'] {
   const rows = namespaces.flatMap(({ changes }) => changes.filter((change) => change.known === true));
   const violated = violations.filter(isKnownAlone).reduce((sum, { count }) => sum + count, 0);
@@ -77,12 +77,12 @@ export function knownIn({ invalid, violations, namespaces }: Known): PlanOutput[
   return { problems: rows.length - changes + violated + broken, changes };
 }
 
-/** True if the files change nothing about the violations of the policy. */
+/** True if the files change none of the policy's violations. */
 function isKnownAlone({ count, known, ended, unjudged }: PolicyViolations): boolean {
   return count === known && ended === 0 && unjudged.length === 0;
 }
 
-/** Leaves out what the files change nothing about. */
+/** Leaves out the rows, problems and violations that the files do not change. */
 export function withoutKnown(plan: PlanOutput): PlanOutput {
   return keeping(plan, {
     invalid: plan.invalid.filter(({ known }) => known !== true),
@@ -91,7 +91,7 @@ export function withoutKnown(plan: PlanOutput): PlanOutput {
   });
 }
 
-/** Narrows a plan after the deletion fuse has counted all of it. Keeps the providers of the rows that stay. */
+/** Narrows a plan whose deletions the fuse has already counted. Keeps the providers of the remaining rows. */
 export function narrowed(plan: PlanOutput, { namespaces, providers }: PlanScope): PlanOutput {
   if (namespaces.size + providers.size === 0) return plan;
   const kept = inScope(plan.namespaces, { namespaces, providers });
@@ -130,7 +130,7 @@ function withChanges(
     .filter(({ changes }) => changes.length > 0);
 }
 
-/** A Namespace is in the scope that names it. */
+/** A Namespace counts as its own place, so that a scope with its name includes it. */
 function placeOfObject({ namespace, name }: PlannedViolation['object']): string {
   return namespace ?? name;
 }
@@ -154,7 +154,7 @@ export function isRefused({ providers, namespaces }: PlanOutput): boolean {
   );
 }
 
-/** A re-creation deletes, too, and a held deletion comes with the confirmation. */
+/** Counts deletions. A re-creation deletes, too, and a held deletion follows the confirmation. */
 export function deletionsIn({ counts }: PlanOutput): { readonly all: number; readonly held: number } {
   const { delete: deleted = 0, 're-create': recreated = 0, held = 0 } = counts;
   return { all: deleted + recreated + held, held };

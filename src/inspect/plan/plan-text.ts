@@ -1,4 +1,5 @@
-// Writes a plan for people: counts first, then what would be applied, then the namespaces. What is equal in several is written once.
+// Writes a plan for people: counts, then the objects that would be applied, then the namespaces. Equal namespaces are written
+// once.
 import { unreadText } from '../input/cluster-state.ts';
 import { clipped } from '../../base/text.ts';
 import { byAction } from './plan-summary.ts';
@@ -21,11 +22,11 @@ interface PlanPaint {
 
 interface PlanTextOptions {
   readonly paint: PlanPaint;
-  /** True if each namespace is written by itself. */
+  /** True to write each namespace by itself. */
   readonly isWhole: boolean;
 }
 
-/** The fields shown of one object. JSON has all of them. */
+/** The most fields that the text shows of one object. JSON has all of them. */
 const maxDifferences = 100;
 const maxLine = 2000;
 const shownNames = 3;
@@ -83,7 +84,7 @@ export function countsText({ counts }: Pick<PlanOutput, 'counts'>): string {
   return texts.length === 0 ? 'nothing to change' : texts.join(', ');
 }
 
-/** `update?` if only the API server knows whether it is needed. */
+/** Returns `update?` if only the API server knows whether the update is needed. */
 export function actionText({ action, certain }: Pick<PlanChange, 'action' | 'certain'>): string {
   return `${wordOf(action)}${certain ? '' : '?'}`;
 }
@@ -101,7 +102,7 @@ export interface ShownProvider extends Omit<PlannedProvider, 'change'> {
   readonly violations: PolicyViolations | undefined;
 }
 
-/** Returns what would be applied, and the policies whose violations change although they stay as they are. */
+/** Returns the providers that would be applied, and the unchanged policies whose violations change. */
 export function providersOf({ providers, violations }: PlanOutput): readonly ShownProvider[] {
   const byPolicy = new Map(violations.map((each) => [each.policy, each]));
   const ids = new Set(providers.map(({ id }) => id));
@@ -113,7 +114,7 @@ export function providersOf({ providers, violations }: PlanOutput): readonly Sho
   ].filter(isWorthALine);
 }
 
-/** `62 known problems and 1 known change, unchanged` */
+/** Example: `62 known problems and 1 known change, unchanged`. */
 export function knownLines(
   { known: { problems, changes } }: PlanOutput,
   isWhole: boolean,
@@ -125,7 +126,7 @@ export function knownLines(
   return parts.length === 0 ? [] : [`${parts.join(' and ')}, unchanged${how}`];
 }
 
-/** `31 open violations: 9 of Namespaces, 22 of RoleBindings; 3 were there before` */
+/** Example: `31 open violations: 9 of Namespaces, 22 of RoleBindings; 3 were there before`. */
 export function violationsText({ count, known, ended, byKind, unjudged }: PolicyViolations): string {
   const kinds = Object.entries(byKind).map(([kind, each]) => `${each} of ${kind}s`);
   const before = known === count ? 'all were there before' : `${known} ${wereOf(known)} there before`;
@@ -146,10 +147,9 @@ function amountText(count: number, thing: string): string {
   return `${count} ${thing}${count === 1 ? '' : 's'}`;
 }
 
-/** JSON has all of them. */
+/** The most violations that the text shows. JSON has all of them. */
 const maxViolations = 100;
 
-/** Each new violation with its object. */
 export function violationLines({ new: found }: PolicyViolations): readonly string[] {
   const lines = found.slice(0, maxViolations).map(({ object: { kind, namespace, name }, message }) => {
     const place = namespace === undefined ? '' : ` in namespace ${clipped(namespace)}`;
@@ -183,7 +183,7 @@ export interface NamespaceGroup {
   readonly changes: readonly PlanChange[];
 }
 
-/** Objects that are named after their namespace count as the same. Changes of most namespaces come first. */
+/** Joins namespaces with equal changes, the largest group first. The name of the namespace in a name makes no difference. */
 export function groupsOf(namespaces: readonly PlannedNamespace[]): readonly NamespaceGroup[] {
   const equal = new Map<
     string,
@@ -279,7 +279,7 @@ interface DifferenceLine {
   readonly text: string;
 }
 
-/** A value that may not be shown gives one line, which says what happens to it. */
+/** A value that may not be shown gives one line, which says how it changes. */
 export function differenceLines(diff: readonly PlanDifference[]): readonly DifferenceLine[] {
   const lines = diff.slice(0, maxDifferences).flatMap(linesOf);
   const more = diff.length - maxDifferences;

@@ -22,7 +22,7 @@ import { namespaceType, type PlannedState } from '../input/loaded-state.ts';
 import type { PlannedViolation, PolicyViolations } from '../output-schemas/plan-output.ts';
 import { plannedObject } from './step-rows.ts';
 
-/** The objects of a kind, each once, or why they are not known. Secrets may come page by page. */
+/** The objects of a kind, each once, or the reason why they are not known. Secrets may come page by page. */
 export type JudgedObjects = Readonly<
   Record<
     AuditedResource,
@@ -34,7 +34,7 @@ interface ViolationsRequest {
   readonly today: PlannedState;
   readonly planned: PlannedState;
   readonly existing: JudgedObjects;
-  /** What the files hold. */
+  /** The objects of the files. */
   readonly applied: readonly KubeObject[];
   /** Returns true for an object that Reeve would delete. */
   readonly isDeleted: (object: KubeObject) => boolean;
@@ -98,8 +98,8 @@ function namespaceViolations(today: PlannedState, planned: PlannedState): readon
 }
 
 /**
- * Returns the violations by namespace. An exceeded quota is shown at its first namespace, but its key is its policy and its
- * value: it is the same violation when another namespace comes first.
+ * Returns the violations by namespace. An exceeded quota is shown at its first namespace, but its key is policy and value. So
+ * it stays the same violation when another namespace becomes the first.
  */
 function violationsOfNamespaces({ cluster, planning }: PlannedState): ReadonlyMap<string, Placed> {
   const all = new Map<string, Placed>();
@@ -126,7 +126,7 @@ function violationsOfNamespaces({ cluster, planning }: PlannedState): ReadonlyMa
   return all;
 }
 
-/** Returns why the objects are not known, or adds them. */
+/** Adds the objects, or returns the reason why they are not known. */
 async function unreadOrAdded(
   resource: AuditedResource,
   request: ViolationsRequest,

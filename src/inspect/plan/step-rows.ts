@@ -1,4 +1,4 @@
-// Words the steps of the reconciler's plan as rows: what Reeve would write, and how the object would differ.
+// Turns the steps of the reconciler's plan into rows: what Reeve would write, and how the object would differ.
 import {
   type KubeObject,
   type StringMap,
@@ -31,13 +31,13 @@ export function stepRow(step: DoneStep, state: ClusterState): PlanChange | undef
   if (live === undefined) return { action: 'create', ...about, certain: true };
   const stored = storedForm(live, state);
   const set = stored === undefined ? undefined : fieldsOfReeve(stored);
-  // Another owner is always written.
+  // An object of another owner is always written.
   const isUnsure = step.kind === 'check' && live.owner === claim.provider;
   if (isUnsure && set !== undefined && holdsAll(set, contentOf(object))) return undefined;
   const diff = stored === undefined ? [] : changedFields(comparedPart(stored, step), object);
   if (step.kind === 'replace')
     return { action: 're-create', ...about, certain: true, message: whyReplaced(step), diff };
-  // Without managers only the API server knows whether it has stored the same value in another form.
+  // Without managedFields, only the API server knows whether it has stored the same value in another form.
   return { action: 'update', ...about, certain: !isUnsure, diff };
 }
 
@@ -90,7 +90,7 @@ export function plannedObject(
   return { apiVersion, kind, ...(namespace === undefined ? {} : { namespace }), name };
 }
 
-/** The reconciler keeps only a hash of a Secret. */
+/** Reads the content of a Secret from the state, because the reconciler keeps only a hash. */
 function storedForm(
   { content, type, namespace, name }: Observed,
   state: ClusterState,
@@ -135,14 +135,14 @@ function whyReplaced({ claim, object, live }: WriteStep): string {
   return live?.isHeld === true ? `${why}; ${heldByFinalizers}` : why;
 }
 
-/** A re-creation then ends with the deletion, until another client removes the finalizers. */
+/** The re-creation ends after the deletion, until another client removes the finalizers. */
 export const heldByFinalizers = 'the object has finalizers, so it stays until they are removed';
 
 // Compares two forms of an object, field by field. Of a Secret only the names of keys are compared.
 
 const maxValueLength = 1000;
 
-/** Where no value may be shown: everywhere in a Secret but in fields that cannot hold its values. */
+/** Returns true where no value may be shown: in all fields of a Secret that could hold its values. */
 type IsHidden = (path: Path) => boolean;
 
 /** `before` and `after` hold only the fields to compare. */
@@ -153,7 +153,7 @@ export function changedFields(before: KubeObject, after: KubeObject): readonly P
   return differences([], compared(before), compared(after), isHidden);
 }
 
-/** The hash of what was applied says nothing to people. */
+/** Drops the hash of the applied object, which means nothing to people. */
 function compared({ metadata, ...object }: KubeObject): JsonObject {
   const { apiVersion: _version, kind: _kind, status: _status, ...content } = object;
   const { labels, annotations = {} } = metadata;
@@ -182,7 +182,7 @@ function differences(
   return [difference(path, before, after, isHidden)];
 }
 
-/** An empty object that appears or disappears has no fields to name. */
+/** An empty object has no fields to name, so it is shown as a whole when it appears or disappears. */
 function isLeaf(a: JsonObject, b: JsonObject): boolean {
   return Object.keys(a).length === 0 && Object.keys(b).length === 0;
 }
@@ -191,7 +191,7 @@ function emptyLike(value: unknown): unknown {
   return isJsonObject(value) ? {} : undefined;
 }
 
-/** An item that moves is no change of its own. Returns nothing if only the order differs. */
+/** An item that only moves is no change. Returns nothing if only the order differs. */
 function changedItems(
   path: Path,
   before: readonly unknown[],
@@ -244,7 +244,7 @@ function changedLines(before: string, after: string): readonly [string, string] 
   return [old.slice(start, old.length - end).join('\n'), next.slice(start, next.length - end).join('\n')];
 }
 
-/** JSON is YAML. Plain keys stand without quotes. */
+/** JSON is valid YAML. Simple keys are written without quotes. */
 function valueText(value: unknown): string {
   return clipped(flow(value), maxValueLength);
 }
@@ -260,7 +260,7 @@ function keyText(key: string): string {
   return /^[A-Za-z][\w./-]*$/.test(key) ? key : JSON.stringify(key);
 }
 
-// Reads managedFields: which fields of an object are Reeve's, and whether all that it wrote is still its own.
+// Reads managedFields: the fields of an object that Reeve owns, and whether Reeve still owns all that it wrote.
 
 /** A set of fields as in managedFields. https://kubernetes.io/docs/reference/using-api/server-side-apply/#field-management */
 type FieldSet = Readonly<Record<string, unknown>>;
@@ -279,8 +279,8 @@ export function fieldsOfReeve({ metadata }: KubeObject): FieldSet | undefined {
 }
 
 /**
- * Returns whether all of these fields belong to the set. A field that another client changes leaves the set, so a value that
- * differs and is still in it was only stored in another form: `1000m` as `1`.
+ * Returns whether all of these fields belong to the set. When another client changes a field, the field leaves the set. A value
+ * that differs but is still in the set was only stored in another form: `1000m` as `1`.
  */
 export function holdsAll(set: FieldSet, wanted: unknown): boolean {
   // A field without parts is owned as a whole.
@@ -297,7 +297,7 @@ export function holdsAll(set: FieldSet, wanted: unknown): boolean {
   });
 }
 
-/** Returns the live value without what neither belongs to the set nor is wanted. */
+/** Returns the live value without fields that are neither in the set nor wanted. */
 export function ownPart(live: unknown, wanted: unknown, set: FieldSet = {}): unknown {
   if (Array.isArray(live)) {
     const isByItem = Object.keys(set).some((key) => key !== '.');

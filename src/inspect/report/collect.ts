@@ -1,4 +1,4 @@
-// Collects everything that is not as policies want it, and everything that ends, with the functions of the reconciler.
+// Collects what differs from the policies and what expires, with the functions of the reconciler.
 import type { NamespacePolicySpec } from '../../api/namespace-policy/namespace-policy.ts';
 import { cliApiVersion } from '../../schema/names.ts';
 import { type KubeObject, nameOf, labelsOf, valueOf } from '../../base/metadata.ts';
@@ -56,7 +56,7 @@ interface CollectorInput {
   readonly cluster: LiveCluster;
   readonly planning: Pick<Planning, 'audits' | 'objects'>;
   readonly now: Date;
-  /** Returns what needs the numbers of all namespaces. Default: those of the namespaces that were added. */
+  /** Returns violations of quotas, which need the numbers of all namespaces. Default: the numbers of the added namespaces. */
   readonly overQuota?: (policy: ProviderId) => readonly NamespaceViolation[];
 }
 
@@ -97,10 +97,10 @@ export async function collectReport(input: ReportInput): Promise<ReportOutput> {
 export class Collector {
   readonly entries: ReportEntry[] = [];
   readonly #input: CollectorInput;
-  /** What the status of each provider would say. */
+  /** The numbers for the status of each provider. */
   readonly #tallies = new Map<ProviderId, ProviderTally>();
   readonly matched = new Map<ProviderId, string[]>();
-  /** By their names in violations. */
+  /** Keys are the names that violations use. */
   readonly #policies: ReadonlyMap<string, CompiledPolicy>;
   /** Objects of these kinds may exist, although the state has none. */
   readonly #unread: ReadonlySet<string | undefined>;
@@ -139,7 +139,7 @@ export class Collector {
     this.matched.set(policy, matched);
     const object = { ...namespaceType, name: namespace };
     this.#add(violations.map((each) => this.#violation(each, { policy, namespace }, object)));
-    // Its match or one of its templates has an error.
+    // Such an error stops the whole policy in this namespace: its match or one of its templates failed.
     const whole = failures.filter(({ kind }) => kind === undefined);
     this.#add(
       whole.map(({ reason, message }) => ({ section: 'blocked', policy, namespace, reason, message })),
@@ -162,7 +162,7 @@ export class Collector {
     }
   }
 
-  /** Adds what concerns all namespaces of a provider. */
+  /** Adds the entries that concern all namespaces of a provider. */
   addProviders(): void {
     for (const { state, definition, problems } of this.#input.cluster.providers()) {
       const policy = state.id;
@@ -208,7 +208,7 @@ function byName(a: KubeObject, b: KubeObject): number {
   return compareTexts(nameOf(a), nameOf(b));
 }
 
-// Adds to each entry of a report whom to ask, the labels of its namespace, and when its object was last written.
+// Adds to each entry of a report its contact, the labels of its namespace, and the time of the last write of its object.
 
 function entryFacts(state: ClusterState, cluster: LiveCluster): (entry: ReportEntry) => ReportEntry {
   const contacts = new Map<string, string | undefined>(
@@ -239,7 +239,7 @@ function providerObject(policy: string, state: ClusterState): KubeObject | undef
   return state.find(ref, namespaceOfProvider(id) ?? '', ref.name);
 }
 
-/** A write of the status alone says nothing about when the object came to be as it is. */
+/** Leaves out writes of the status, which do not change what the entry reports. */
 function writtenAt(object: KubeObject | undefined): string | undefined {
   const fields = object?.metadata['managedFields'];
   const writes: readonly unknown[] = Array.isArray(fields) ? fields : [];

@@ -1,4 +1,4 @@
-// Makes the entries of a report from what the engine says of one policy in one namespace, and orders them.
+// Builds the entries of a report from the engine's results of one policy in one namespace, and orders them.
 import {
   kindOfKey,
   nameOfKey,
@@ -24,7 +24,7 @@ import { compileException } from '../../policy/terms/match.ts';
 
 export type ReportSection = ReportEntry['section'];
 
-/** Where an entry belongs. The namespace is missing if the entry is about no single one. */
+/** The policy and namespace of an entry. The namespace is missing if the entry concerns no single one. */
 export interface EntryPlace {
   readonly policy: ProviderId;
   readonly namespace?: string;
@@ -49,7 +49,7 @@ export function violationEntry(
 
 const sections = { conflict: 'conflict', failed: 'blocked', undesired: 'held' } as const;
 
-/** Undefined for an object in sync. */
+/** Returns undefined for an object in sync. */
 export function resultEntry(
   { provider, key, state, reason, message }: ObjectResult,
   namespace: string,
@@ -61,7 +61,7 @@ export function resultEntry(
   return { section: sections[state], policy: provider, namespace, object, reason, message };
 }
 
-/** By section, then by end, policy, namespace and object. What does not end comes after what ends. */
+/** Sorts by section, then by end, policy, namespace and object. Entries without an end come last. */
 export function inReportOrder(entries: readonly ReportEntry[]): readonly ReportEntry[] {
   return entries.toSorted(
     (a, b) =>
@@ -74,7 +74,7 @@ export function inReportOrder(entries: readonly ReportEntry[]): readonly ReportE
   );
 }
 
-/** By policy, then by namespace. `entries` are in order. */
+/** Returns the cells by policy, then by namespace. `entries` must be sorted. */
 export function cellsOf(
   matched: ReadonlyMap<ProviderId, readonly string[]>,
   entries: readonly ReportEntry[],
@@ -93,7 +93,7 @@ export function cellsOf(
   });
 }
 
-/** How many entries each section has. */
+/** Returns the number of entries of each section. */
 export function countsIn(entries: readonly ReportEntry[]): ReportCell['counts'] {
   const bySection = Map.groupBy(entries, ({ section }) => section);
   return Object.fromEntries([...bySection].map(([section, all]) => [section, all.length]));
@@ -111,16 +111,16 @@ export function compareTexts(a: string, b: string): number {
   return a < b ? -1 : 1;
 }
 
-/** `RoleBinding/developers`; empty for an entry about no object. */
+/** Example: `RoleBinding/developers`. Empty for an entry without an object. */
 export function objectText({ object }: Pick<ReportEntry, 'object'>): string {
   return object === undefined ? '' : `${object.kind}/${object.name}`;
 }
 
-// Makes the entries of what ends: exceptions in force, and RoleBindings with an end.
+// Builds the entries of what expires: exceptions in force, and RoleBindings with an end.
 
 const maxSubjects = 5;
 
-/** One entry for each matched namespace that the exception covers; one without a namespace if it covers none. */
+/** Returns one entry for each matched namespace that the exception covers. If there is none, one entry has no namespace. */
 export function exceptionEntries(
   policy: ProviderId,
   exceptions: readonly PolicyException[],
@@ -145,7 +145,7 @@ export function exceptionEntries(
   });
 }
 
-/** The first of several providers of one RoleBinding gets its way. */
+/** If several providers want one RoleBinding, only the first claim counts. */
 export function grantEntries({ claims }: Desired, namespace: string): readonly ReportEntry[] {
   return [...claims.values()].flatMap(([claim]) => {
     if (claim?.expiresAt === undefined || claim.content.kind !== 'object') return [];
@@ -163,7 +163,7 @@ export function grantEntries({ claims }: Desired, namespace: string): readonly R
   });
 }
 
-/** `2027-01-31T00:00:00Z (in 69 days)`. */
+/** Example: `2027-01-31T00:00:00Z (in 69 days)`. */
 export function untilText(until: string | undefined, time: string): string {
   if (until === undefined) return 'no end';
   const minutes = Math.floor((Date.parse(until) - Date.parse(time)) / 60_000);
@@ -177,7 +177,7 @@ export function untilText(until: string | undefined, time: string): string {
   return `${until} (in ${amount} ${unit}${amount === 1 ? '' : 's'})`;
 }
 
-// Leaves of a report what belongs to the wanted namespaces, policies and time.
+// Filters a report by namespaces, policies and time.
 
 export interface ReportScope {
   /** Empty: all. */

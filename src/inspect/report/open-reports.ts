@@ -1,4 +1,4 @@
-// Makes the Reports of a report: one for each namespace. https://github.com/openreports/reports-api/blob/main/docs/api-docs.md
+// Builds the OpenReports Reports, one for each namespace. https://github.com/openreports/reports-api/blob/main/docs/api-docs.md
 import { createHash } from 'node:crypto';
 import { group } from '../../schema/names.ts';
 import { isJsonObject, type JsonObject } from '../../base/json.ts';
@@ -19,7 +19,7 @@ export const openReportLabel = `${group}/report`;
 const maxResults = 200;
 const maxText = 1000;
 
-/** The worst first. */
+/** Ordered from the worst to the best. */
 const outcomes = ['fail', 'error', 'warn', 'skip', 'pass'] as const;
 type Outcome = (typeof outcomes)[number];
 
@@ -45,7 +45,7 @@ interface Result extends JsonObject {
   readonly result: Outcome;
 }
 
-/** Namespaces that no policy matches get none. */
+/** Builds no Report for a namespace that no policy matches. */
 export function openReports(
   report: Pick<ReportOutput, 'cells' | 'entries' | 'namespaces' | 'time'>,
 ): readonly KubeObject[] {
@@ -69,12 +69,12 @@ export function openReports(
   });
 }
 
-/** The time of a result is when the Report was written, so an equal one is not written again. */
+/** Compares without the times. The time of a result is the time of the write, so an equal Report is not written again. */
 export function isSameReport(live: KubeObject | undefined, report: KubeObject): boolean {
   return live !== undefined && reportDigest(live) === reportDigest(report);
 }
 
-/** Two Reports that differ only in their times have the same digest. */
+/** Returns the same digest for two Reports that differ only in their times. */
 function reportDigest({ scope, summary, results, source }: KubeObject): string {
   const all: readonly unknown[] = Array.isArray(results) ? results : [];
   const timeless = all.map((result) => (isJsonObject(result) ? { ...result, timestamp: undefined } : result));
@@ -82,7 +82,7 @@ function reportDigest({ scope, summary, results, source }: KubeObject): string {
   return createHash('sha256').update(text).digest('base64url').slice(0, 22);
 }
 
-/** The API server orders the keys of an object by name. */
+/** Sorts keys, because the API server stores the keys of an object by name. */
 function withSortedKeys(_key: string, value: unknown): unknown {
   return isJsonObject(value)
     ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
@@ -137,7 +137,7 @@ function propertiesOf({ path, found, accepted, reason, until }: ReportEntry): Js
   return given.length === 0 ? {} : { properties: Object.fromEntries(given) };
 }
 
-// Makes the Report of one namespace for the reconciler, as `reeve report --write` makes it.
+// Builds the Report of one namespace for the reconciler, as `reeve report --write` builds it.
 
 export const namespaceReports: NamespaceReports = {
   type: openReportType,

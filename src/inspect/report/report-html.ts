@@ -1,4 +1,4 @@
-// Writes a report as one page of HTML: nothing is loaded, nothing runs, and every text from outside is escaped.
+// Writes a report as one page of HTML. The page loads nothing and runs nothing, and all text from outside is escaped.
 import { clipped } from '../../base/text.ts';
 import {
   type ReportEntry,
@@ -9,12 +9,12 @@ import {
 import { untilText, compareTexts, countsIn, objectText, type ReportSection } from './entries.ts';
 import { headingText, whyText } from './report-text.ts';
 
-/** With more of them, a page is slow and its matrix cannot be read. */
+/** With more rows, a page is slow and its matrix cannot be read. */
 const maxRows = 200;
 const maxColumns = 60;
 const maxText = 1000;
 
-/** The id of an entry is the target of a link. */
+/** An entry with the id that links point to. */
 interface Anchored {
   readonly entry: ReportEntry;
   readonly id: string;
@@ -66,7 +66,7 @@ function escaped(text: string): string {
     .replaceAll("'", '&#39;');
 }
 
-/** Long names break after a slash or a dot. No entity of `escaped` has one of these. */
+/** Lets long names break after a slash or a dot. No entity of `escaped` contains either. */
 function breakable(text: string): string {
   return escaped(text).replaceAll(/[/.](?=\w)/g, '$&<wbr>');
 }
@@ -80,7 +80,7 @@ function matrix(
   entries: readonly Anchored[],
 ): readonly string[] {
   const byPair = new Map(cells.map((cell) => [pairOf(cell), cell.counts]));
-  // The first entry of a pair is the last one that the map gets.
+  // The map keeps the last entry of a pair, so the reversed list leaves the first one.
   const links = new Map(entries.toReversed().map(({ entry, id }) => [pairOf(entry), id]));
   const matched = new Set(cells.map(({ policy }) => policy));
   const columns = limited(
@@ -117,7 +117,7 @@ function matrix(
   ];
 }
 
-/** Unambiguous, because no name contains a blank. */
+/** The key is unambiguous, because no name contains a blank. */
 function pairOf({
   policy,
   namespace = '',
@@ -186,7 +186,7 @@ function table(titles: readonly string[], rows: readonly string[]): readonly str
 
 type Counts = ReportCell['counts'];
 
-/** For one entry, for more of them, and how a cell with such an entry looks. */
+/** The words for one entry and for several, and the style of their cell. */
 const words: Readonly<Record<ReportSection, readonly [one: string, more: string, style: Style]>> = {
   violation: ['violation', 'violations', 'bad'],
   conflict: ['conflict', 'conflicts', 'bad'],
@@ -199,7 +199,7 @@ const words: Readonly<Record<ReportSection, readonly [one: string, more: string,
 
 type Style = 'bad' | 'warn' | 'note' | 'ok';
 
-/** `2 violations, 1 conflict`; `ok` without entries. */
+/** Example: `2 violations, 1 conflict`. Without entries: `ok`. */
 function cellText(counts: Counts): string {
   const parts = sectionsIn(counts).map((section) => {
     const count = counts[section] ?? 0;
@@ -209,7 +209,7 @@ function cellText(counts: Counts): string {
   return parts.length === 0 ? 'ok' : parts.join(', ');
 }
 
-/** How the worst entry looks. */
+/** Returns the style of the worst entry. */
 function styleOf(counts: Counts): Style {
   const [worst] = sectionsIn(counts);
   return worst === undefined ? 'ok' : words[worst][2];
@@ -219,7 +219,7 @@ function sectionsIn(counts: Counts): readonly ReportSection[] {
   return reportSections.filter((section) => (counts[section] ?? 0) > 0);
 }
 
-/** Returns all names, or, if they are too many, the first ones of those with entries and then of the others. */
+/** Returns all names. If there are too many, returns the first names, those with entries before the others. */
 export function limited(
   names: readonly string[],
   limit: number,
@@ -237,7 +237,7 @@ export function limited(
   return { shown, leftOut: names.length - shown.length };
 }
 
-// The style of the page of a report: light and dark, as the reader's system is set, and black on white on paper.
+// Defines the style of the page: light or dark by the reader's system, and black on white on paper.
 
 const pageStyle = `:root { color-scheme: light dark; --text: #1b1f24; --back: #fff; --line: #c8ced6; --head: #f0f3f6; --bad: #ffe3e0; --warn: #fff2cc; --note: #e2eeff; --target: #ffd54d; }
 @media (prefers-color-scheme: dark) { :root { --text: #e6e8eb; --back: #14171b; --line: #434a54; --head: #21262d; --bad: #5c1f1b; --warn: #4d3d0c; --note: #17365f; --target: #7a5d00; } }

@@ -5,11 +5,11 @@ import { untilText, type ReportSection, compareTexts, objectText } from './entri
 
 interface TextSection {
   readonly title: string;
-  /** The first row has the titles of the columns. */
+  /** The first row holds the titles of the columns. */
   readonly rows: readonly (readonly string[])[];
 }
 
-/** In the order of a report. The second text follows "no". */
+/** Sorted as a report is. The second text follows "no". */
 const sectionNames: Readonly<Record<ReportSection, readonly [title: string, things: string]>> = {
   violation: ['Violations', 'violations'],
   conflict: ['Conflicts: another owner has the object', 'conflicts'],
@@ -47,13 +47,13 @@ const columns: Readonly<Record<ReportSection, Columns>> = {
   grant: [...place, ...objectColumn, ...untilColumn, ['GRANTS', whyText]],
 };
 
-/** As a refusal says it, without the policy and the rule. */
+/** Writes the reason as a refusal does, without the policy and the rule. */
 export function whyText({ path, found = '', accepted = '', message }: ReportEntry): string {
   if (message !== undefined) return message;
   return path === undefined ? '' : `${path}: found ${found}; accepted: ${accepted}`;
 }
 
-/** `RoleBinding/developers`, `3 x Secret` for several. */
+/** Example: `RoleBinding/developers`. For several objects: `3 x Secret`. */
 function objectsText({ names, object: first }: JoinedEntry): string {
   return names.length === 1 ? (names[0] ?? '') : `${names.length} x ${first?.kind ?? ''}`;
 }
@@ -69,7 +69,7 @@ const groupColumns: Columns = [
 
 export type Grouping = 'cause' | 'namespace' | 'team';
 
-/** Only sections with entries. */
+/** Leaves out sections without entries. */
 export function textSections(
   { entries, time }: Pick<ReportOutput, 'entries' | 'time'>,
   grouping: Grouping,
@@ -93,7 +93,7 @@ export function textSections(
 
 const titles = { namespace: 'Namespace', team: 'Team' };
 
-/** `no conflicts, no held objects`; empty if each section has entries. */
+/** Example: `no conflicts, no held objects`. Empty if each section has entries. */
 export function emptyText({ entries }: Pick<ReportOutput, 'entries'>): string {
   const filled = new Set<string>(entries.map(({ section }) => section));
   const empty = Object.entries(sectionNames).filter(([section]) => !filled.has(section));
@@ -108,13 +108,13 @@ export function headingText({ origin, time, policies, namespaces }: ReportOutput
 
 // Joins entries with the same cause, and divides a report into groups: by section, namespace or team.
 
-/** Entries that differ in the namespace and the name of the object alone. */
+/** Entries that differ only in namespace and name of the object. */
 interface JoinedEntry extends ReportEntry {
   readonly namespaces: readonly string[];
   readonly names: readonly string[];
 }
 
-/** In the order of their first entries. `whyOf`: what is said of an entry. */
+/** Joins entries in the order of their first ones. `whyOf` returns the reason that an entry shows. */
 function joinedEntries(
   entries: readonly ReportEntry[],
   whyOf: (entry: ReportEntry) => string,
@@ -136,7 +136,7 @@ function distinct(entries: readonly ReportEntry[], field: 'namespace'): readonly
   return [...new Set(entries.flatMap((entry) => entry[field] ?? []))];
 }
 
-/** By the name of the group. What belongs to none comes last. */
+/** Groups by name, sorted. Entries without a group come last. */
 function groupedBy(
   entries: readonly ReportEntry[],
   field: 'namespace' | 'team',
@@ -179,7 +179,7 @@ export function reportCsv({ entries }: ReportOutput): string {
   return rows.map((row) => `${row.map(csvField).join(',')}\n`).join('');
 }
 
-/** `env=prod,team=red`: as a label selector of kubectl. */
+/** Example: `env=prod,team=red`, as in a label selector of kubectl. */
 function labelsText(labels: Readonly<Record<string, string>>): string {
   return Object.entries(labels)
     .map(([key, value]) => `${key}=${value}`)
@@ -187,7 +187,7 @@ function labelsText(labels: Readonly<Record<string, string>>): string {
     .join(',');
 }
 
-/** A spreadsheet would calculate a text that begins like a formula. https://owasp.org/www-community/attacks/CSV_Injection */
+/** Prefixes a text that a spreadsheet would calculate as a formula. https://owasp.org/www-community/attacks/CSV_Injection */
 function csvField(text: string): string {
   const printable = clipped(text, maxField);
   const plain = /^[=+\-@\uFF1D\uFF0B\uFF0D\uFF20]/.test(printable) ? `'${printable}` : printable;

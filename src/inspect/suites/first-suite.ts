@@ -1,4 +1,4 @@
-// Writes a first suite for policies that exist: the examples of their rules with the answers of today, and a template.
+// Writes a first suite for existing policies: the examples of their rules with the answers of today, and a template.
 import { isJsonObject, withMergePatch, type JsonObject } from '../../base/json.ts';
 import { nameOf, type KubeObject } from '../../base/metadata.ts';
 import { clipped } from '../../base/text.ts';
@@ -25,7 +25,7 @@ import { objectNameOf } from '../input/provided-objects.ts';
 import { suiteKind, type Expectations, type Suite, type SuiteRequest, type SuiteTest } from './suite.ts';
 
 export interface SuitePlace {
-  /** Where the suite is to stand. */
+  /** The path of the suite to write. */
   readonly file: string;
   /** The files with the policies, relative to the suite. */
   readonly policies: readonly string[];
@@ -73,7 +73,7 @@ export async function firstSuite(place: SuitePlace, options: FirstSuiteOptions):
 
 const noExample = 'no policy or share was found, or no Namespace that one of them matches';
 
-/** A suite without tests cannot be loaded. This one is never run. */
+/** A suite needs a test to load. This one never runs. */
 const placeholder: SuiteTest = { name: 'none', namespace: 'none', expect: { contents: [] } };
 
 async function loadText(file: string, suite: Suite, findInstall: FindInstall): Promise<SuiteLoading> {
@@ -86,9 +86,9 @@ type ExampleObject = KubeObject & { readonly apiVersion: string; readonly kind: 
 
 interface Example {
   readonly provider: ProviderDefinition;
-  /** The rule that the example is from. Undefined for the first example of a provider, which stays in any case. */
+  /** The rule that the example belongs to. Undefined for the first example of a provider, which is always kept. */
   readonly rule: string | undefined;
-  /** What the request does: `creating Namespace example without label team`. */
+  /** Says what the request does: `creating Namespace example without label team`. */
   readonly title: string;
   readonly request: SuiteRequest;
   /** Objects that must exist before. */
@@ -156,7 +156,7 @@ export function examplesOf(
   ];
 }
 
-/** Each provider gets a name of its own where its match allows it, because a suite has one Namespace of a name. */
+/** Names are distinct where the match allows it, because a suite can have only one Namespace of each name. */
 function plainNamespace({ object: { spec } }: ProviderDefinition, index: number): ExampleObject {
   const match = 'targets' in spec ? spec.targets : spec.match;
   const { names: [glob = '*'] = [], namespaceSelector = {} } = match ?? {};
@@ -181,7 +181,7 @@ function sourceOf({ compiled }: Extract<ProviderDefinition, { readonly kind: 'Se
     ...secretObjectType,
     metadata: { name: source.name, namespace: source.namespace },
     type: copy.type || 'Opaque',
-    // JSON also satisfies rules on pull secrets.
+    // The value is JSON, so that it also satisfies rules on pull secrets.
     stringData: Object.fromEntries((keys ?? ['example']).map((key) => [key, '{}'])),
   };
 }
@@ -229,7 +229,7 @@ function writeOf(
   const after = merged(start, object);
   const requests = {
     CREATE: { create: after },
-    // A field that the example has already keeps its value: the policy may match by it.
+    // A field that the example already has keeps its value, because the policy may match by that field.
     UPDATE: { update: target, from: merged(merged(start, before), start), set: object },
     DELETE: { delete: target, from: after },
   };
@@ -237,7 +237,7 @@ function writeOf(
   return { title: words, request: { ...sender, ...requests[operation] } };
 }
 
-/** Leaves out the examples that their rule does not judge, because the policy does not match what they write. */
+/** Leaves out an example if its rule does not judge the request, because the policy does not match the written object. */
 async function answered(examples: readonly Example[], loaded: LoadedSuite): Promise<readonly SuiteTest[]> {
   const tests = new Map<string, SuiteTest>();
   for (const { provider, rule, title, request } of examples) {
@@ -283,7 +283,7 @@ function comment(unmatched: readonly ProviderDefinition[]): string {
   return lines.map((line) => `# ${line}\n`).join('');
 }
 
-/** Without its first characters, each line is part of the list of tests. */
+/** After removal of the first characters, each line belongs to the list of tests. */
 const template = `
 # A test of your own. Name a request of your users, and reeve test --update fills in what Reeve answers:
 #  - name: alice creates a Namespace for team blue

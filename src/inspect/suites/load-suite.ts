@@ -38,7 +38,7 @@ export type SuiteLoading =
   | { readonly ok: true; readonly loaded: LoadedSuite }
   | { readonly ok: false; readonly problems: readonly FileProblem[] };
 
-/** Returns what the install allows, by the Deployments of Reeve among the objects and the flags that the suite gives. */
+/** Finds what the install allows: by the Deployments of Reeve among the objects, and by the flags that the suite gives. */
 export type FindInstall = (
   objects: readonly KubeObject[],
   overrides: NonNullable<Suite['install']>,
@@ -136,7 +136,7 @@ export interface FoundSuites {
   readonly problems: readonly FileProblem[];
 }
 
-/** Most YAML below a folder has nothing to do with Reeve, so it is not even parsed. Rejects with an UnreadablePathError. */
+/** Parses only YAML that mentions the API group, because most YAML is not for Reeve. Rejects with an UnreadablePathError. */
 export async function findSuites(paths: readonly string[]): Promise<FoundSuites> {
   const files = new Map<string, string>();
   const unreadable: FileProblem[] = [];
@@ -161,7 +161,7 @@ export async function findSuites(paths: readonly string[]): Promise<FoundSuites>
   };
 }
 
-/** A suite that is not recognized would never run, and the command would still say that all tests passed. */
+/** Returns true for a misspelled kind. Such a suite would never run, and the command would report that all tests passed. */
 function isMisspelled(value: unknown): boolean {
   const [apiVersion, kind] = [ownMember(value, 'apiVersion'), ownMember(value, 'kind')];
   const isOurs = typeof apiVersion === 'string' && groupOf(apiVersion) === cliGroup;

@@ -1,4 +1,4 @@
-// Finds out what Reeve answers to one test: to its request, or about its namespace.
+// Finds Reeve's answer to one test: to its request, or about its namespace.
 import type { Answer } from '../../admission/answer.ts';
 import type { BrokenRule } from '../../admission/ports.ts';
 import { ownMember, type JsonObject, isJsonObject } from '../../base/json.ts';
@@ -26,13 +26,13 @@ import type { Path } from '../../base/problem.ts';
 
 export interface Outcome {
   readonly verdict: ExpectedVerdict | undefined;
-  /** The whole text that the user gets: the refusal, or the warnings. */
+  /** The whole text of the refusal or of the warnings. */
   readonly message: string;
   readonly warnings: readonly string[];
   readonly rules: readonly BrokenRule[];
   /** The object with the defaults of policies. */
   readonly object: KubeObject | undefined;
-  /** Undefined if no namespace is there after the request. */
+  /** Undefined if the namespace does not exist after the request. */
   readonly provided: ProvidedObjects | undefined;
   /** Undefined for a request. */
   readonly violations: readonly Violation[] | undefined;
@@ -40,7 +40,7 @@ export interface Outcome {
 
 type OutcomeResult =
   | { readonly ok: true; readonly outcome: Outcome }
-  /** `path`: in the test. */
+  /** `path`: the place in the test. */
   | Unanswerable;
 
 export async function outcomeOf(
@@ -111,7 +111,7 @@ function verdictOf({ refusal, rules }: Answer): ExpectedVerdict {
   return rules.some(({ action }) => action === 'Warn') ? 'warned' : 'allowed';
 }
 
-/** `use secretshares/regcred` permits the verb on that object, without a name on all of them. */
+/** `use secretshares/regcred` permits the verb on that object. Without a name, the right covers all objects of the resource. */
 function permits(text: string, { verb, group, resource, name }: Right): boolean {
   const [given, what = ''] = text.split(' ');
   const [type = '', object] = what.split('/');
@@ -125,7 +125,7 @@ const audited = [
   ['rolebindings', roleBindingType],
 ] as const satisfies readonly (readonly [AuditedResource, ObjectType])[];
 
-/** As the reconciler audits them. Objects in files need no watch, so Secrets are always judged. */
+/** Audits as the reconciler does. Objects in files need no watch, so Secrets are always judged. */
 function violationsIn(
   namespace: KubeObject,
   { state, snapshot }: LoadedSuite,
@@ -148,11 +148,10 @@ function violationsIn(
   ]);
 }
 
-// Compares what a test expects with what Reeve answers.
+// Compares the expectations of a test with Reeve's answer.
 
-/** An expectation that does not hold. */
 export interface Mismatch {
-  /** In the test: `expect`, `message`. */
+  /** The place in the test: `expect`, `message`. */
   readonly path: Path;
   readonly expected: string;
   readonly found: string;
@@ -214,7 +213,7 @@ export function exactPattern(text: string): string {
 /** Fields of Secrets that are compared and never shown. An annotation can hold the payload, too. */
 const secretFields: readonly unknown[] = ['data', 'stringData', 'annotations'];
 
-/** Compares the fields that are expected, each with its place. */
+/** Compares only the expected fields, each with its place. */
 function fieldMismatches(
   path: Path,
   expected: unknown,

@@ -1,4 +1,4 @@
-// Writes the short form of a request out as the API server would send it to the webhooks.
+// Expands the short form of a request into the request that the API server would send to the webhooks.
 import { mastersGroup } from '../../schema/names.ts';
 import { judgedResources, type JudgedResource } from '../../admission/decode/decode-target.ts';
 import { isJsonObject, ownMember, withMergePatch, type JsonObject } from '../../base/json.ts';
@@ -38,7 +38,7 @@ export function requestOf(
   return built(short, resource, { after, before });
 }
 
-/** Undefined for a test of a namespace, and for a request in a file. */
+/** Returns undefined for a test of a namespace, and for a request in a file. */
 export function operationOf(short: SuiteRequest | undefined): Operation | undefined {
   if (short?.create !== undefined) return 'CREATE';
   if (short?.update !== undefined) return 'UPDATE';
@@ -72,7 +72,7 @@ function creation(short: SuiteRequest, object: KubeObject): BuiltRequest {
 type Target =
   { readonly ok: true; readonly resource: JudgedResource; readonly before: KubeObject } | Unanswerable;
 
-/** Finds the object that update or `delete` names. */
+/** Finds the object that `update` or `delete` names. */
 function targetOf(
   { from, namespace, ...short }: SuiteRequest,
   field: 'update' | 'delete',
@@ -128,7 +128,7 @@ function afterUpdate({ set, to }: SuiteRequest, before: KubeObject): KubeObject 
     const { metadata, ...rest } = withMergePatch(before, set ?? {});
     return { ...rest, metadata: isJsonObject(metadata) ? metadata : {} };
   }
-  // The API server keeps these of the stored object.
+  // An update keeps these fields of the stored object.
   const { uid, creationTimestamp } = before.metadata;
   const kept = {
     ...(uid !== undefined && { uid }),

@@ -10,7 +10,6 @@ import type {
   TestResult,
 } from '../output-schemas/test-results.ts';
 
-/** How a terminal shows lines. */
 interface ResultStyle {
   readonly added: (text: string) => string;
   readonly removed: (text: string) => string;
@@ -19,7 +18,7 @@ interface ResultStyle {
 
 interface ResultsStyle {
   readonly style: ResultStyle;
-  /** True to list also the tests that passed. */
+  /** True to list tests that passed, too. */
   readonly isVerbose: boolean;
 }
 
@@ -50,7 +49,7 @@ function suiteLines(
 
 const maxName = 500;
 
-/** What the suite expects has a minus, and what Reeve answers a plus. */
+/** A minus precedes what the suite expects, and a plus precedes Reeve's answer. */
 function failureLines({ path, expected, found }: TestFailure, style: ResultStyle): readonly string[] {
   return [
     `    ${path}`,

@@ -20,9 +20,9 @@ import { everyOperation, type Operation, type RuleTraits } from '../../rules/rul
 
 export interface RunOptions {
   readonly findInstall: FindInstall;
-  /** For suites without a time of their own. */
+  /** The time for suites without a time of their own. */
   readonly now: Date;
-  /** The tests to run, by name. */
+  /** Selects the tests to run by name. */
   readonly isWanted: (name: string) => boolean;
 }
 
@@ -85,7 +85,7 @@ async function runTest(
   return { name: test.name, line, column, passed: failures.length === 0, failures };
 }
 
-// Collects which rules the tests reach: refused, allowed, or never asked.
+// Collects how the tests reach each rule: refused, allowed, or never evaluated.
 
 interface Reached {
   readonly traits: RuleTraits;
@@ -100,7 +100,7 @@ export class Coverage {
     for (const { kind, compiled } of providers) if (kind === 'NamespacePolicy') this.add(compiled);
   }
 
-  /** Adds the rules of a policy, and none of them is reached. */
+  /** Adds the rules of a policy, each as not yet reached. */
   add(policy: CompiledPolicy): void {
     const rules = this.#policies.get(policy.name) ?? new Map<string, Reached>();
     this.#policies.set(policy.name, rules);
@@ -108,7 +108,7 @@ export class Coverage {
       if (!rules.has(id)) rules.set(id, { traits, isRefused: false, isAllowed: false });
   }
 
-  /** `operation`: undefined for an audit. */
+  /** `operation` is undefined for an audit. */
   trace(operation: Operation | undefined): Trace {
     return ({ policy, rule, kind, fresh, old }: RuleOutcome) => {
       const reached = this.#policies.get(policy)?.get(rule);
@@ -118,7 +118,7 @@ export class Coverage {
     };
   }
 
-  /** By policy, in the order of its rules. */
+  /** Sorted by policy, in the order of its rules. */
   gaps(): readonly CoverageGap[] {
     const policies = [...this.#policies].toSorted(([a], [b]) => (a < b ? -1 : 1));
     return policies.flatMap(([policy, rules]) =>
@@ -130,7 +130,7 @@ export class Coverage {
   }
 }
 
-/** Other writes never violate the rule, so they show nothing. */
+/** Returns false for an operation that never violates the rule, because its result proves nothing. */
 function isShown({ operations }: RuleTraits, operation: Operation | undefined): boolean {
   return operation === undefined ? operations === everyOperation : operations.includes(operation);
 }

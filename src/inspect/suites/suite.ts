@@ -192,5 +192,4 @@ export type Suite = Infer<typeof suiteSchema>;
 export type SuiteTest = Infer<typeof suiteTest>;
 export type SuiteRequest = Infer<typeof request>;
 export type Expectations = Infer<typeof expectations>;
-/** The verdict of a request. */
 export type ExpectedVerdict = NonNullable<Expectations['verdict']>;

@@ -1,4 +1,4 @@
-// Finds what suites expect and Reeve answers differently today, and changes their text.
+// Finds expectations of suites that differ from Reeve's answers of today, and changes their text.
 import { renderPath, type Path } from '../../base/problem.ts';
 import { clipped } from '../../base/text.ts';
 import { editedYaml, type YamlEdit } from '../../base/yaml-edit.ts';
@@ -50,7 +50,7 @@ async function foundIn(source: LocatedObject, options: RunOptions): Promise<read
       ? await outcomeOf(test, loaded, time, () => undefined)
       : undefined;
     if (result?.ok !== true) continue;
-    // Nothing of a Secret is written.
+    // Values of a Secret are never written.
     const mismatches = mismatchesOf(test.expect, result.outcome).filter(({ isHidden }) => isHidden !== true);
     const edits = updatesOf(test.expect, mismatches, result.outcome).map(({ path, value }) => ({
       document: source.document,
@@ -72,10 +72,10 @@ function firstLine(text: string): string {
   return clipped(text.split('\n', 1).join(''), 200);
 }
 
-// Finds how the expectations of a test must change to be the answers of today.
+// Finds the new expectations of a test: the answers of today.
 
 interface Update {
-  /** In the test. */
+  /** The place in the test. */
   readonly path: Path;
   /** Undefined removes the expectation. */
   readonly value: unknown;
@@ -107,7 +107,7 @@ export function updatesOf(
   ];
 }
 
-/** The answer to each expectation of a request. Undefined if Reeve gave none. */
+/** Returns the answer to each expectation of a request. Undefined if Reeve gave no answer. */
 const answers: Readonly<Record<string, (outcome: Outcome) => unknown>> = {
   verdict: ({ verdict }) => verdict,
   warnings: ({ warnings }) => warnings.length,
@@ -129,7 +129,7 @@ function updateOf({ path }: Mismatch, expect: Expectations, outcome: Outcome): r
   return key === 'contents' || key === 'violations' ? [] : [itemUpdate(path, expect, provided)];
 }
 
-/** Removes an item that is missing or unwanted. A field that differs gets the value of today. */
+/** Removes an item that is missing or unwanted. A field that differs gets its present value. */
 function itemUpdate(path: Path, expect: Expectations, provided: Outcome['provided']): Update {
   const [, , item, ...rest] = path;
   if (rest.length === 0) return { path, value: undefined };
@@ -142,7 +142,7 @@ function memberAt(value: unknown, path: Path): unknown {
   return path.reduce<unknown>(ownMember, value);
 }
 
-/** A new item takes the place of one that is removed, as long as there are both. */
+/** A new item replaces a removed one, as long as there are both. */
 function listUpdates(
   key: 'contents' | 'violations',
   { [key]: expected }: Expectations,
