@@ -112,7 +112,7 @@ function keyOf({ username, groups, uid, extra = {} }: Caller, right: ResourceAtt
 /** The API server waits no longer for our webhook, so a later answer is useless. */
 const timeoutMs = 5000;
 
-/** `user`: the fields of the spec that name the user; empty for our own account. Never rejects. */
+/** `user` holds the fields of the spec that name the user. Empty for our own account. Never rejects. */
 async function askForRight(
   client: KubeClient,
   kind: 'SubjectAccessReview' | 'SelfSubjectAccessReview',

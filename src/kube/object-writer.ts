@@ -107,7 +107,10 @@ export class KubeObjectWriter implements ObjectWriter {
     await this.#client.request({ method: 'DELETE', path, body, ...only(signal) });
   }
 
-  /** Tells whether the conflict is about the resourceVersion or the UID. Throws the conflict when the read fails. */
+  /**
+   * Returns whether the object with this UID exists. If so, the conflict is about the resourceVersion. Rejects with the
+   * conflict if the read fails.
+   */
   async #exists(
     ref: ObjectRef,
     uid: string,
@@ -179,7 +182,7 @@ export interface ServedKind {
 export interface Discovery {
   /** Returns undefined for a kind that is not served; discovery is repeated after 30 seconds. */
   find(apiVersion: string, kind: string, signal?: AbortSignal): Promise<ServedKind | undefined>;
-  /** Asks now, whatever is cached. Rejects with a KubeError when there is no answer; then the cache stays. */
+  /** Asks at once and replaces the cache. Without an answer, rejects with a KubeError and keeps the cache. */
   refresh(apiVersion: string, signal?: AbortSignal): Promise<void>;
 }
 

@@ -22,7 +22,7 @@ export interface KeeperPorts {
   readonly isReachable: () => boolean;
 }
 
-/** Called in each round; `caBundle` is in PEM, undefined where another program writes it. */
+/** Called in each round. `caBundle` is in PEM, and undefined if another program writes it. */
 type WantedConfigurations = (caBundle: string | undefined, ownerUid: string) => WebhookConfigurations;
 
 /** The ClusterRole that owns the configurations: the garbage collector deletes them after the ClusterRole. */
@@ -60,7 +60,7 @@ export class ConfigurationKeeper {
       if (signal.aborted) return false;
       if (!(error instanceof KubeError)) throw error;
       const { code, reason } = error;
-      // 409: another writer was faster. The next round judges what they wrote.
+      // 409 means that another writer was faster. The next round judges its result.
       if (code !== 409)
         this.#reportOnce('round', [code, reason], () => this.#ports.observer.notApplied(error));
       return false;

@@ -74,11 +74,11 @@ export async function keepConfigurations(
 type TryService = (timeoutMs: number) => Promise<boolean>;
 
 const tryEveryMs = 250;
-/** A question to a Pod whose node is unreachable gets no answer at all. The next one may go to another Pod. */
+/** A question to a Pod on an unreachable node gets no answer. The next question may reach another Pod. */
 const questionMs = 3000;
 /** The nodes of the API servers may learn of the first Pod that is ready a moment later than this node. */
 const settleMs = 500;
-/** An older install does not allow the question. Every API server knows the first ready Pod by then. */
+/** For an older install, which does not allow the question. After this time, every API server knows the first ready Pod. */
 const patienceMs = 10_000;
 
 /** Resolves when a replica has answered for half a second, after ten seconds in any case, or when the signal aborts. */

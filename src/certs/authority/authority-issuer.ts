@@ -29,7 +29,7 @@ export function authorityIssuer(settings: IssuerSettings): AuthorityIssuer {
         const reading = parseServingPair(certPem, keyPem, { cert: 'memory', key: 'memory' }, new Date(now));
         return reading.ok ? reading.value : undefined;
       } catch {
-        // A stranger's authority in the Secret: it parses, but the certificates that it signs fail their check.
+        // A stranger may have written this authority into the Secret. It parses, but its certificates fail their check.
         return undefined;
       }
     },

@@ -17,7 +17,7 @@ export interface ReplicaSettings {
 
 interface ReplicaObserver {
   stepped(kind: Step['kind'], cause: RecoveryCause | undefined): void;
-  /** The authorities may have changed. */
+  /** Called when the authorities may have changed. */
   learned(state: AuthorityState): void;
   renewed(pair: ServingPair): void;
 }
@@ -76,7 +76,8 @@ export class AuthorityReplica {
   /** Takes steps until none is due. Rejects with a KubeError. */
   async round(signal: AbortSignal): Promise<AuthorityState> {
     for (let steps = 0; steps < maxSteps; steps += 1) {
-      // Before the read: if another authority starts to sign meanwhile, this certificate ends earlier, not later.
+      // Takes the time before the read. If another authority starts to sign meanwhile, this certificate ends earlier, not
+      // later.
       const now = this.#ports.clock.now().getTime();
       const secret = await this.#read(signal);
       const { found } = secret;
@@ -87,7 +88,9 @@ export class AuthorityReplica {
     throw new KubeError({ code: 409, reason: 'Conflict', retryable: true });
   }
 
-  /** Notes that both configurations carry this bundle. Returns in how many ms a further look would release an authority. */
+  /**
+   * Notes that both configurations carry this bundle. Returns the milliseconds until a further look would release an authority.
+   */
   confirm(bundle: string): number | undefined {
     const now = this.#ports.clock.monotonic();
     const before = this.#confirmation;
@@ -98,7 +101,7 @@ export class AuthorityReplica {
     return Math.max(this.#settings.caSettling - this.#confirmedMs(state), 0);
   }
 
-  /** A configuration carried another bundle. */
+  /** Notes that a configuration carried another bundle. */
   doubt(): void {
     this.#confirmation = undefined;
   }

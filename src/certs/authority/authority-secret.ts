@@ -48,8 +48,8 @@ export class AuthoritySecret {
   }
 
   /**
-   * An apply, because RBAC can limit it to one name, unlike a POST. The resourceVersion makes it fail with 409 when the
-   * Secret already exists.
+   * Uses apply, because RBAC can limit an apply to one name, unlike a POST. The resourceVersion makes the apply fail with 409
+   * when the Secret already exists.
    */
   async #create(data: Readonly<Record<string, string>>, signal: AbortSignal): Promise<void> {
     const { apiVersion, kind, name, namespace } = this.#ref;
@@ -58,7 +58,7 @@ export class AuthoritySecret {
     await this.#store.apply({ apiVersion, kind, metadata, type: 'Opaque', data }, { force: true, signal });
   }
 
-  /** Keeps other keys: a Secret of another type may require them. */
+  /** Keeps other keys, because a Secret of another type may require them. */
   async #replace(
     object: KubeObject,
     data: Readonly<Record<string, string>>,

@@ -54,7 +54,6 @@ export function parseState(text: string): AuthorityState | undefined {
   return withKeys(signing, next, retired);
 }
 
-/** Leaves out undefined authorities. */
 export function withKeys(
   signing: Authority | undefined,
   next: Authority | undefined,

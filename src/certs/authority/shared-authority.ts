@@ -83,7 +83,7 @@ class SharedAuthority implements CaBundle {
     // The watch only saves time: each round reads the Secret, and there is a round every few seconds.
     ports.watchSecret(settings.namespace, authoritySecretName, () => this.#pause.interrupt());
     this.#working = this.#work().catch((error: unknown) => {
-      // `open` would wait forever otherwise.
+      // Without this rejection, `open` would wait forever.
       this.#first.reject(error);
       ports.fail(error);
     });
@@ -112,8 +112,8 @@ class SharedAuthority implements CaBundle {
     try {
       return bundleOf(await this.#round(signal));
     } catch (error) {
-      // The last agreed bundle is safer than a stored bundle. A stranger may have written the stored bundle, or it may lack
-      // the authority that signed the certificate of this process.
+      // The last agreed bundle is safer than a stored one. A stranger may have written the stored bundle, or it may lack the
+      // signer of this process's certificate.
       if (error instanceof KubeError && this.#agreed !== undefined) return this.#agreed;
       throw error;
     }
@@ -123,7 +123,7 @@ class SharedAuthority implements CaBundle {
     const leftMs = this.#replica.confirm(bundle);
     clearTimeout(this.#settling);
     if (leftMs === 0) this.#pause.interrupt();
-    // Makes the keeper of the configurations check at that time instead of at its next interval.
+    // Makes the keeper check the configurations at that time instead of at its next interval.
     else if (leftMs !== undefined) this.#settling = setTimeout(() => this.#tellOfBundle(), leftMs).unref();
   }
 

@@ -10,7 +10,7 @@ type CertificateFileName = (typeof certificateFileNames)[number];
 
 type WriteOutcome =
   | { readonly kind: 'written'; readonly paths: readonly string[] }
-  /** Files that were there already; nothing was written. */
+  /** The files existed already, and nothing was written. */
   | { readonly kind: 'refused'; readonly existing: readonly string[] }
   | { readonly kind: 'failed'; readonly problem: string };
 
@@ -88,7 +88,7 @@ async function replaceAll(files: readonly StagedFile[]): Promise<void> {
   for (const file of files) await rename(file.temporary, file.target);
 }
 
-/** Two commands at the same time must not mix their files: the second one takes back what it placed. */
+/** Keeps two simultaneous commands from mixing their files: the second command removes the files that it placed. */
 async function placeAll(files: readonly StagedFile[]): Promise<void> {
   const placed: string[] = [];
   try {

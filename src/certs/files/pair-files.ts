@@ -42,7 +42,7 @@ export async function makePair(namespace: string, observer: CertificateObserver)
   };
 }
 
-/** Follows the file. While its content is unusable, the bundle it held before counts. Rejects with a StartError. */
+/** Follows the file. While its content is unusable, the previous bundle counts. Rejects with a StartError. */
 export async function openFileBundle(
   path: string,
   observer: Pick<CertificateObserver, 'notReloaded'>,
@@ -71,7 +71,7 @@ const unheard: Pick<CaBundle, 'confirmed' | 'doubted' | 'subscribe'> = {
   subscribe: () => () => undefined,
 };
 
-/** The bundle that another program writes into the webhook configurations. */
+/** Stands for the bundle that another program writes into the webhook configurations. */
 export const foreignBundle: CaBundle = { ...unheard, wanted: () => Promise.resolve(undefined) };
 
 interface PairFiles {
@@ -184,19 +184,19 @@ class PairWatcher implements ServingPairReloader {
     for (const watcher of this.#watchers) watcher.close();
   }
 
-  /** The folder, not the files: a rename gives a file another inode, which a watch on the file would not see. */
+  /** Watches the folder. A rename gives a file another inode, which a watch on the file would miss. */
   #watchFolder(folder: string): readonly FSWatcher[] {
     try {
       const watcher = watch(folder, { persistent: false }, () => this.#readSoon());
       watcher.on('error', () => watcher.close());
       return [watcher];
     } catch {
-      // No folder yet, or no watches left on this machine: the poll does without.
+      // The folder is missing, or this machine has no watches left. Then the poll finds the changes.
       return [];
     }
   }
 
-  /** A timer that is set stays as it is, so that a folder with never-ending changes is read all the same. */
+  /** Keeps a timer that is set, so that never-ending changes in a folder cannot delay the reading. */
   #readSoon(): void {
     if (this.#isClosed || this.#settle !== undefined) return;
     this.#settle = setTimeout(() => {

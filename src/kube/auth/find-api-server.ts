@@ -46,7 +46,7 @@ async function sourceOf({
   if (kubeconfig !== undefined) return await kubeconfigSource([kubeconfig], context);
   const named = (environment.KUBECONFIG ?? '').split(delimiter).filter((path) => path !== '');
   if (named.length > 0) return await kubeconfigSource(named, context);
-  // A context is one of a kubeconfig.
+  // A context belongs to a kubeconfig, so a given context excludes the account of the Pod.
   const inPod =
     context === undefined ? await serviceAccountSource(environment, serviceAccountFolder) : undefined;
   if (inPod !== undefined) return inPod;

@@ -54,7 +54,7 @@ const maxNormalPerObject = 25;
 
 class EventQueue {
   readonly #places = new Map<string, Place>();
-  /** By subject. Counting them again for each event took 2 % of a burst. */
+  /** Counts by subject. Counting the queue for each event took 2 % of a burst. */
   readonly #normal = new Map<string, number>();
   /** The entry of the request that is being sent. It keeps its place. */
   sending: QueuedEvent | undefined;
@@ -134,7 +134,7 @@ const requestTimeoutMs = 5000;
 /** An Event that could not be written for so long is outdated. */
 const giveUpMs = 120_000;
 
-/** How long an Event waits at most while the process is busy, and how often it looks whether that has ended. */
+/** The longest wait of an Event while the process is busy, and the interval at which the recorder looks again. */
 const maxBusyMs = 5000;
 const busyPollMs = 50;
 
@@ -267,7 +267,7 @@ export class KubeEventRecorder implements YieldingEvents {
     });
   }
 
-  /** All entries wait, because the server is the cause. At the end of the process there is no later. */
+  /** Lets all entries wait, because the server is the cause. At the end of the process, nothing waits. */
   #postpone(entry: QueuedEvent, { retryAfterMs }: KubeError, waitedMs: number): void {
     if (this.#flushing.signal.aborted) {
       for (const each of this.#queue.entries()) this.#drop(each, 'unreachable');
@@ -277,7 +277,7 @@ export class KubeEventRecorder implements YieldingEvents {
     if (waitedMs >= giveUpMs) this.#drop(entry, 'unreachable');
   }
 
-  /** The Event expired or was deleted; the entry stays in the queue. The new Event does not count what the old one did. */
+  /** Creates the Event again, because it expired or was deleted. The new Event starts its own count. */
   #createAgain(entry: QueuedEvent): void {
     entry.isStored = false;
     entry.count = 1;

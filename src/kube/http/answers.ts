@@ -25,12 +25,12 @@ export async function unlessNotFound<T>(work: () => Promise<T>): Promise<T | und
   }
 }
 
-/** The error for a complete answer that the API server would not send. */
+/** Returns the error for a complete answer that the API server would not send. */
 export function malformedAnswer(): KubeError {
   return new KubeError({ code: 200, reason: 'MalformedAnswer', retryable: true });
 }
 
-/** The error when no answer arrived. */
+/** Returns the error for a missing answer. */
 export function noAnswer(reason: string): KubeError {
   return new KubeError({ code: 0, reason, retryable: true });
 }
@@ -101,7 +101,7 @@ function retryAfterSeconds(header: string | undefined, detail: unknown): number 
   return typeof seconds === 'number' && seconds > 0 ? seconds : undefined;
 }
 
-/** 503 is `ServiceUnavailable`, the name that the API server uses too. */
+/** Returns the reason for a code. 503 gives `ServiceUnavailable`, as in the API server. */
 function reasonOfCode(code: number): string {
   return STATUS_CODES[code]?.replaceAll(/[^A-Za-z]/g, '') ?? 'Unknown';
 }
@@ -118,7 +118,7 @@ interface Form {
 /** `secrets "x" is forbidden: `. https://github.com/kubernetes/kubernetes/blob/v1.36.0/staging/src/k8s.io/apimachinery/pkg/api/errors/errors.go */
 const forbidden = String.raw`^\S+(?: "[^"]*")? is forbidden: `;
 
-/** Each pattern begins at the start: what follows can be chosen by a webhook or a policy. */
+/** Each pattern begins at the start of the message, because a webhook or a policy can choose the rest. */
 const forms: readonly Form[] = [
   // https://github.com/kubernetes/kubernetes/blob/v1.36.0/staging/src/k8s.io/apiserver/pkg/endpoints/handlers/responsewriters/errors.go
   {
@@ -171,7 +171,7 @@ const forms: readonly Form[] = [
 const maxMessageLength = 4096;
 const maxTextLength = 400;
 
-/** Gives no text of the API server about a Secret, unless the text cannot quote the Secret. */
+/** Returns text of the API server about a Secret only if that text cannot quote the Secret. */
 export function refusalIn(status: unknown, isAboutSecret: boolean): Refusal {
   const given = ownMember(status, 'message');
   const message = typeof given === 'string' ? given.slice(0, maxMessageLength) : '';

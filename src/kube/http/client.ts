@@ -13,7 +13,7 @@ export interface KubeRequest {
   /** Names the span that the request belongs to. https://www.w3.org/TR/trace-context/ */
   readonly traceparent?: string;
   readonly signal?: AbortSignal;
-  /** Until the answer is complete; for a stream, until its head has arrived. */
+  /** The limit for the complete answer. For a stream, the limit for the head of the answer. */
   readonly timeoutMs?: number;
 }
 

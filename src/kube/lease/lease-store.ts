@@ -49,7 +49,7 @@ export class LeaseStore {
     return await this.#replace(claimedLease(claimable, claim), options);
   }
 
-  /** Uses apply, which RBAC can limit to one name, unlike POST. It changes nothing of a Lease that exists already. */
+  /** Uses apply, because RBAC can limit an apply to one name, unlike a POST. An existing Lease stays as it is. */
   async #create(options: LeaseCallOptions): Promise<LeaseRecord> {
     const contentType = 'application/apply-patch+yaml';
     const body = emptyLease(this.#namespace, this.#name);
@@ -80,7 +80,7 @@ export class LeaseStore {
 export interface LeaseRecord {
   /** Empty when no process leads. */
   readonly holder: string;
-  /** How long others must wait for the next renewal; undefined when the Lease does not say. */
+  /** How long others must wait for the next renewal. Undefined if the Lease does not say. */
   readonly durationMs: number | undefined;
   /** Changes with every write, and each write counts as a renewal. */
   readonly resourceVersion: string;

@@ -46,7 +46,7 @@ const renewDeadlineMs = 10_000;
 const releaseTimeoutMs = 1000;
 const maxReleaseTries = 3;
 
-/** How many times our duration another holder may ask for: another version of Reeve may use a longer one. */
+/** Caps the duration of another holder, as a multiple of ours. Another version of Reeve may use a longer duration. */
 const maxDurations = 4;
 
 class Elector implements Candidacy {

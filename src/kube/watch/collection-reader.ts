@@ -150,7 +150,7 @@ export class CollectionReader {
     return false;
   }
 
-  /** Throws the error unless pages are worth a try. */
+  /** Throws the error unless reading pages may succeed. */
   #orPages(error: unknown, end: StateEnd): void {
     const { code } = kubeErrorOf(error);
     if (unrelatedCodes.has(code) || this.#signal.aborted) throw error;
@@ -209,10 +209,10 @@ async function initialState(
   }
 }
 
-// Gives up on a watch that never marks the end of its first state: proxies can drop that bookmark, and go on with others.
+// Gives up on a watch that never marks the end of its first state. A proxy can drop that bookmark and pass on the others.
 // https://kubernetes.io/docs/reference/using-api/api-concepts/#streaming-lists
 
-/** A server sends one object after the other, then the mark. Pages cost it more, so a slow one gets some time. */
+/** The time for the mark after the last object. Pages cost the server more than a stream, so a slow server gets some time. */
 const unmarkedMs = 10_000;
 
 class StateEnd {
@@ -232,17 +232,17 @@ class StateEnd {
     return this.#missing.signal;
   }
 
-  /** An object has come. */
+  /** Notes that an object arrived. */
   heard(): void {
     this.#heardAt = this.#clock.monotonic();
   }
 
-  /** The time until `heard` does not count: the reader is at work. */
+  /** Stops the clock until `heard`, because the reader is at work. */
   hold(): void {
     this.#heardAt = Infinity;
   }
 
-  /** The end has come, or the stream failed. */
+  /** Notes that the end arrived, or that the stream failed. */
   over(): void {
     this.#over.abort();
   }

@@ -1,4 +1,4 @@
-// Keeps a sink up to date with a collection: lists once, then watches, and lists again when it missed what the server did.
+// Keeps a sink up to date with a collection: lists once, then watches, and lists again after missed events.
 // https://kubernetes.io/docs/reference/using-api/api-concepts/#efficient-detection-of-changes
 import { isAborted, pause } from '../../base/abort.ts';
 import type { KubeError } from '../../base/kube-error.ts';
@@ -37,9 +37,9 @@ export interface WatchHealth {
   readonly isSynced: boolean;
   /** Milliseconds since the last page, event or bookmark. */
   readonly silentMs: number;
-  /** False while the silence is twice as long as what restarts a watch. */
+  /** False once the silence lasts twice as long as the silence that restarts a watch. */
   isHealthy(): boolean;
-  /** Lists again, and tells the sink that versions from before count no more: etcd was restored from a backup. */
+  /** Lists again after a restore of etcd from a backup. Tells the sink to ignore versions from before the restore. */
   restored(): void;
   /** Delivers one object as it is now, after a write of `version` was a conflict and if the watch is silent. Never rejects. */
   reread(path: string, version: string): Promise<void>;
@@ -72,7 +72,7 @@ class ListWatch implements WatchHealth {
   readonly #stop = new AbortController();
   /** Ends the list or watch that runs now. */
   #turn = new AbortController();
-  /** What the sink has may be from before a restore of etcd. */
+  /** True while the sink may hold the state from before a restore of etcd. */
   #isOutdated = false;
   readonly #synced = Promise.withResolvers<void>();
   readonly #listBackoff: Backoff;
@@ -134,10 +134,10 @@ class ListWatch implements WatchHealth {
 
   async reread(path: string, version: string): Promise<void> {
     const heardUpTo = this.#version;
-    // Without an answer nothing is lost: the next conflict leads here again.
+    // Without an answer nothing is lost, because the next conflict leads here again.
     const object = await this.#reader.object(path).catch(() => undefined);
     if (object === undefined || this.#isStopped() || this.#isOutdated) return;
-    // A watch that goes on reports the object itself. What was read can be older than what it has reported.
+    // The watch has reported newer events meanwhile, and will report the object itself. The answer may be older.
     if (this.#version !== heardUpTo) return;
     if (!isBefore(String(object.metadata['resourceVersion']), version)) return this.#sink.changed(object);
     this.#noticeRestore();

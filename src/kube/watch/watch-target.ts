@@ -14,7 +14,7 @@ export interface WatchTarget {
 }
 
 const listTimeoutMs = 60_000;
-/** For questions with a short answer: an API server that does not answer them in this time is away. */
+/** A limit for questions with a short answer. An API server that exceeds the limit counts as unreachable. */
 const shortTimeoutMs = 10_000;
 const watchHeadTimeoutMs = 30_000;
 
@@ -104,14 +104,14 @@ export function isOutage({ code }: KubeError): boolean {
   return code === 0 || code >= 500;
 }
 
-/** Returns whether the same question may be answered later. */
+/** Returns whether the same question may succeed later. */
 export function mayBeAnswered(error: KubeError): boolean {
   return isOutage(error) || (unrelatedCodes.has(error.code) && error.code !== notServed);
 }
 
 /**
- * How much the error suggests that the version is the cause, and not the server or the connection. A watch from a version that
- * etcd lost in a restore is silent.
+ * Says how much the error suggests that the version is the cause, and not the server or the connection. A watch from a version
+ * that etcd lost in a restore is silent.
  */
 export function doubtsAbout({ code, reason }: KubeError): number {
   // A kind that is served again has other objects than before.
