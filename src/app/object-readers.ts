@@ -7,12 +7,8 @@ import { resourcePath } from '../kube/http/https-client.ts';
 import { CollectionReader } from '../kube/watch/collection-reader.ts';
 import { pagedObjects } from '../kube/watch/list-pages.ts';
 import type { WatchTarget } from '../kube/watch/watch-target.ts';
-import {
-  roleType,
-  kindOfProvider,
-  nameOfProvider,
-  namespaceOfProvider,
-} from '../policy/terms/provider-id.ts';
+import { roleType } from '../base/object-type.ts';
+import { kindOfProvider, nameOfProvider, namespaceOfProvider } from '../policy/terms/provider-id.ts';
 import type { Install } from '../policy/terms/install.ts';
 import type { AuditReader, OwnedReader, OwnSecrets } from '../reconcile/ports.ts';
 import type { ClusterConnection } from './cluster-connection.ts';

@@ -8,7 +8,8 @@ import { KubeError } from '../base/kube-error.ts';
 import { isTerminating } from '../base/metadata.ts';
 import type { Discovery } from '../kube/object-writer.ts';
 import type { ObjectWriter } from '../base/object-writer.ts';
-import { isBinding, type ObjectType } from '../policy/terms/provider-id.ts';
+import type { ObjectType } from '../base/object-type.ts';
+import { isBinding } from '../policy/terms/provider-id.ts';
 import type { LiveCluster, ProviderChange } from '../state/live-cluster.ts';
 import { guessedPlural } from '../base/text.ts';
 

@@ -11,7 +11,7 @@ import { systemClock, type Clock } from '../base/clock.ts';
 import { KubeError } from '../base/kube-error.ts';
 import { pause } from '../base/abort.ts';
 import type { ServedKind } from '../kube/object-writer.ts';
-import type { ObjectType } from '../policy/terms/provider-id.ts';
+import type { ObjectType } from '../base/object-type.ts';
 import type { ClusterConnection } from './cluster-connection.ts';
 
 /** Starts watches, and cannot stop them. */

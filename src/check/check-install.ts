@@ -8,7 +8,8 @@ import type { ResourceAttributes } from '../kube/access-review.ts';
 import type { KubeClient } from '../kube/http/client.ts';
 import { resourcePath } from '../kube/http/https-client.ts';
 import { kinds, type ProviderKind } from '../api/kinds.ts';
-import { groupOf, providerKinds } from '../policy/terms/provider-id.ts';
+import { groupOf } from '../base/object-type.ts';
+import { providerKinds } from '../policy/terms/provider-id.ts';
 import { protections } from '../reconcile/guard-check.ts';
 import { listObjects } from '../uninstall/removal.ts';
 import {

@@ -1,6 +1,6 @@
 // Writes objects of older tools as contents of policies.
 import { group, managedByLabel } from '../schema/names.ts';
-import { isReservedSubject } from '../schema/kubernetes-names.ts';
+import { isReservedSubject } from '../base/kubernetes-names.ts';
 import { type KubeObject, type StringMap, annotationsOf, labelsOf, nameOf } from '../base/metadata.ts';
 import { isJsonObject, ownMember } from '../base/json.ts';
 import { renderPath } from '../base/problem.ts';

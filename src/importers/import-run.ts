@@ -5,7 +5,7 @@ import {
   managedByReeve,
   namespaceNameLabel,
 } from '../schema/names.ts';
-import { maxLabelLength } from '../schema/kubernetes-names.ts';
+import { maxLabelLength } from '../base/kubernetes-names.ts';
 import { type KubeObject, labelsOf, nameOf, valueOf } from '../base/metadata.ts';
 import { renderProblem } from '../base/problem.ts';
 import type { ImportedObject } from '../inspect/output-schemas/import-output.ts';

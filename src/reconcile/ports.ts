@@ -1,7 +1,8 @@
 // Ports of the reconciler: what it needs from the API server, events, logs and metrics.
 import type { KubeObject } from '../base/metadata.ts';
 import type { ProviderKind } from '../api/kinds.ts';
-import type { ObjectType, ProviderId } from '../policy/terms/provider-id.ts';
+import type { ObjectType } from '../base/object-type.ts';
+import type { ProviderId } from '../policy/terms/provider-id.ts';
 
 /** Lists all Secrets with our label, with their content, page by page. Rejects with a KubeError. */
 export interface OwnSecrets {

@@ -1,7 +1,7 @@
 // namespaces.defaults and secrets.defaults: labels and annotations that are added when missing.
 import type { Evaluation, ExpressionScope, Work } from '../cel/expression.ts';
 import { compiled, partly, refused, type CompileResult } from '../base/problem.ts';
-import { isLabelValue } from '../schema/kubernetes-names.ts';
+import { isLabelValue } from '../base/kubernetes-names.ts';
 import { keyPath, metadataMap, valueOf, type MetadataField, type KubeObject } from '../base/metadata.ts';
 import { quoted } from '../base/text.ts';
 import { compileTemplate, goTemplateProblem } from '../cel/template.ts';

@@ -6,7 +6,7 @@ import {
   namespaceNamePattern,
   qualifiedNamePattern,
   subdomainPattern,
-} from './kubernetes-names.ts';
+} from '../base/kubernetes-names.ts';
 import { map, object, text } from './build.ts';
 import type { Infer, MapSchema, SchemaRule, Schema, TextSchema } from './schema.ts';
 import { durationPattern, parseDuration } from '../base/time.ts';

@@ -4,7 +4,7 @@ import { choice, list, object } from './build.ts';
 import { labelValue, metadataKey, metadataMapOf } from './common-fields.ts';
 import type { Infer } from './schema.ts';
 import { type StringMap, valueOf } from '../base/metadata.ts';
-import { qualifiedNamePattern, subdomainPattern } from './kubernetes-names.ts';
+import { qualifiedNamePattern, subdomainPattern } from '../base/kubernetes-names.ts';
 
 /** What a selector selects. */
 type Selected = 'namespace' | 'Pod';

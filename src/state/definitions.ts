@@ -2,14 +2,8 @@
 import { isJsonObject, ownMember, withSortedMembers } from '../base/json.ts';
 import { cliApiVersion } from '../schema/names.ts';
 import { kinds, type BindingKind, type Kind } from '../api/kinds.ts';
-import {
-  isBindingKind,
-  providerId,
-  providerKinds,
-  type ProviderId,
-  type ObjectType,
-  groupOf,
-} from '../policy/terms/provider-id.ts';
+import { type ObjectType, groupOf } from '../base/object-type.ts';
+import { isBindingKind, providerId, providerKinds, type ProviderId } from '../policy/terms/provider-id.ts';
 import { anyInstall, type Install } from '../policy/terms/install.ts';
 import type { CompileResult, Path, Problem } from '../base/problem.ts';
 import { type FileProblem, firstOfEach, inOrder, type LocatedObject } from './yaml-files.ts';

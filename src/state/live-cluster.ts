@@ -3,8 +3,8 @@ import type { KubeObject } from '../base/metadata.ts';
 import { Listeners, type ListenerOptions } from '../base/listeners.ts';
 import type { WatchSink } from '../base/watch-sink.ts';
 import type { ProviderKind } from '../api/kinds.ts';
+import type { ObjectType } from '../base/object-type.ts';
 import {
-  type ObjectType,
   type ProviderId,
   isBindingKind,
   kindOfProvider,

@@ -8,7 +8,7 @@ import { loadIntent } from '../policy/compile/load-provider.ts';
 import { FormCache } from '../policy/intents/form-cache.ts';
 import { adapterSettings, adapterStates, type IntentContext } from '../policy/intents/intent-context.ts';
 import type { Install } from '../policy/terms/install.ts';
-import type { ObjectType } from '../policy/terms/provider-id.ts';
+import type { ObjectType } from '../base/object-type.ts';
 import { ObjectCache, type CacheChange } from './object-cache.ts';
 
 interface StoredIntent {

@@ -1,7 +1,8 @@
 // Takes back the fields that policies added to ServiceAccounts of other owners, or leaves them in place.
 import { observeAccount, type ObservedAccount } from '../policy/plan/account.ts';
 import { planAccount, type FieldsFate } from '../policy/plan/plan-account.ts';
-import { serviceAccountType, type ProviderState } from '../policy/terms/provider-id.ts';
+import { serviceAccountType } from '../base/object-type.ts';
+import type { ProviderState } from '../policy/terms/provider-id.ts';
 import { applyFields } from '../reconcile/namespace/object-writes.ts';
 import type { ContentsRemoval } from './contents.ts';
 import type { Facts } from './facts.ts';

@@ -18,7 +18,7 @@ import { openReportLabel, openReportType } from '../inspect/report/open-reports.
 import { ownMember } from '../base/json.ts';
 import type { ObjectWriter } from '../base/object-writer.ts';
 import { reconcilerAccount } from '../app/install-roles.ts';
-import { serviceAccountType } from '../policy/terms/provider-id.ts';
+import { serviceAccountType } from '../base/object-type.ts';
 import type { Facts } from './facts.ts';
 
 export interface NamespaceSettings {

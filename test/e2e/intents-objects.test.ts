@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../src/base/json.ts';
 import type { Intent } from '../../src/policy/intents/adapter.ts';
 import { kyvernoAdapter } from '../../src/policy/intents/adapters/kyverno.ts';
-import { groupKind } from '../../src/policy/terms/provider-id.ts';
+import { groupKind } from '../../src/base/object-type.ts';
 import { removeWebhooks } from '../cluster/reeve-install.ts';
 import { intentOf, intentRenderings, rendered, targetOf } from '../support/intent-cases.ts';
 import { kubectl, mustKubectl } from '../support/kubectl.ts';

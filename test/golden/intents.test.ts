@@ -9,7 +9,7 @@ import { knownIntents } from '../../src/api/intents/intent-ids.ts';
 import { apiVersion } from '../../src/schema/names.ts';
 import { stringifyYaml } from '../../src/base/yaml.ts';
 import { intentAdapters } from '../../src/policy/intents/adapters.ts';
-import { groupKind } from '../../src/policy/terms/provider-id.ts';
+import { groupKind } from '../../src/base/object-type.ts';
 import { intentCases, intentOf, intentRenderings, rendered, targetOf } from '../support/intent-cases.ts';
 
 describe.each(Object.entries(intentCases))('%s', (id, list) => {

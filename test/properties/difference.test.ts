@@ -3,7 +3,8 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { difference, type Change, type Claims } from '../../src/policy/decide/difference.ts';
 import type { Claim } from '../../src/policy/desired/desired.ts';
-import { objectKey, providerId, type ObjectKey } from '../../src/policy/terms/provider-id.ts';
+import { objectKey, type ObjectKey } from '../../src/base/object-type.ts';
+import { providerId } from '../../src/policy/terms/provider-id.ts';
 import { propertyRuns } from '../support/property-runs.ts';
 
 const type = { apiVersion: 'v1', kind: 'ConfigMap' };

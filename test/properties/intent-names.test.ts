@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { isSubdomain } from '../../src/schema/kubernetes-names.ts';
+import { isSubdomain } from '../../src/base/kubernetes-names.ts';
 import { intentObjectName } from '../../src/policy/intents/object-names.ts';
 import { propertyRuns } from '../support/property-runs.ts';
 

@@ -6,7 +6,8 @@ import { managedByLabel, managedByReeve, ownerAnnotation } from '../../src/schem
 import { ownMember } from '../../src/base/json.ts';
 import { copyOf, type CopyState } from '../../src/policy/plan/copy.ts';
 import { desired, isManaged, type Desired, type Claim } from '../../src/policy/desired/desired.ts';
-import { objectKey, type ObjectType, parseProviderId } from '../../src/policy/terms/provider-id.ts';
+import { objectKey, type ObjectType } from '../../src/base/object-type.ts';
+import { parseProviderId } from '../../src/policy/terms/provider-id.ts';
 import type { ClusterSnapshot } from '../../src/policy/compile/snapshot.ts';
 import { LiveCluster } from '../../src/state/live-cluster.ts';
 import type { MemoryCluster } from './memory-cluster.ts';

@@ -1,6 +1,6 @@
 // The one table of intents: each id, what it means, and which params it has.
 import { namespaceName } from '../../schema/common-fields.ts';
-import { subdomainPattern } from '../../schema/kubernetes-names.ts';
+import { subdomainPattern } from '../../base/kubernetes-names.ts';
 import { choice, list, text } from '../../schema/build.ts';
 import type { ObjectOf, ObjectSchema, TextSchema, SchemaRule } from '../../schema/schema.ts';
 import { compileExpression } from '../../cel/expression.ts';

@@ -7,7 +7,7 @@ import type { Infer } from '../../schema/schema.ts';
 import { joinedSelector } from './joined-selector.ts';
 import { clipped } from '../../base/text.ts';
 import { parseTree, type Node } from '../../cel/expression.ts';
-import { isLabelKey, isLabelValue } from '../../schema/kubernetes-names.ts';
+import { isLabelKey, isLabelValue } from '../../base/kubernetes-names.ts';
 
 export const workloads = object({
   description:

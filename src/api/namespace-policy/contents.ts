@@ -1,6 +1,6 @@
 // The field `contents`: RoleBindings and other objects that the reconciler creates in every matched namespace.
 import { duration, notBoth, time } from '../../schema/common-fields.ts';
-import { isReservedSubject, reservedPrefix } from '../../schema/kubernetes-names.ts';
+import { isReservedSubject, reservedPrefix } from '../../base/kubernetes-names.ts';
 import { boolean, choice, list, object, text } from '../../schema/build.ts';
 import { resourceContent } from './resource-content.ts';
 

@@ -7,7 +7,7 @@ import { list, object, specification, boolean, text, withDefault } from '../../s
 import type { Infer, SchemaRule } from '../../schema/schema.ts';
 import { namespaceName, namespaceGlob, labelValue, metadataMapOf } from '../../schema/common-fields.ts';
 import { statusFields } from '../status-fields.ts';
-import { subdomainPattern } from '../../schema/kubernetes-names.ts';
+import { subdomainPattern } from '../../base/kubernetes-names.ts';
 
 // The keys that the API server requires in Secrets of the types that Kubernetes defines.
 

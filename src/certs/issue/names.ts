@@ -1,6 +1,6 @@
 // Lists the DNS names and addresses in the webhook's serving certificate.
 import { isIP } from 'node:net';
-import { isNamespaceName as isDnsLabel } from '../../schema/kubernetes-names.ts';
+import { isNamespaceName as isDnsLabel } from '../../base/kubernetes-names.ts';
 
 export interface ServingNames {
   readonly dns: readonly string[];

@@ -1,7 +1,7 @@
 // The command `reeve grant use`: prints the role and the binding that let users steer, and creates them with --apply.
 import { createHash } from 'node:crypto';
 import { kinds } from '../../api/kinds.ts';
-import { isNamespaceName, isSubdomain } from '../../schema/kubernetes-names.ts';
+import { isNamespaceName, isSubdomain } from '../../base/kubernetes-names.ts';
 import { cliFieldManager } from '../../schema/names.ts';
 import type { ClusterConnection } from '../../app/cluster-connection.ts';
 import { KubeError } from '../../base/kube-error.ts';
@@ -9,9 +9,8 @@ import { type KubeObject, nameOf } from '../../base/metadata.ts';
 import { clipped } from '../../base/text.ts';
 import { stringifyYaml } from '../../base/yaml.ts';
 import { providerNamed } from '../../inspect/input/object-names.ts';
+import { groupOf, roleBindingType } from '../../base/object-type.ts';
 import {
-  groupOf,
-  roleBindingType,
   kindOfProvider,
   nameOfProvider,
   namespaceOfProvider,

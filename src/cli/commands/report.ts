@@ -18,7 +18,7 @@ import { unreadText, type ClusterState, type Need } from '../../inspect/input/cl
 import { plannedState } from '../../inspect/input/loaded-state.ts';
 import type { ReportOutput } from '../../inspect/output-schemas/report-output.ts';
 import { hasAuditableRules } from '../../policy/decide/audit.ts';
-import { roleBindingType, roleType, secretObjectType } from '../../policy/terms/provider-id.ts';
+import { roleBindingType, roleType, secretObjectType } from '../../base/object-type.ts';
 import { commandOf, type Call, type CommandIo } from '../command.ts';
 import { exitCodes } from '../exit-codes.ts';
 import {

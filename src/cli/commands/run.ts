@@ -1,5 +1,5 @@
 // The command `reeve run`: runs on a cluster until a signal stops it.
-import { isSubdomain } from '../../schema/kubernetes-names.ts';
+import { isSubdomain } from '../../base/kubernetes-names.ts';
 import { commandOf } from '../command.ts';
 import {
   checkedTls,

@@ -1,5 +1,5 @@
 // Settings that several commands have in common.
-import { isLabelKey, isNamespaceName } from '../../schema/kubernetes-names.ts';
+import { isLabelKey, isNamespaceName } from '../../base/kubernetes-names.ts';
 import {
   choiceSetting,
   durationSetting,

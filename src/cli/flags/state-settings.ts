@@ -1,5 +1,5 @@
 // Settings of commands that look at a cluster or at files: where the cluster is, and what its install allows.
-import { isNamespaceName, isSubdomain } from '../../schema/kubernetes-names.ts';
+import { isNamespaceName, isSubdomain } from '../../base/kubernetes-names.ts';
 import { kinds } from '../../api/kinds.ts';
 import { describeValue } from '../../base/text.ts';
 import { providerNamed, type ReadProviderName } from '../../inspect/input/object-names.ts';

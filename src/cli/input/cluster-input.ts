@@ -24,8 +24,8 @@ import {
   serviceAccountType,
   isSameObjectType,
   type ObjectType,
-  providerKinds,
-} from '../../policy/terms/provider-id.ts';
+} from '../../base/object-type.ts';
+import { providerKinds } from '../../policy/terms/provider-id.ts';
 import type { Install } from '../../policy/terms/install.ts';
 import { guessedPlural } from '../../base/text.ts';
 import { noProgress } from '../output/progress.ts';

@@ -25,12 +25,8 @@ import { exceededBy, overQuotaText } from '../../rules/namespace-quota.ts';
 import { unlimitedBudget } from '../../policy/terms/budget.ts';
 import { matchNamespace } from '../../policy/terms/match.ts';
 import { alternatives, quoted } from '../../base/text.ts';
-import {
-  isSameObjectType,
-  secretObjectType,
-  kindOfProvider,
-  namespaceOfProvider,
-} from '../../policy/terms/provider-id.ts';
+import { isSameObjectType, secretObjectType } from '../../base/object-type.ts';
+import { kindOfProvider, namespaceOfProvider } from '../../policy/terms/provider-id.ts';
 import { aboutOf, type LocatedDefinition } from '../../state/definitions.ts';
 import type { FileProblem } from '../../state/yaml-files.ts';
 import type { Install } from '../../policy/terms/install.ts';

@@ -5,7 +5,7 @@ import { readPath, type Problem } from '../../base/problem.ts';
 import type { ClusterSnapshot } from '../../policy/compile/snapshot.ts';
 import { withNamespaceDefaults } from '../../policy/decide/mutate.ts';
 import { violationLine } from '../../policy/decide/settle.ts';
-import { groupOf } from '../../policy/terms/provider-id.ts';
+import { groupOf } from '../../base/object-type.ts';
 import type { Violation } from '../../policy/terms/review.ts';
 import type { RuleTraits } from '../../rules/rule.ts';
 import { rules } from '../../rules/rules.ts';

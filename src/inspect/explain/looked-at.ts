@@ -2,14 +2,8 @@
 import type { InstallRole, RightsPurpose } from '../../policy/authors/needed-rights.ts';
 import type { Requester } from '../../rules/rule.ts';
 import type { AccessAnswer, Right } from '../../policy/terms/review.ts';
-import {
-  type ObjectType,
-  compareProviders,
-  providerKindOf,
-  namespaceOfProvider,
-  nameOfKey,
-  roleBindingType,
-} from '../../policy/terms/provider-id.ts';
+import { type ObjectType, nameOfKey, roleBindingType } from '../../base/object-type.ts';
+import { compareProviders, providerKindOf, namespaceOfProvider } from '../../policy/terms/provider-id.ts';
 import type { LoadedProvider } from '../../state/stored-provider.ts';
 import type { StoredAccess } from '../input/access.ts';
 import { type PlannedState, namespaceType, shownProblems } from '../input/loaded-state.ts';

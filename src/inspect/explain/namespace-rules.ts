@@ -18,7 +18,7 @@ import type { ProviderDefinition } from '../../policy/compile/load-provider.ts';
 import { auditNamespace, auditObject } from '../../policy/decide/audit.ts';
 import { unlimitedBudget } from '../../policy/terms/budget.ts';
 import { compileException, isExcepted } from '../../policy/terms/match.ts';
-import { roleBindingType, roleType, type ObjectType } from '../../policy/terms/provider-id.ts';
+import { roleBindingType, roleType, type ObjectType } from '../../base/object-type.ts';
 import type { RuleOutcome, TracedViolation } from '../../policy/terms/review.ts';
 import { listed } from '../../base/text.ts';
 import type { ExplainedRule } from '../output-schemas/explanation.ts';

@@ -17,7 +17,8 @@ import type {
 } from '../output-schemas/explanation.ts';
 import type { LookedAt } from './looked-at.ts';
 import { mastersGroup, emergencyGroup } from '../../schema/names.ts';
-import { useOf, groupOf, type ObjectType, parseProviderId } from '../../policy/terms/provider-id.ts';
+import { groupOf, type ObjectType } from '../../base/object-type.ts';
+import { useOf, parseProviderId } from '../../policy/terms/provider-id.ts';
 import { clipped, guessedPlural } from '../../base/text.ts';
 import { asStored } from '../../policy/terms/match.ts';
 import type { Requester } from '../../rules/rule.ts';

@@ -3,7 +3,7 @@ import { type JsonObject, ownMember } from '../../base/json.ts';
 import { type KubeObject, nameOf } from '../../base/metadata.ts';
 import { roleRefOf, ruleAllows, rulesIn, subjectsOf, type ResourceAction } from '../../base/rbac-rules.ts';
 import { mastersGroup } from '../../schema/names.ts';
-import { roleBindingType, roleType, type ObjectType } from '../../policy/terms/provider-id.ts';
+import { roleBindingType, roleType, type ObjectType } from '../../base/object-type.ts';
 import type { AccessAnswer } from '../../policy/terms/review.ts';
 import type { ClusterState } from './cluster-state.ts';
 

@@ -1,7 +1,7 @@
 // Defines the state that a command looks at: objects by kind, their origin, and the kinds that could not be read.
 import { type KubeObject, nameOf } from '../../base/metadata.ts';
 import type { Install } from '../../policy/terms/install.ts';
-import type { ObjectType } from '../../policy/terms/provider-id.ts';
+import type { ObjectType } from '../../base/object-type.ts';
 import { clipped } from '../../base/text.ts';
 
 export interface UnreadKind {

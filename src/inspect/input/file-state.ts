@@ -10,7 +10,7 @@ import { type KubeObject, nameOf } from '../../base/metadata.ts';
 import { nearest } from '../../base/nearest.ts';
 import { type Problem, renderProblem } from '../../base/problem.ts';
 import { alternatives, clipped, describeValue } from '../../base/text.ts';
-import { groupOf, secretObjectType, serviceAccountType } from '../../policy/terms/provider-id.ts';
+import { groupOf, secretObjectType, serviceAccountType } from '../../base/object-type.ts';
 import {
   type FileProblem,
   UnreadablePathError,

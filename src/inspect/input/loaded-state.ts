@@ -21,7 +21,7 @@ import type { LocatedObject } from '../../state/yaml-files.ts';
 import { withObjects, type ClusterState } from './cluster-state.ts';
 import { kubeObjectsOf } from './file-state.ts';
 import { KubeError } from '../../base/kube-error.ts';
-import { isSameObjectType, secretObjectType, serviceAccountType } from '../../policy/terms/provider-id.ts';
+import { isSameObjectType, secretObjectType, serviceAccountType } from '../../base/object-type.ts';
 import { assemblePlanning, type Planning } from '../../reconcile/assembly.ts';
 import type { WantedWatch } from '../../reconcile/live/watches.ts';
 

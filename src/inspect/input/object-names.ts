@@ -3,18 +3,20 @@ import { nearest, nearestWord } from '../../base/nearest.ts';
 import { describeValue, clipped, quoted } from '../../base/text.ts';
 import { kinds, type Kind, type ProviderKind } from '../../api/kinds.ts';
 import {
-  namespaceOfProvider,
-  parseProviderId,
-  providerId,
-  providerKinds,
-  type ProviderId,
   roleBindingType,
   roleType,
   secretObjectType,
   serviceAccountType,
   type ObjectType,
+} from '../../base/object-type.ts';
+import {
+  namespaceOfProvider,
+  parseProviderId,
+  providerId,
+  providerKinds,
+  type ProviderId,
 } from '../../policy/terms/provider-id.ts';
-import { isNamespaceName } from '../../schema/kubernetes-names.ts';
+import { isNamespaceName } from '../../base/kubernetes-names.ts';
 import { namespaceType } from './loaded-state.ts';
 
 export type ReadProviderName =

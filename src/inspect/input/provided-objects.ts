@@ -5,7 +5,7 @@ import { asStored } from '../../policy/terms/match.ts';
 import { desired, type Claim } from '../../policy/desired/desired.ts';
 import { copyOf, unavailable, type CopyState } from '../../policy/plan/copy.ts';
 import { desiredObject, refusalOf } from '../../policy/plan/desired-object.ts';
-import { secretObjectType } from '../../policy/terms/provider-id.ts';
+import { secretObjectType } from '../../base/object-type.ts';
 import type { ClusterState } from './cluster-state.ts';
 
 export interface ProvidedObjects {

@@ -14,7 +14,7 @@ import {
   secretObjectType,
   serviceAccountType,
   type ObjectType,
-} from '../../policy/terms/provider-id.ts';
+} from '../../base/object-type.ts';
 import type { ClusterState } from '../input/cluster-state.ts';
 import { assumedAccount } from '../input/file-state.ts';
 import {

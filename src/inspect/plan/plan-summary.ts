@@ -6,10 +6,11 @@ import type {
   PlanOutput,
   PolicyViolations,
 } from '../output-schemas/plan-output.ts';
-import { isNamespaceName, isSubdomain } from '../../schema/kubernetes-names.ts';
+import { isNamespaceName, isSubdomain } from '../../base/kubernetes-names.ts';
 import { apiVersion } from '../../schema/names.ts';
 import { type ObjectRef, type KubeObject, nameOf } from '../../base/metadata.ts';
-import { providerRef, type ObjectType, providerId, providerKinds } from '../../policy/terms/provider-id.ts';
+import type { ObjectType } from '../../base/object-type.ts';
+import { providerRef, providerId, providerKinds } from '../../policy/terms/provider-id.ts';
 import { intentWords, providerNamed } from '../input/object-names.ts';
 import { nearestWord } from '../../base/nearest.ts';
 import type { ClusterState } from '../input/cluster-state.ts';

@@ -7,14 +7,8 @@ import type { AuditedResource } from '../../policy/decide/audit.ts';
 import { isManaged } from '../../policy/desired/desired.ts';
 import { ProviderTally } from '../../policy/status/provider-tally.ts';
 import { violationLine } from '../../policy/decide/settle.ts';
-import {
-  roleBindingType,
-  roleType,
-  secretObjectType,
-  compareProviders,
-  shortName,
-  type ProviderId,
-} from '../../policy/terms/provider-id.ts';
+import { roleBindingType, roleType, secretObjectType } from '../../base/object-type.ts';
+import { compareProviders, shortName, type ProviderId } from '../../policy/terms/provider-id.ts';
 import type { Violation } from '../../policy/terms/review.ts';
 import { judgingParts } from '../../reconcile/audit/audit-sweeps.ts';
 import { auditedResources, keyOf, violationsByPolicy } from '../../reconcile/audit/object-audit.ts';

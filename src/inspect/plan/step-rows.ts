@@ -11,7 +11,7 @@ import { isWhollyOurs } from '../../policy/plan/desired-object.ts';
 import type { Observed } from '../../policy/plan/observed.ts';
 import type { AccountStep } from '../../policy/plan/plan-account.ts';
 import type { WriteStep } from '../../policy/plan/plan-claim.ts';
-import { serviceAccountType, type ObjectType } from '../../policy/terms/provider-id.ts';
+import { serviceAccountType, type ObjectType } from '../../base/object-type.ts';
 import type { DoneStep } from '../../policy/plan/plan.ts';
 import type { ClusterState } from '../input/cluster-state.ts';
 import type { PlanChange, PlanDifference } from '../output-schemas/plan-output.ts';

@@ -16,6 +16,8 @@ import {
   secretObjectType,
   type ObjectKey,
   type ObjectType,
+} from '../../base/object-type.ts';
+import {
   compareProviders,
   shortName,
   type ProviderId,

@@ -1,12 +1,6 @@
 // Builds the entries of a report from the engine's results of one policy in one namespace, and orders them.
-import {
-  kindOfKey,
-  nameOfKey,
-  type ObjectKey,
-  type ObjectType,
-  compareProviders,
-  type ProviderId,
-} from '../../policy/terms/provider-id.ts';
+import { kindOfKey, nameOfKey, type ObjectKey, type ObjectType } from '../../base/object-type.ts';
+import { compareProviders, type ProviderId } from '../../policy/terms/provider-id.ts';
 import type { ObjectResult } from '../../policy/plan/observed.ts';
 import type { Violation } from '../../policy/terms/review.ts';
 import {

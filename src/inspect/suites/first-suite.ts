@@ -7,12 +7,8 @@ import type { ProviderDefinition } from '../../policy/compile/load-provider.ts';
 import { matchNamespace } from '../../policy/terms/match.ts';
 import { kinds } from '../../api/kinds.ts';
 import { missingKeys } from '../../api/secret-share/secret-share.ts';
-import {
-  kindOfProvider,
-  roleBindingType,
-  roleType,
-  secretObjectType,
-} from '../../policy/terms/provider-id.ts';
+import { roleBindingType, roleType, secretObjectType } from '../../base/object-type.ts';
+import { kindOfProvider } from '../../policy/terms/provider-id.ts';
 import type { RuleOutcome } from '../../policy/terms/review.ts';
 import type { ExampleWrite, ReviewedResource, RuleExamples } from '../../rules/rule.ts';
 import { rules, valueIn, type ListedRule } from '../../rules/rules.ts';

@@ -20,7 +20,7 @@ import { suiteSchema, type Suite, suiteKind } from './suite.ts';
 import { cliApiVersion } from '../../schema/names.ts';
 import { ownMember } from '../../base/json.ts';
 import { describeValue } from '../../base/text.ts';
-import { groupOf } from '../../policy/terms/provider-id.ts';
+import { groupOf } from '../../base/object-type.ts';
 import { outputSchemas } from '../output-schemas/outputs.ts';
 
 export interface LoadedSuite {

@@ -7,12 +7,7 @@ import { clipped, counted } from '../../base/text.ts';
 import { auditNamespace, auditObject, type AuditedResource } from '../../policy/decide/audit.ts';
 import { isManaged } from '../../policy/desired/desired.ts';
 import { unlimitedBudget } from '../../policy/terms/budget.ts';
-import {
-  roleBindingType,
-  roleType,
-  secretObjectType,
-  type ObjectType,
-} from '../../policy/terms/provider-id.ts';
+import { roleBindingType, roleType, secretObjectType, type ObjectType } from '../../base/object-type.ts';
 import type { Trace, Right, Violation } from '../../policy/terms/review.ts';
 import { accessOf } from '../input/access.ts';
 import { judgeWrite } from '../input/judged-write.ts';

@@ -6,7 +6,7 @@ import { type KubeObject, nameOf } from '../../base/metadata.ts';
 import { nearest } from '../../base/nearest.ts';
 import type { Path } from '../../base/problem.ts';
 import { clipped } from '../../base/text.ts';
-import type { ObjectType } from '../../policy/terms/provider-id.ts';
+import type { ObjectType } from '../../base/object-type.ts';
 import type { Operation, Requester } from '../../rules/rule.ts';
 import type { ClusterState } from '../input/cluster-state.ts';
 import { askedUser, writtenRequest, type WriteSides } from '../input/judged-write.ts';

@@ -7,7 +7,7 @@ import { kubeErrorOf } from '../http/answers.ts';
 import type { KubeClient } from '../http/client.ts';
 import { Backoff } from '../../base/backoff.ts';
 import type { BusyQueue, EventObject, RecordedEvent, YieldingEvents } from '../../base/recorded-event.ts';
-import { subdomainPattern } from '../../schema/kubernetes-names.ts';
+import { subdomainPattern } from '../../base/kubernetes-names.ts';
 import type { JsonObject } from '../../base/json.ts';
 import { clippedBytes } from '../../base/text.ts';
 import { microTime } from '../../base/time.ts';

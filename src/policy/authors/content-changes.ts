@@ -6,7 +6,7 @@ import { clipped } from '../../base/text.ts';
 import type { CompiledContent, RenderedContent } from '../compile/compile-contents.ts';
 import type { CompiledPolicy, CompiledShare, CopySpec } from '../compile/compile-policy.ts';
 import { isProvided, mayMakeSecret, type Install } from '../terms/install.ts';
-import { groupKind, roleBindingType, serviceAccountType, type ObjectType } from '../terms/provider-id.ts';
+import { groupKind, roleBindingType, serviceAccountType, type ObjectType } from '../../base/object-type.ts';
 import type { Circumstances } from '../terms/budget.ts';
 import { fateOf, hasSame, providedBy, type ProviderWrite } from './provider-write.ts';
 import { isJsonObject, ownMember } from '../../base/json.ts';

@@ -4,7 +4,8 @@ import { factsOf, kindsNotAllowed } from '../compile/load-provider.ts';
 import { type Install } from '../terms/install.ts';
 import type { Intent } from '../intents/adapter.ts';
 import { presentAdapters, type IntentContext } from '../intents/intent-context.ts';
-import { namespaceOfProvider, type ProviderId, type ObjectType } from '../terms/provider-id.ts';
+import type { ObjectType } from '../../base/object-type.ts';
+import { namespaceOfProvider, type ProviderId } from '../terms/provider-id.ts';
 import {
   nothingToDecide,
   rightKey,

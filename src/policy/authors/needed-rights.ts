@@ -6,13 +6,8 @@ import type { SecretShare } from '../../api/secret-share/secret-share.ts';
 import { type ProviderDefinition } from '../compile/load-provider.ts';
 import { isProvided, mayMakeSecret, type Install } from '../terms/install.ts';
 import type { IntentAdapter } from '../intents/adapter.ts';
-import {
-  groupKind,
-  groupOf,
-  roleBindingType,
-  serviceAccountType,
-  namespaceOfProvider,
-} from '../terms/provider-id.ts';
+import { groupKind, groupOf, roleBindingType, serviceAccountType } from '../../base/object-type.ts';
+import { namespaceOfProvider } from '../terms/provider-id.ts';
 import type { CompiledShare } from '../compile/compile-policy.ts';
 import { hasAuditableRules } from '../decide/audit.ts';
 

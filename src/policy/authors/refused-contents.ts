@@ -3,12 +3,8 @@ import { type KubeObject, nameOf } from '../../base/metadata.ts';
 import type { CompiledContent } from '../compile/compile-contents.ts';
 import type { CompiledPolicy, CompiledShare } from '../compile/compile-policy.ts';
 import type { CompiledRule } from '../../rules/rules.ts';
-import {
-  isSameObjectType,
-  roleBindingType,
-  secretObjectType,
-  type ProviderId,
-} from '../terms/provider-id.ts';
+import { isSameObjectType, roleBindingType, secretObjectType } from '../../base/object-type.ts';
+import type { ProviderId } from '../terms/provider-id.ts';
 import type { ClusterSnapshot } from '../compile/snapshot.ts';
 import { auditObject } from '../decide/audit.ts';
 import type { Circumstances } from '../terms/budget.ts';

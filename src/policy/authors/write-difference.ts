@@ -1,15 +1,8 @@
 // Finds what a write of a provider does to the objects of one namespace: which are lost, handed over or not provided.
 import { isDeepStrictEqual } from 'node:util';
 import type { KubeObject } from '../../base/metadata.ts';
-import {
-  compareProviders,
-  type ProviderId,
-  roleBindingType,
-  secretObjectType,
-  groupKind,
-  namespaceOfProvider,
-  type ObjectKey,
-} from '../terms/provider-id.ts';
+import { roleBindingType, secretObjectType, groupKind, type ObjectKey } from '../../base/object-type.ts';
+import { compareProviders, type ProviderId, namespaceOfProvider } from '../terms/provider-id.ts';
 import type { ProviderDefinition } from '../compile/load-provider.ts';
 import { isProvided, mayMakeSecret, type Install } from '../terms/install.ts';
 import {

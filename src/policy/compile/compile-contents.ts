@@ -6,7 +6,7 @@ import {
   type ObjectType,
   objectKey,
   type ObjectKey,
-} from '../terms/provider-id.ts';
+} from '../../base/object-type.ts';
 import { isJsonObject, ownMember, type JsonObject } from '../../base/json.ts';
 import {
   type KubeObject,

@@ -21,7 +21,7 @@ import {
   isReservedSubject,
   isSubdomain,
   reservedPrefix,
-} from '../../schema/kubernetes-names.ts';
+} from '../../base/kubernetes-names.ts';
 import type { RoleBindingContent } from '../../api/namespace-policy/namespace-policy.ts';
 
 /** A text that cannot be rendered, or that Kubernetes would refuse. */

@@ -2,13 +2,8 @@
 import { type KubeObject, labelsOf, nameOf } from '../../base/metadata.ts';
 import { noIntents, type IntentContext } from '../intents/intent-context.ts';
 import type { BindingKind } from '../../api/kinds.ts';
-import {
-  type ObjectType,
-  kindOfProvider,
-  providerKinds,
-  type ProviderId,
-  type ProviderState,
-} from '../terms/provider-id.ts';
+import type { ObjectType } from '../../base/object-type.ts';
+import { kindOfProvider, providerKinds, type ProviderId, type ProviderState } from '../terms/provider-id.ts';
 import type { ReviewedResource, OwnsDefault } from '../../rules/rule.ts';
 import type { CompiledPolicy, CompiledShare } from './compile-policy.ts';
 import { type CompiledMatch, isExcepted } from '../terms/match.ts';

@@ -4,7 +4,8 @@ import type { KubeObject } from '../../base/metadata.ts';
 import type { ClusterSnapshot } from '../compile/snapshot.ts';
 import { desired, type Claim, type Desired } from '../desired/desired.ts';
 import type { Circumstances } from '../terms/budget.ts';
-import { kindOfKey, nameOfKey, shownProvider, type ObjectKey } from '../terms/provider-id.ts';
+import { kindOfKey, nameOfKey, type ObjectKey } from '../../base/object-type.ts';
+import { shownProvider } from '../terms/provider-id.ts';
 
 /** All claims to each object of a namespace. The first claim wins. */
 export type Claims = ReadonlyMap<ObjectKey, readonly Claim[]>;

@@ -3,13 +3,8 @@ import { isDeepStrictEqual } from 'node:util';
 import { type KubeObject, isTerminating, nameOf } from '../../base/metadata.ts';
 import { CountingBudget, unlimitedBudget, type Budget } from '../terms/budget.ts';
 import { matchErrorText, matchNamespace, type CompiledMatch } from '../terms/match.ts';
-import {
-  type ProviderId,
-  objectKey,
-  type ObjectKey,
-  type ObjectType,
-  secretObjectType,
-} from '../terms/provider-id.ts';
+import { objectKey, type ObjectKey, type ObjectType, secretObjectType } from '../../base/object-type.ts';
+import type { ProviderId } from '../terms/provider-id.ts';
 import type { ClusterSnapshot } from '../compile/snapshot.ts';
 import type { Rendered, FieldsOnly, WholeObject } from '../compile/compile-contents.ts';
 import type { CompiledPolicy, CompiledShare } from '../compile/compile-policy.ts';

@@ -3,7 +3,7 @@ import type { LabelSelector } from '../../schema/selector.ts';
 import type { ContentsSpec, NamespacePolicySpec } from '../../api/namespace-policy/namespace-policy.ts';
 import type { SecurityIntentSpec } from '../../api/intents/security-intent.ts';
 import type { Install } from '../terms/install.ts';
-import type { ObjectType } from '../terms/provider-id.ts';
+import type { ObjectType } from '../../base/object-type.ts';
 
 /** An intent that can be rendered: its id is known, and its params are those of the id. */
 export interface Intent extends SecurityIntentSpec {

@@ -1,6 +1,6 @@
 // Says with what a binding is compiled: the intents by name, and which adapters are there.
 import { anyInstall, isProvided, type Install } from '../terms/install.ts';
-import type { ObjectType } from '../terms/provider-id.ts';
+import type { ObjectType } from '../../base/object-type.ts';
 import { isIntentId, knownIntents } from '../../api/intents/intent-ids.ts';
 import type { AdapterSettings, Intent, IntentAdapter, Target } from './adapter.ts';
 import { FormCache } from './form-cache.ts';

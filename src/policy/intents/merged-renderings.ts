@@ -5,7 +5,7 @@ import type { RequiredKey, RequiredSpec } from '../../rules/namespace-required.t
 import type { DefaultsSpec } from '../../rules/default-keys.ts';
 import { type Problem, compiled, refused, type CompileResult } from '../../base/problem.ts';
 import { clipped } from '../../base/text.ts';
-import { objectKey } from '../terms/provider-id.ts';
+import { objectKey } from '../../base/object-type.ts';
 import type { Rendering } from './adapter.ts';
 
 /** What one adapter renders for one intent. */

@@ -17,14 +17,8 @@ import {
   managedByReeve,
   oldFieldsManager,
 } from '../../schema/names.ts';
-import {
-  namespaceOfProvider,
-  objectKey,
-  parseProviderId,
-  serviceAccountType,
-  type ObjectKey,
-  type ProviderId,
-} from '../terms/provider-id.ts';
+import { objectKey, serviceAccountType, type ObjectKey } from '../../base/object-type.ts';
+import { namespaceOfProvider, parseProviderId, type ProviderId } from '../terms/provider-id.ts';
 
 interface AccountValues {
   /** Names of Secrets. */

@@ -26,13 +26,12 @@ import type { ClusterSnapshot } from '../compile/snapshot.ts';
 import { violationLine } from '../decide/settle.ts';
 import { rfc3339 } from '../../base/time.ts';
 import {
-  kindOfProvider,
-  nameOfProvider,
   roleBindingType,
   isSameObjectType,
   secretObjectType,
   type ObjectType,
-} from '../terms/provider-id.ts';
+} from '../../base/object-type.ts';
+import { kindOfProvider, nameOfProvider } from '../terms/provider-id.ts';
 import type { CopyPayload } from './copy.ts';
 import type { CompiledShare } from '../compile/compile-policy.ts';
 import type { Claim } from '../desired/desired.ts';

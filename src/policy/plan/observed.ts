@@ -27,10 +27,8 @@ import {
   type ObjectType,
   roleBindingType,
   secretObjectType,
-  nameOfProvider,
-  parseProviderId,
-  type ProviderId,
-} from '../terms/provider-id.ts';
+} from '../../base/object-type.ts';
+import { nameOfProvider, parseProviderId, type ProviderId } from '../terms/provider-id.ts';
 import { rfc3339 } from '../../base/time.ts';
 
 export interface Observed extends Ownership {

@@ -1,6 +1,7 @@
 // The input from which one namespace is planned.
 import type { KubeObject } from '../../base/metadata.ts';
-import type { ProviderId, ObjectKey } from '../terms/provider-id.ts';
+import type { ObjectKey } from '../../base/object-type.ts';
+import type { ProviderId } from '../terms/provider-id.ts';
 import type { ClusterSnapshot } from '../compile/snapshot.ts';
 import type { ObservedAccount } from './account.ts';
 import type { CopyState } from './copy.ts';

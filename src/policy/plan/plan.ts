@@ -1,11 +1,7 @@
 // Plans one namespace: the steps that bring its objects in sync, and results for objects that need no step.
 import { managedByLabel, managedByReeve, ownerAnnotation } from '../../schema/names.ts';
-import {
-  kindOfProvider,
-  type ProviderId,
-  namespaceOfProvider,
-  serviceAccountType,
-} from '../terms/provider-id.ts';
+import { serviceAccountType } from '../../base/object-type.ts';
+import { kindOfProvider, type ProviderId, namespaceOfProvider } from '../terms/provider-id.ts';
 import { heldHereText } from './fuse.ts';
 import {
   grantsAccess,

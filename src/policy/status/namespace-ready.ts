@@ -2,7 +2,8 @@
 import { managedByLabel, managedByReeve, ownerAnnotation, readyCondition } from '../../schema/names.ts';
 import { clipped } from '../../base/text.ts';
 import type { Desired } from '../desired/desired.ts';
-import { kindOfKey, nameOfKey, type ObjectKey, type ProviderId } from '../terms/provider-id.ts';
+import { kindOfKey, nameOfKey, type ObjectKey } from '../../base/object-type.ts';
+import type { ProviderId } from '../terms/provider-id.ts';
 import type { ObjectResult, Observed } from '../plan/observed.ts';
 import type { Condition } from '../../base/condition.ts';
 import { matchErrorText, type MatchError } from '../terms/match.ts';

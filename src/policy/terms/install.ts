@@ -1,7 +1,7 @@
 // Says what one installation of Reeve may do. The webhook, the reconciler and the commands pass it on whole.
 import { guessedPlural } from '../../base/text.ts';
 import { systemNamespaces } from '../../schema/names.ts';
-import { isSameObjectType, objectTypeOf, type ObjectType } from './provider-id.ts';
+import { isSameObjectType, objectTypeOf, type ObjectType } from '../../base/object-type.ts';
 
 export interface Install {
   /** The namespace of Reeve itself. */

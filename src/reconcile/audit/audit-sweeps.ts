@@ -6,13 +6,8 @@ import type { KubeObject } from '../../base/metadata.ts';
 import { hasAuditableRules, type AuditedResource } from '../../policy/decide/audit.ts';
 import { isManaged } from '../../policy/desired/desired.ts';
 import { matchNamespace } from '../../policy/terms/match.ts';
-import {
-  shortName,
-  roleBindingType,
-  roleType,
-  isSameObjectType,
-  type ProviderId,
-} from '../../policy/terms/provider-id.ts';
+import { roleBindingType, roleType, isSameObjectType } from '../../base/object-type.ts';
+import { shortName, type ProviderId } from '../../policy/terms/provider-id.ts';
 import type { LiveCluster, NamespaceChange, ProviderChange } from '../../state/live-cluster.ts';
 import type { LoadedProvider } from '../../state/stored-provider.ts';
 import type { AuditReader, ReconcileObserver } from '../ports.ts';

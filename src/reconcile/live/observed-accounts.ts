@@ -2,12 +2,8 @@
 import type { KubeObject } from '../../base/metadata.ts';
 import { isNewerResourceVersion, type WatchSink } from '../../base/watch-sink.ts';
 import { hasFieldsOf, observeAccount, type ObservedAccount } from '../../policy/plan/account.ts';
-import {
-  objectKey,
-  serviceAccountType,
-  type ObjectKey,
-  type ProviderId,
-} from '../../policy/terms/provider-id.ts';
+import { objectKey, serviceAccountType, type ObjectKey } from '../../base/object-type.ts';
+import type { ProviderId } from '../../policy/terms/provider-id.ts';
 import { keptFieldManager } from '../../schema/names.ts';
 
 export interface AccountChange {

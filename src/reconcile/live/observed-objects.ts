@@ -5,11 +5,11 @@ import { type WatchSink, isNewerResourceVersion } from '../../base/watch-sink.ts
 import {
   type ObjectKey,
   type ObjectType,
-  type ProviderId,
   groupOf,
   isSameObjectType,
   secretObjectType,
-} from '../../policy/terms/provider-id.ts';
+} from '../../base/object-type.ts';
+import type { ProviderId } from '../../policy/terms/provider-id.ts';
 import { observeObject, observeSecretMetadata, type Observed } from '../../policy/plan/observed.ts';
 
 // Indexes live objects by namespace and key, our own objects, and their number per provider and namespace.

@@ -8,7 +8,7 @@ import {
   secretObjectType,
   serviceAccountType,
   groupOf,
-} from '../../policy/terms/provider-id.ts';
+} from '../../base/object-type.ts';
 import type { Install } from '../../policy/terms/install.ts';
 import type { ObservedAccounts } from './observed-accounts.ts';
 import type { ObservedObjects } from './observed-objects.ts';

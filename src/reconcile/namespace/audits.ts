@@ -5,7 +5,8 @@ import type { NamespacePolicySpec } from '../../api/namespace-policy/namespace-p
 import { isManaged } from '../../policy/desired/desired.ts';
 import { missingDefaults, type MissingDefaults, type MissingKey } from '../../policy/plan/repair.ts';
 import { nextExceptionEnd } from '../../policy/terms/match.ts';
-import { type ProviderId, objectKey, type ObjectKey } from '../../policy/terms/provider-id.ts';
+import { objectKey, type ObjectKey } from '../../base/object-type.ts';
+import type { ProviderId } from '../../policy/terms/provider-id.ts';
 import { auditNamespace, type Audit, isDear } from '../../policy/decide/audit.ts';
 import { emptyReport, unmatchedReport, type ProviderReport } from '../../policy/status/namespace-ready.ts';
 import type { LiveCluster } from '../../state/live-cluster.ts';

@@ -9,7 +9,7 @@ import {
   ownerAnnotation,
   withoutMarks,
 } from '../../schema/names.ts';
-import type { ObjectType } from '../../policy/terms/provider-id.ts';
+import type { ObjectType } from '../../base/object-type.ts';
 import { managedBefore, type Observed } from '../../policy/plan/observed.ts';
 import { asApplied, remaindersOf } from '../../policy/plan/remainder.ts';
 import type { ObjectWriter } from '../../base/object-writer.ts';

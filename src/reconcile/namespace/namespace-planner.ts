@@ -3,12 +3,8 @@ import { isProvided, mayMakeSecret, type Install } from '../../policy/terms/inst
 import type { ClaimScope } from '../../policy/plan/plan-input.ts';
 import type { KubeObject } from '../../base/metadata.ts';
 import { isManaged, type Claim, type Desired } from '../../policy/desired/desired.ts';
-import {
-  isSameObjectType,
-  roleBindingType,
-  type ObjectKey,
-  type ProviderId,
-} from '../../policy/terms/provider-id.ts';
+import { isSameObjectType, roleBindingType, type ObjectKey } from '../../base/object-type.ts';
+import type { ProviderId } from '../../policy/terms/provider-id.ts';
 import {
   observeSecret,
   type Observed,

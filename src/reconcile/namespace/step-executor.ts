@@ -17,7 +17,8 @@ import {
   type ObjectStep,
 } from '../../policy/plan/plan.ts';
 import type { WriteStep } from '../../policy/plan/plan-claim.ts';
-import { serviceAccountType, type ProviderId } from '../../policy/terms/provider-id.ts';
+import { serviceAccountType } from '../../base/object-type.ts';
+import type { ProviderId } from '../../policy/terms/provider-id.ts';
 import { adoptionNote, givenBackNote, replacedNote } from '../../policy/plan/remainder.ts';
 import { eventSubject, type EventAnnouncer, type EventNote } from '../events.ts';
 import type { Finalizers } from '../provider/provider-writes.ts';

@@ -2,12 +2,8 @@
 import type { Install } from '../../policy/terms/install.ts';
 import { KubeError } from '../../base/kube-error.ts';
 import { providesFields, type ProviderDefinition } from '../../policy/compile/load-provider.ts';
-import {
-  serviceAccountType,
-  kindOfProvider,
-  type ProviderId,
-  type ProviderState,
-} from '../../policy/terms/provider-id.ts';
+import { serviceAccountType } from '../../base/object-type.ts';
+import { kindOfProvider, type ProviderId, type ProviderState } from '../../policy/terms/provider-id.ts';
 import { reachedFacts } from '../../policy/status/intents.ts';
 import { dearText } from '../../policy/decide/audit.ts';
 import { allViolations } from '../../policy/status/provider-tally.ts';

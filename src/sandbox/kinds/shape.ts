@@ -4,7 +4,7 @@ import type { Fields, Infer, ObjectSchema, SchemaRule, Schema, TextSchema } from
 import { isDeepStrictEqual } from 'node:util';
 import { labelValue, metadataKey } from '../../schema/common-fields.ts';
 import type { KubeObject } from '../../base/metadata.ts';
-import { subdomainPattern } from '../../schema/kubernetes-names.ts';
+import { subdomainPattern } from '../../base/kubernetes-names.ts';
 import { valueAt } from '../../schema/validate.ts';
 import type { StatusCause } from '../api-error.ts';
 import { cause } from './causes.ts';

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { readCommand } from '../../../src/cli/commands.ts';
 import { runSettings } from '../../../src/cli/commands/run.ts';
 import { flagName } from '../../../src/cli/flags/settings.ts';
-import { objectTypeOf, type ObjectType } from '../../../src/policy/terms/provider-id.ts';
+import { objectTypeOf, type ObjectType } from '../../../src/base/object-type.ts';
 import { guessedPlural } from '../../../src/base/text.ts';
 import { intentAdapters } from '../../../src/policy/intents/adapters.ts';
 import { providerLabels } from '../../../src/schema/names.ts';

@@ -1,6 +1,6 @@
 // Which texts Kubernetes takes as the value of a label and as the name of a namespace.
 import { expect, test } from 'vitest';
-import { isLabelValue, isNamespaceName } from '../../../src/schema/kubernetes-names.ts';
+import { isLabelValue, isNamespaceName } from '../../../src/base/kubernetes-names.ts';
 
 test.each([
   ['', true, false],

@@ -2,7 +2,7 @@
 import type { LabelSelector } from '../../../schema/selector.ts';
 import type { IntentId } from '../../../api/intents/intent-ids.ts';
 import type { JsonObject } from '../../../base/json.ts';
-import type { ObjectType } from '../../terms/provider-id.ts';
+import type { ObjectType } from '../../../base/object-type.ts';
 import type { Intent, IntentAdapter } from '../adapter.ts';
 import { intentObjectName } from '../object-names.ts';
 

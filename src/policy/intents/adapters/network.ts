@@ -1,6 +1,6 @@
 // Keeps `dnsManipulation` and `denyExternalNetworkAccess` with a NetworkPolicy.
 import { defaultParams } from '../../../api/intents/intent-ids.ts';
-import type { ObjectType } from '../../terms/provider-id.ts';
+import type { ObjectType } from '../../../base/object-type.ts';
 import type { IntentAdapter } from '../adapter.ts';
 import { intentObjectName } from '../object-names.ts';
 

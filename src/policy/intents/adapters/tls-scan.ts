@@ -1,7 +1,7 @@
 // Keeps `assessTLS` with a CronJob that runs the scanner k8tls: https://github.com/kubearmor/k8tls
 import { defaultParams } from '../../../api/intents/intent-ids.ts';
 import type { JsonObject } from '../../../base/json.ts';
-import type { ObjectType } from '../../terms/provider-id.ts';
+import type { ObjectType } from '../../../base/object-type.ts';
 import type { Intent, IntentAdapter } from '../adapter.ts';
 import { intentObjectName } from '../object-names.ts';
 

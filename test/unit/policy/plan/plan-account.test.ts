@@ -4,12 +4,8 @@ import { annotationsOf, type KubeObject, type StringMap } from '../../../../src/
 import type { FieldsClaim } from '../../../../src/policy/desired/desired.ts';
 import { maxItems, observeAccount, oldMarkOf, pullSecretItem } from '../../../../src/policy/plan/account.ts';
 import { planAccount, type AccountPlan, type FieldsFate } from '../../../../src/policy/plan/plan-account.ts';
-import {
-  objectKey,
-  serviceAccountType,
-  providerId,
-  type ProviderId,
-} from '../../../../src/policy/terms/provider-id.ts';
+import { objectKey, serviceAccountType } from '../../../../src/base/object-type.ts';
+import { providerId, type ProviderId } from '../../../../src/policy/terms/provider-id.ts';
 import { fieldsAnnotation, oldFieldsManager } from '../../../../src/schema/names.ts';
 import { serviceAccountKind } from '../../../../src/sandbox/kinds/plain-kinds.ts';
 import { applied, withManagedFields } from '../../../../src/sandbox/patch/managed-fields.ts';

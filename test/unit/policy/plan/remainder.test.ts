@@ -1,6 +1,6 @@
 // What stays of an adopted object that is given back, and how its managedFields are rewritten for that.
 import { expect, test } from 'vitest';
-import { secretObjectType } from '../../../../src/policy/terms/provider-id.ts';
+import { secretObjectType } from '../../../../src/base/object-type.ts';
 import {
   asApplied,
   givenBackNote,

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import type { KubeObject } from '../../../../src/base/metadata.ts';
 import { namespaceReports } from '../../../../src/inspect/report/open-reports.ts';
-import { objectTypeOf } from '../../../../src/policy/terms/provider-id.ts';
+import { objectTypeOf } from '../../../../src/base/object-type.ts';
 import { failure } from '../../../support/memory-objects.ts';
 import { bindingOf } from '../../../support/provided.ts';
 import type { Harness } from '../../../support/reconcile-harness.ts';
