@@ -6,9 +6,9 @@ export interface ActivityObserver {
   decided(record: DecisionRecord): void;
   wrote(verb: WriteVerb, place: Place): void;
   failed(place: Place, reason: string): void;
-  /** The provider has deletions that wait for a confirmation. */
+  /** Called when deletions of the provider wait for a confirmation. */
   held(provider: string, count: number, limit: number): void;
-  /** A webhook configuration was changed or deleted by others, and Reeve has repaired it. */
+  /** Called when Reeve has repaired a webhook configuration that others changed or deleted. */
   repaired(kind: string, found: readonly string[]): void;
 }
 

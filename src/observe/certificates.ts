@@ -105,7 +105,7 @@ export function certificateObserver(log: Log, metrics: CertificateMetrics): Cert
   };
 }
 
-/** Names each field, so that a key never gets into the log. */
+/** Names each field, so that no key gets into the log. */
 function certificateFields(certificate: { readonly fingerprint: string; readonly notAfter: Date }) {
   return { fingerprint: certificate.fingerprint, notAfter: certificate.notAfter.toISOString() };
 }

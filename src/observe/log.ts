@@ -1,4 +1,4 @@
-// Writes the log as lines of JSON in batches; the only file that knows pino. What the log may say of an unexpected error.
+// Writes the log as lines of JSON in batches, and limits what it says of an unexpected error. The only file that knows pino.
 import { writeSync } from 'node:fs';
 import type { LevelWithSilent } from 'pino';
 import { errorCode } from '../base/kube-error.ts';
@@ -49,11 +49,11 @@ export async function createLog(level: LogLevel, output: BatchedOutput): Promise
 
 /** The maximum to buffer when nothing reads the lines. Further lines are dropped, because answering matters more. */
 const maxBuffered = 1024 * 1024;
-/** A pipe holds 64 KiB, so that a batch still has room while its reader is a little behind. */
+/** A pipe holds 64 KiB, so a batch still has room while its reader is a little behind. */
 const defaultBatchLength = 16 * 1024;
 const batchMs = 100;
 const retryMs = 10;
-/** The end waits this long for a reader that takes nothing, and `maxEndMs` for one that takes little. */
+/** How long the end waits for a reader that takes nothing. It waits `maxEndMs` for a slow reader. */
 const idleEndMs = 500;
 const maxEndMs = 5000;
 
@@ -65,7 +65,7 @@ const maxEndMs = 5000;
 export class BatchedOutput {
   readonly #fd: number;
   #lines = '';
-  /** What a full pipe has not taken of the last batch. */
+  /** The part of the last batch that a full pipe has not taken. */
   #rest = Buffer.alloc(0);
   #timer: NodeJS.Timeout | undefined;
   #batchLength = defaultBatchLength;
@@ -86,7 +86,7 @@ export class BatchedOutput {
     return this.#dropped;
   }
 
-  /** The listener may write a line: it follows the last line before the dropped lines. */
+  /** The listener may write a line. That line follows the last line before the dropped ones. */
   set onDropped(listener: (count: number) => void) {
     this.#onDropped = listener;
   }
@@ -104,7 +104,7 @@ export class BatchedOutput {
     else this.#writeLater(batchMs);
   }
 
-  /** Waits until all lines are written, or nothing reads them. Later lines are written without a batch. */
+  /** Waits until all lines are written, or until nothing reads them. Later lines are written without a batch. */
   async close(): Promise<void> {
     process.off('exit', this.#atExit);
     this.#batchLength = 0;
@@ -170,7 +170,7 @@ export class BatchedOutput {
   }
 }
 
-// Reads from an unexpected error what may be logged: its class and its stack, never its message.
+// Returns what may be logged of an unexpected error: its class and its stack, never its message.
 
 interface ErrorTrace {
   readonly error: string;

@@ -1,4 +1,4 @@
-// Sends spans in batches. It never delays the work that it reports on: when too many wait, spans are dropped.
+// Sends spans in batches. A span never delays the work that it describes: when too many spans wait, the rest is dropped.
 import { isAborted, pause } from '../base/abort.ts';
 import type { Clock } from '../base/clock.ts';
 import { errorCode } from '../base/kube-error.ts';
@@ -29,7 +29,7 @@ export interface TraceExporterPorts {
   readonly clock: Pick<Clock, 'sleep'>;
 }
 
-/** Some megabytes at most. */
+/** Some megabytes of spans at most. */
 const maxQueued = 4096;
 const maxBatch = 512;
 const intervalMs = 1000;
@@ -53,13 +53,13 @@ export class TraceExporter {
     else this.#ports.metrics.spans.inc({ result: 'dropped' });
   }
 
-  /** Sends what waits, for two seconds at most. The signal ends it at once. */
+  /** Sends the waiting spans within two seconds. The signal ends this at once. */
   async close(signal: AbortSignal): Promise<void> {
     this.#closing.abort();
     await Promise.race([this.#ended, pause(this.#ports.clock, flushMs, signal)]);
   }
 
-  /** After a failure the rest waits for the next interval, so a collector that is down is asked once a second. */
+  /** After an error, the other spans wait for the next interval, so that a broken collector gets one request a second. */
   async #run(): Promise<void> {
     do {
       await pause(this.#ports.clock, intervalMs, this.#closing.signal);
@@ -109,7 +109,7 @@ function otlpSpan({ traceId, spanId, start, attributes, startMs, endMs = startMs
   };
 }
 
-/** As text, because nanoseconds since 1970 exceed the integers of JSON. Microseconds do not. */
+/** Returns a text, because nanoseconds since 1970 exceed the integers of JSON, unlike microseconds. */
 function nanoseconds(milliseconds: number): string {
   return `${Math.round(milliseconds * 1000)}000`;
 }

@@ -4,26 +4,26 @@ import { randomBytes } from 'node:crypto';
 import type { Clock } from '../base/clock.ts';
 import { KubeError } from '../base/kube-error.ts';
 
-/** Simple types, so no Kubernetes object can get into a span. Numbers are whole. */
+/** The types are simple, so that no Kubernetes object can get into a span. Numbers are whole. */
 export type Attributes = Readonly<Record<string, string | number | boolean>>;
 
 export interface SpanStart {
   readonly name: string;
   /** `server`: answers a request. `client`: sends one. https://opentelemetry.io/docs/specs/otel/trace/api/#spankind */
   readonly kind: 'internal' | 'server' | 'client';
-  /** Undefined begins a trace, which is recorded. */
+  /** Undefined begins a trace, and this trace is recorded. */
   readonly parent: SpanContext | undefined;
   readonly attributes?: Attributes;
 }
 
 export interface Span extends SpanContext {
   readonly start: SpanStart;
-  /** `error.type` means that the work has failed. */
+  /** `error.type` means an error of the work. */
   attributes: Attributes;
   /** Milliseconds since 1970, with fractions. */
   readonly startMs: number;
   endMs?: number;
-  /** What turns the monotonic time of the trace into a date: the date alone has no fractions, and may be set back. */
+  /** Added to the monotonic time, this gives a date. The date alone has no fractions, and may be set back. */
   readonly offsetMs: number;
 }
 
@@ -32,19 +32,19 @@ export class Tracer {
   readonly #ended: (span: Span) => void;
   readonly #spans = new AsyncLocalStorage<Span>();
 
-  /** `ended` gets each sampled span. */
+  /** `ended` receives each sampled span. */
   constructor(clock: Pick<Clock, 'now' | 'monotonic'>, ended: (span: Span) => void) {
     this.#clock = clock;
     this.#ended = ended;
   }
 
-  /** The span of the calling code. Undefined once it has ended: a loop that the work has started may live longer. */
+  /** The span of the calling code. Undefined once the span has ended, because a loop that the work started may live longer. */
   get current(): Span | undefined {
     const span = this.#spans.getStore();
     return span?.endMs === undefined ? span : undefined;
   }
 
-  /** Adds to the current span, if there is one. */
+  /** Adds to the current span. Without a current span, does nothing. */
   describe(attributes: Attributes): void {
     const { current } = this;
     if (current !== undefined) current.attributes = { ...current.attributes, ...attributes };
@@ -84,7 +84,7 @@ export class Tracer {
   }
 }
 
-/** The class or the reason of an error. Its message could quote what was sent. */
+/** Names the class or the reason of an error. Its message could quote the request. */
 function errorAttributes(error: unknown): Attributes {
   if (error instanceof KubeError)
     return { 'error.type': error.reason, 'http.response.status_code': error.code };
@@ -97,7 +97,7 @@ function errorAttributes(error: unknown): Attributes {
 interface SpanContext {
   readonly traceId: string;
   readonly spanId: string;
-  /** False: the process that began the trace decided not to record it. */
+  /** False if the process that began the trace decided not to record it. */
   readonly isSampled: boolean;
 }
 
@@ -105,7 +105,7 @@ interface SpanContext {
 const pattern =
   /^(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})(?:$|(?<!^00.*)-.)/;
 
-/** Undefined when the header is missing or not valid: then a new trace begins. */
+/** Returns undefined for a missing or invalid header. Then a new trace begins. */
 export function parseTraceparent(header: unknown): SpanContext | undefined {
   const [, traceId, spanId, flags = ''] = (typeof header === 'string' && pattern.exec(header)) || [];
   if (traceId === undefined || spanId === undefined) return undefined;

@@ -11,7 +11,7 @@ export interface StatusCause {
 interface StatusDetails {
   readonly name?: string;
   readonly group?: string;
-  /** The plural where the message names the resource; the kind where it names an invalid object. */
+  /** The plural if the message names the resource. The kind if the message names an invalid object. */
   readonly kind?: string;
   readonly uid?: string;
   readonly causes?: readonly StatusCause[];
@@ -95,7 +95,7 @@ export function badRequestError(message: string): ApiError {
   return new ApiError({ code: 400, reason: 'BadRequest', message });
 }
 
-/** 422 with all problems of the object. */
+/** Returns 422 with all problems of the object. */
 export function invalidError(
   { group, kind }: { readonly group: string; readonly kind: string },
   name: string,
@@ -112,7 +112,7 @@ export function invalidError(
   });
 }
 
-/** The API server serves it, the sandbox does not. */
+/** Says that the API server serves the kind, and the sandbox does not. */
 export function notServedError(what: string): ApiError {
   return new ApiError({
     code: 501,
@@ -121,7 +121,7 @@ export function notServedError(what: string): ApiError {
   });
 }
 
-/** A watch or a list asks for a revision that is no longer kept. */
+/** Says that a watch or list names a revision that is no longer kept. */
 export function expiredError(): ApiError {
   return new ApiError({
     code: 410,

@@ -14,7 +14,7 @@ export interface Column {
   readonly description: string;
   /** Columns above 0 appear only with `-o wide`. */
   readonly priority: number;
-  /** Returns the cell of an object. A date is a time here and an age in the table. */
+  /** Returns the cell of an object. The table shows the age of a date. */
   readonly cell: (object: KubeObject) => string | number | boolean;
 }
 
@@ -45,7 +45,7 @@ export interface Resource {
   readonly rules: ObjectRules;
   /** Undefined when the fields of the kind are not known. */
   readonly schema?: ObjectSchema;
-  /** Custom kinds have no strategic merge patch, and their schema decides which fields are dropped. */
+  /** A custom kind has no strategic merge patch, and its schema decides which fields are dropped. */
   readonly isCustom: boolean;
   /**
    * The fields that identify the items of a list, by the path of the list with `*` for an item: `spec/ports` →
@@ -98,12 +98,12 @@ export interface ObjectRequest {
   /** Undefined when the path has no name, as for a create or a list. */
   readonly name: string | undefined;
   readonly query: URLSearchParams;
-  /** Parsed but not validated; undefined without a body. */
+  /** The parsed body, not yet validated. Undefined without a body. */
   readonly body: unknown;
   /** Set for the verb `patch`. */
   readonly patchType: PatchType | undefined;
   /**
-   * The field manager when the request names none: `kubectl` from its User-Agent.
+   * The field manager if the request names none: `kubectl`, from its User-Agent.
    * https://kubernetes.io/docs/reference/using-api/server-side-apply/#managers
    */
   readonly agent: string;

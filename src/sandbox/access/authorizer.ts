@@ -22,7 +22,7 @@ import type { ObjectRequest } from '../resource.ts';
 export type { PathAction, ResourceAction };
 
 export interface Authorizer {
-  /** Members of system:masters may do everything; all others what the stored roles and bindings permit. */
+  /** Members of system:masters may do everything. Other users may do what the stored roles and bindings permit. */
   allows(user: User, action: ResourceAction | PathAction): boolean;
 }
 
@@ -183,7 +183,7 @@ function checkBinding(access: Access, write: RbacWrite): void {
   const { kind, name, rules } = access.roleOf(object, namespace);
   const bind = { verb: 'bind', group: rbacApiGroup, resource: `${kind.toLowerCase()}s`, namespace, name };
   if (access.allows(user, bind)) return;
-  // The API server, too, names the kind of the binding here.
+  // The API server, too, names the kind of the binding instead of the role.
   if (rules === undefined) throw notFoundError(resource, name);
   checkHeld(access, write, rules);
 }

@@ -33,7 +33,7 @@ import { isJsonObject, ownMember, type JsonObject } from '../../base/json.ts';
 
 export interface Admission {
   /**
-   * Returns the object as the mutating webhooks leave it. They see a delete too, but cannot change it. Rejects with
+   * Returns the object as the mutating webhooks leave it. These webhooks see a delete too, but cannot change it. Rejects with
    * an ApiError.
    */
   mutate(write: ReviewedWrite): Promise<KubeObject | undefined>;
@@ -63,7 +63,7 @@ export function createAdmission(ports: AdmissionPorts): Admission {
   };
 }
 
-/** No webhook sees these kinds and no policy sees a policy, so that a mistake in one can be undone. */
+/** Returns true for kinds that no webhook sees, so that a mistake in a webhook or policy can be undone. */
 function decidesAboutWrites({ resource }: ReviewedWrite): boolean {
   return resource.group === 'admissionregistration.k8s.io';
 }
@@ -164,7 +164,7 @@ const codes: ReadonlyMap<string, number> = new Map([
   ['RequestEntityTooLarge', 413],
 ]);
 
-/** The text is that of a 403 whatever the reason: https://pkg.go.dev/k8s.io/apiserver/pkg/admission#NewForbidden */
+/** The text is that of a 403, whatever the reason: https://pkg.go.dev/k8s.io/apiserver/pkg/admission#NewForbidden */
 function refusal({ resource, name, object }: ReviewedWrite, { message, reason }: PolicyViolation): ApiError {
   const shown = name || object?.metadata.name || 'Unknown';
   const { status } = forbiddenError(resource, shown, message, [{ reason: '', message }]);
@@ -239,8 +239,8 @@ interface ReviewPorts {
 }
 
 /**
- * Returns the operations of its patch. Rejects with an ApiError when the webhook denies, or when its error must
- * count.
+ * Returns the operations of the webhook's patch. Rejects with an ApiError when the webhook denies the write, or when an error
+ * of the call must count.
  */
 async function callOneWebhook(
   ports: ReviewPorts,

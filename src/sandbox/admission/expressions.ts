@@ -25,7 +25,7 @@ export interface CompiledAdmissionPolicy {
   readonly validations: readonly Validation[];
 }
 
-/** Returns a text when the policy cannot be evaluated: the reason. */
+/** Returns the reason as text if the policy cannot be evaluated. */
 export const compiledAdmissionPolicy = memoized(
   ({ spec }: AdmissionPolicy): CompiledAdmissionPolicy | string => {
     const problems = compileConditions(spec).flatMap((each) => (each.ok ? [] : [each.problem.message]));

@@ -43,7 +43,7 @@ export async function readRequestBody(
   return { body, patchType };
 }
 
-/** Reads a body that is too large to its end and drops it: a client that still sends would not read the answer. */
+/** Reads a body that is too large to its end and drops it, because a client that still sends would not read the answer. */
 async function bytesOf(request: AsyncIterable<Buffer>): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;

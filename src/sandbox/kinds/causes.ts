@@ -40,10 +40,7 @@ function whyOf({ message, accepted }: Problem): string {
   return message ?? accepted;
 }
 
-/**
- * Returns `data[tls.key]` or `rules[0].verbs`. Like the API server, it does not name existing keys and items of
- * metadata.
- */
+/** Returns `data[tls.key]` or `rules[0].verbs`. Of metadata, it names neither existing keys nor items, as the API server does. */
 function fieldOf(root: Schema, path: Path, isThere: boolean): string {
   const steps = path.map((step, index) => {
     const isField = typeof step === 'string' && schemaAt(root, path.slice(0, index))?.kind !== 'map';
@@ -72,7 +69,7 @@ function isOfType({ kind }: Schema, value: unknown): boolean {
 interface UnknownField {
   /** `spec.foo`, `rules[0].bar` */
   readonly path: string;
-  /** The path of the known field beside it whose name is most similar; undefined when none is similar. */
+  /** The known field whose name is most similar. Undefined if no known name is similar. */
   readonly similar: string | undefined;
 }
 
@@ -104,7 +101,7 @@ export function withoutUnknownFields(
   return Object.fromEntries(kept);
 }
 
-/** One change for every three letters, so that only a typing error counts as similar. */
+/** Allows one change for every three letters, so that only a typing error counts as similar. */
 function similarName(name: string, known: readonly string[]): string | undefined {
   return nearest(name, known, Math.max(1, Math.floor(name.length / 3)));
 }

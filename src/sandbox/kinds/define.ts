@@ -15,13 +15,13 @@ interface Definition extends Partial<Omit<Resource, 'schema' | 'rules'>> {
   /** The required and the optional fields beside apiVersion, kind and metadata. */
   readonly needed?: Fields;
   readonly optional?: Fields;
-  /** Keep fields that the schema does not name. */
+  /** True to keep fields that the schema does not name. */
   readonly isOpen?: boolean;
-  /** Let metadata.generation count the changes outside of metadata and status. */
+  /** True to count changes outside of metadata and status in metadata.generation. */
   readonly hasGeneration?: boolean;
   /** Fields that an update must not change. */
   readonly unchanging?: readonly string[];
-  /** Sets more than the defaults of the schema. Called with an object that is valid. */
+  /** Sets fields that have no default in the schema. Called with a valid object. */
   readonly finish?: (object: KubeObject, stored: KubeObject | undefined, now: Date) => KubeObject;
   /** Rules for a finished object beyond the schema. */
   readonly constraints?: readonly SchemaRule<object>[];

@@ -152,7 +152,7 @@ function named(object: KubeObject): KubeObject {
   return { ...object, metadata: { ...object.metadata, name: `${generateName.slice(0, 58)}${ending}` } };
 }
 
-/** The preconditions have been checked, so an update has the same values here or none. */
+/** An update has the stored values or none, because the preconditions have been checked. */
 function withFieldsOf(stored: KubeObject, submitted: KubeObject): KubeObject {
   const kept = Object.entries(stored.metadata).filter(([key]) => serverKept.includes(key));
   const { metadata } = withoutSystemFields(submitted);
@@ -173,7 +173,7 @@ export function withoutEmpty({ metadata, ...rest }: KubeObject): KubeObject {
  */
 const strictStatusGroups = ['apiextensions.k8s.io', 'admissionregistration.k8s.io', 'reeve.dev'];
 
-/** Returns the submitted object with every part that this path does not write as it is stored. */
+/** Returns the submitted object, with the stored value of every part that this path does not write. */
 function partOf(
   resource: Resource,
   subresource: ServedSubresource | undefined,

@@ -22,7 +22,7 @@ export interface Deleted {
 
 const maxTries = 5;
 
-/** `name` is given for an object of a collection, which the request does not name. */
+/** `name` names an object of a collection, which the request does not name. */
 export async function deleteObject(
   context: WriteContext,
   request: ObjectRequest,

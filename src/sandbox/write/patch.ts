@@ -78,7 +78,7 @@ async function applyObject(
   return { isNew: false, object };
 }
 
-/** Returns undefined when the object has been created in between: the apply then changes it. */
+/** Returns undefined if the object was created meanwhile. Then the apply changes that object. */
 function ifThere(error: unknown): undefined {
   if (!(error instanceof ApiError) || error.status.reason !== 'AlreadyExists') throw error;
 }
