@@ -24,7 +24,7 @@ export interface Binding {
   readonly subjects: readonly BoundSubject[];
 }
 
-/** Reads what RBAC calls subjects, and loses those that Reeve refuses. */
+/** Reads the subjects of RBAC. Subjects that Reeve refuses are reported as lost. */
 export function boundSubjects(list: Reader): readonly BoundSubject[] {
   return list.items().flatMap((item) => {
     const [kind, name, namespace] = item.textsAt('kind', 'name', 'namespace');
@@ -38,7 +38,7 @@ export function boundSubjects(list: Reader): readonly BoundSubject[] {
   });
 }
 
-/** Reports a subject with one of the two. A value that is no object is reported as unread. */
+/** Reports a subject that lacks kind or name. A value that is no object is reported as unread. */
 export function incomplete(subject: Reader): [] {
   if (subject.at('kind').isPresent || subject.at('name').isPresent) subject.lose('it has no kind or no name');
   return [];
@@ -59,7 +59,7 @@ export function roleBindings(
   );
 }
 
-/** True for a label or annotation of the source that the tool's copies have too. Default: all. */
+/** Returns true for a label or annotation that the tool copies. Default: all of them. */
 export type Copies = (field: 'labels' | 'annotations', key: string) => boolean;
 
 interface Contents {
@@ -173,11 +173,11 @@ interface CopyWish extends Contents {
   readonly name?: string;
   /** The name of the shares or policies. Default: the name of the copies. */
   readonly provider?: string;
-  /** The only copy. The tool replaces its data, and leaves its type and role as they are. */
+  /** The only copy. The tool replaces its data, and keeps its type and role. */
   readonly copy?: ToolObject;
 }
 
-/** For an object that the tool keeps equal to its source. */
+/** Provides an object that the tool keeps equal to its source. */
 export function provideCopy(run: ImportRun, wish: CopyWish): void {
   const { from, source } = wish;
   const object = run.find(source.kind, source.namespace, source.name);
@@ -204,7 +204,7 @@ function providePolicy(run: ImportRun, wish: CopyWish, object: KubeObject): void
   const { from, source, reaches, name = source.name, provider = name, copy } = wish;
   const { roleRef } = copy?.object ?? object;
   const renamed = { ...object, ...filled({ roleRef }), metadata: { ...object.metadata, name } };
-  // Two objects of one name would be a conflict in the namespace of the source.
+  // An object of the same name in the namespace of the source would be a conflict.
   const outside = name === source.name ? reaches.map((reach) => without(reach, source.namespace)) : reaches;
   if (provideObject(run, { ...wish, object: renamed, policy: provider, reaches: outside }))
     from.limit(
@@ -213,7 +213,7 @@ function providePolicy(run: ImportRun, wish: CopyWish, object: KubeObject): void
     );
 }
 
-/** Copies the data of an object to where this one asks for it, if its source permits that. */
+/** Copies the data of an object to the place that this object names, if the source permits the copy. */
 export function providePulled(
   run: ImportRun,
   copy: ToolObject,

@@ -1,4 +1,4 @@
-// Collects what one import gives: objects of ours that load, steps, notes, and each field that was not read.
+// Collects the result of one import: valid objects of ours, steps, notes, and each field that was not read.
 import {
   apiVersion as ownVersion,
   managedByLabel,
@@ -38,7 +38,7 @@ export class ImportRun {
   constructor(tool: OlderTool, input: readonly SourceObject[], options: ImportOptions) {
     this.options = options;
     this.#tool = tool;
-    // What Reeve provides has a provider already, which would be its own source.
+    // An object that Reeve provides already has a provider, which would be its own source.
     const ofOthers = input.filter(
       ({ object }) => valueOf(labelsOf(object), managedByLabel) !== managedByReeve,
     );
@@ -47,7 +47,7 @@ export class ImportRun {
     this.namespaces = namespaces.map(({ object }) => object);
   }
 
-  /** A namespace that is not in the input counts as one with the label of its name alone. */
+  /** A namespace that is missing in the input counts as a namespace with the label of its name alone. */
   namespace(name: string): KubeObject {
     const found = this.namespaces.find((each) => nameOf(each) === name);
     const labels = { [namespaceNameLabel]: name };
@@ -76,17 +76,17 @@ export class ImportRun {
     )?.object;
   }
 
-  /** How many objects are provided so far. */
+  /** The number of objects that are provided so far. */
   get size(): number {
     return this.#provided.length;
   }
 
-  /** How many objects would not load so far. */
+  /** The number of objects that would not load so far. */
   get refused(): number {
     return this.#refused;
   }
 
-  /** Adds an object of ours and returns its name, or says why it would not load. */
+  /** Adds an object of ours and returns its name. Otherwise reports why the object would not load. */
   provide(
     kind: Kind,
     wanted: string,
@@ -110,7 +110,7 @@ export class ImportRun {
     return name;
   }
 
-  /** The Secret of a shared namespace that gets the data. Two Secrets of one name get two names there. */
+  /** Returns the Secret of a shared namespace that gets the data. Two Secrets of one name get two names there. */
   movedSecret({ from, type, keys }: Pick<MovedSecret, 'from' | 'type' | 'keys'>): MovedSecret {
     const id = idOf(from);
     const [namespace = ''] = this.options.sharedNamespaces;
@@ -125,7 +125,7 @@ export class ImportRun {
     return moved;
   }
 
-  /** A name that no other Secret has in the shared namespace. */
+  /** Finds a name that no other Secret has in the shared namespace. */
   #freeName(namespace: string, { name, namespace: place, kind }: MovedSecret['from']): string {
     const taken = new Set([...this.#moved.values()].map((each) => each.name));
     const isFree = (wanted: string): boolean =>
@@ -136,15 +136,15 @@ export class ImportRun {
     return free;
   }
 
-  /** The type of a Secret is known only if the input has its content. */
+  /** Undefined if the input lacks the content of the Secret, because its type is then not known. */
   source(namespace: string, name: string): KubeObject | undefined {
     this.#sources.set(`${namespace}/${name}`, { namespace, name });
     return this.find('Secret', namespace, name);
   }
 
   /**
-   * The step that deletes an object of the tool, and nothing with it. Without its controller a finalizer stays, and with
-   * its owner references the garbage collector would delete what it has created.
+   * Adds the step that deletes an object of the tool alone. Without its controller, a finalizer would keep the object. By its
+   * owner references, the garbage collector would delete the objects that the tool created.
    */
   deleteAlone({ kind, name, namespace }: ToolObject): void {
     const resource = `${kind.toLowerCase()} ${name}${namespace === '' ? '' : ` -n ${namespace}`}`;
@@ -153,7 +153,7 @@ export class ImportRun {
     );
   }
 
-  /** Deletes nothing that no object of ours replaces: the data of such an object may stand nowhere else. */
+  /** Deletes only what an object of ours replaces, because the data may exist nowhere else. */
   deleteReplaced(each: ToolObject): void {
     if (this.#provided.some(({ from }) => from.some(({ object }) => idOf(object) === each.id)))
       this.deleteAlone(each);
@@ -183,7 +183,7 @@ export class ImportRun {
     };
   }
 
-  /** The Secrets that a share copies. A share that is lost copies none. */
+  /** The Secrets that a share copies, without those of shares that are lost. */
   #copied(): readonly MovedSecret[] {
     const sources = this.#provided.map(({ object }) => new Reader(object).at('spec', 'source'));
     const names = sources.map((source) => source.textsAt('namespace', 'name').join('/'));
@@ -247,7 +247,7 @@ function targetOf({ namespace, name }: MovedSecret): string {
   return `${namespace}/${name}`;
 }
 
-/** What the install must be allowed to do. */
+/** Says what the install must be allowed to do. */
 function rightNotes(provided: readonly ImportedObject[]): readonly string[] {
   const named = (list: string, ...path: readonly string[]): string => {
     const items = provided.flatMap(({ object }) => new Reader(object).at('spec', 'contents', list).items());

@@ -7,7 +7,7 @@ import { idOf } from './reader.ts';
 /** Longer than any step or loss. Names of the input must not end a comment. */
 const maxLine = 100_000;
 
-/** `kubectl apply -f` takes this text. */
+/** The text is valid input for `kubectl apply -f`. */
 export function importText({ objects, steps, notes, lost }: ImportOutput): string {
   const documents = objects.map(({ from, object }) =>
     [...from.map((each) => comment(`from ${originText(each)}`)), stringifyYaml(object)].join(''),
@@ -34,13 +34,13 @@ function comment(text: string): string {
   return `# ${clipped(text, maxLine)}\n`;
 }
 
-/** `Tenant/oil, spec.a, spec.b (tenants.yaml:3)` */
+/** Example: `Tenant/oil, spec.a, spec.b (tenants.yaml:3)`. */
 function originText({ object, path, file, line }: ImportOrigin, paths = path === undefined ? [] : [path]) {
   const place = file === undefined ? '' : ` (${file}:${line ?? 1})`;
   return `${[idOf(object), ...paths].join(', ')}${place}`;
 }
 
-/** A reason that many objects share is written once, with the first of them and with every field. */
+/** A reason that many objects share is written once, with the first objects and every field. */
 const maxObjects = 3;
 
 function lostLines(lost: readonly LostField[]): readonly string[] {
@@ -67,7 +67,7 @@ function placesText(origins: readonly ImportOrigin[]): string {
   return [...shown.flatMap(placeText), ...(left === 0 ? [] : [more])].join('; ');
 }
 
-/** All fields of one object. */
+/** Returns all fields of one object. */
 function placeText(origins: readonly ImportOrigin[]): readonly string[] {
   const paths = origins.flatMap(({ path }) => path ?? []);
   return origins.slice(0, 1).map((origin) => originText(origin, paths));

@@ -12,7 +12,7 @@ import { reflector } from './tools/reflector.ts';
 import { replicator } from './tools/replicator.ts';
 import { rolebindingOperator } from './tools/rolebinding-operator.ts';
 
-/** By the name that a person gives. */
+/** Keys are the names that a person gives. */
 const importers = {
   capsule,
   clustersecret: clusterSecret,
@@ -37,7 +37,7 @@ export const defaultImportOptions: ImportOptions = {
   sharedNamespaces: ['reeve-shared'],
 };
 
-/** Pure: reads no file and no cluster. Objects that have nothing to do with the tool are ignored. */
+/** Reads no file and no cluster. Ignores objects that do not concern the tool. */
 export function importFrom(
   source: string,
   objects: readonly SourceObject[],

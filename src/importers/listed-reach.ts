@@ -30,7 +30,7 @@ export function reachesOfNames(
   ];
 }
 
-/** Namespaces whose labels match. No reach if the text is no selector: the tools then match nothing. */
+/** Namespaces whose labels match. Returns no reach for an invalid selector, because the tools then match nothing. */
 export function reachesOfSelector(reader: Reader): readonly NamespaceReach[] {
   const text = reader.text() ?? '';
   if (text.trim() === '') return [];
@@ -40,7 +40,7 @@ export function reachesOfSelector(reader: Reader): readonly NamespaceReach[] {
   return [];
 }
 
-/** Where one of the first and one of the second reaches hold. */
+/** Joins the reaches in which one of the first and one of the second hold. */
 export function reachesInBoth(
   first: readonly NamespaceReach[],
   second: readonly NamespaceReach[],

@@ -1,4 +1,4 @@
-// Turns the regular expressions with which older tools name namespaces into globs, where both match the same names.
+// Turns the regular expressions that older tools match with namespaces into globs, where both match the same names.
 import { compileRegex } from '../cel/regex.ts';
 
 /**
@@ -13,7 +13,7 @@ type NamePattern =
   | { readonly kind: 'globs'; readonly globs: readonly string[] }
   | {
       readonly kind: 'regex';
-      /** RE2 that is searched in the name. Undefined where no such expression means the same. */
+      /** An RE2 expression to search in the name. Undefined if no such expression means the same. */
       readonly source: string | undefined;
       readonly matches: (name: string) => boolean;
     }
@@ -25,7 +25,7 @@ const [any, some] = [
   new RegExp(String.raw`${anything}\*`, 'gu'),
   new RegExp(String.raw`${anything}\+`, 'gu'),
 ];
-/** Globs, brackets, bars and anchors. < stands for any characters, > for one or more. */
+/** Text of globs, brackets, bars and anchors. < stands for any characters, > for one or more. */
 const plain = /^[-a-z0-9<>()|?^$]*$/u;
 /** An atom that may be missing, at the end of an expression that matches the start of a name. */
 const optionalEnd = /(?:[-a-z0-9]|\\-|\[[^\]]*\]|\.)\*$/u;
@@ -55,7 +55,7 @@ function anchoredSource(text: string, anchoring: Anchoring): string {
   return `${text.startsWith('^') ? '' : '^'}${text}${text.endsWith('$') ? '' : '$'}`;
 }
 
-/** Undefined where no globs match the same names. */
+/** Returns undefined if no globs match the same names. */
 function globsOf(text: string, anchoring: Anchoring): readonly string[] | undefined {
   const isOpen = anchoring === 'start' && !text.endsWith('$');
   const written = alternativesOf(anchoredSource(isOpen ? text.replace(optionalEnd, '') : text, anchoring));
@@ -70,7 +70,7 @@ function globsOf(text: string, anchoring: Anchoring): readonly string[] | undefi
   return found.length === 0 || found.includes(undefined) ? undefined : found.flatMap((glob) => glob ?? []);
 }
 
-/** The expression without groups, in the order in which an engine tries. */
+/** Returns the expression without groups, in the order in which an engine tries its alternatives. */
 function alternativesOf(text: string): readonly string[] | undefined {
   const marked = text
     .replaceAll('\\-', '-')
@@ -82,7 +82,7 @@ function alternativesOf(text: string): readonly string[] | undefined {
   return characters.length === 0 ? alternatives : undefined;
 }
 
-/** Takes the characters up to a closing bracket. Undefined if there are too many alternatives. */
+/** Takes the characters up to a closing bracket. Returns undefined for too many alternatives. */
 function readAlternatives(characters: string[]): readonly string[] | undefined {
   const done: string[] = [];
   let current: readonly string[] = [''];
@@ -123,13 +123,13 @@ function endsEarly(each: string, index: number, all: readonly string[]): boolean
   });
 }
 
-/** A name neither begins nor ends with a hyphen, so there any characters are one or more. */
+/** A name neither begins nor ends with a hyphen. So at either end, any characters are one or more. */
 function globOf(body: string): string | undefined {
   const glob = body.replace(/(?<=^|-)<*><*$/u, '<').replace(/^<*><*(?=-)/u, '<');
   return /[>^$]/u.test(glob) ? undefined : glob.replaceAll(/<+/gu, '*');
 }
 
-/** RE2 for a name with `*` for any characters and `?` for one. */
+/** Returns RE2 for a name, with `*` for any characters and `?` for one. */
 export function sourceOfGlob(glob: string): string {
   const escaped = glob.replaceAll(/[.+^${}()|[\]\\]/gu, '\\$&');
   return `^${escaped.replaceAll('*', '.*').replaceAll('?', '.')}$`;

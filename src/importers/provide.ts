@@ -1,4 +1,4 @@
-// Writes SecretShares and policies for sets of namespaces, and says what of an older tool they leave out.
+// Writes SecretShares and policies for sets of namespaces, and reports the parts of an older tool that they leave out.
 import { systemNamespaces } from '../schema/names.ts';
 import { uncopiedTypes } from '../api/secret-share/secret-share.ts';
 import { isJsonObject } from '../base/json.ts';
@@ -14,7 +14,7 @@ interface Wish {
   readonly from: Reader;
   /** The name of the shares or policies. */
   readonly name: string;
-  /** Reaches are joined by "or", which takes one share or policy for each. */
+  /** Reaches are joined by "or", so each reach takes one share or policy. */
   readonly reaches: readonly NamespaceReach[];
   /** Fields that all providers have, such as deletionPolicy. */
   readonly common?: object;
@@ -24,7 +24,7 @@ export interface ShareWish extends Wish {
   readonly source: {
     readonly namespace: string;
     readonly name: string;
-    /** For data that stands in an object of the tool itself. */
+    /** For data in an object of the tool itself. */
     readonly inline?: { readonly keys: readonly string[]; readonly type: string };
   };
   readonly target: { readonly name: string; readonly [field: string]: unknown };
@@ -65,20 +65,20 @@ function sharedSource(
   return { namespace: moved.namespace, name: moved.name };
 }
 
-/** Undefined if the input does not have the data of the Secret. */
+/** Returns undefined if the input lacks the data of the Secret. */
 export function secretKeys(stored: KubeObject | undefined): readonly string[] | undefined {
   const data = stored?.['data'];
   return isJsonObject(data) ? Object.keys(data) : undefined;
 }
 
-/** An object of that name lives on in its own namespace, where a copy would be a conflict. */
+/** Excludes the namespace of the source, where a copy of the same name would be a conflict. */
 export function without(reach: NamespaceReach, namespace: string): NamespaceReach {
   const { excludeNames = [], names } = reach;
   if (names?.every((each) => !each.includes('*') && each !== namespace) === true) return reach;
   return { ...reach, excludeNames: [...new Set([...excludeNames, namespace])] };
 }
 
-/** A share has no conditions, so it names the namespaces of today. */
+/** Names the namespaces of today for a reach with conditions, because a share has no conditions. */
 function forShare(run: ImportRun, from: Reader, reach: NamespaceReach): readonly NamespaceReach[] {
   const isOpen = reach.names === undefined && reach.namespaceSelector === undefined;
   if (reach.matchConditions === undefined) return [isOpen ? { ...everywhere, ...reach } : reach];
@@ -98,7 +98,7 @@ interface PolicyWish extends Wish {
 }
 
 /**
- * A policy for each reach, and for each part of a long list of RoleBindings. Other fields are in the first.
+ * Writes a policy for each reach, and for each part of a long list of RoleBindings. Other fields are in the first policy.
  * Returns the names of the policies.
  */
 export function providePolicies(
@@ -116,7 +116,7 @@ export function providePolicies(
   );
 }
 
-/** Says what is left out. */
+/** Reports the reaches that are left out. */
 function possibleReaches(
   run: ImportRun,
   from: Reader,
@@ -132,12 +132,12 @@ function possibleReaches(
   return possible;
 }
 
-/** The same namespaces in lists that are short enough. */
+/** Returns the same namespaces in lists that are short enough. */
 function inShortLists({ names = [], ...others }: NamespaceReach): readonly NamespaceReach[] {
   return inParts(names, maxNames).map((part) => ({ names: part, ...others }));
 }
 
-/** What a tool does in the namespaces of Kubernetes ends, and that must be said. */
+/** Excludes the namespaces of Kubernetes and reports this, because the work of the tool ends there. */
 export function limitToOthers(
   run: ImportRun,
   from: Reader,

@@ -26,7 +26,7 @@ export function conditionOn(sources: readonly string[]): NamespaceReach {
   return { matchConditions: [{ name: 'name', expression: tests.join(' || ') }] };
 }
 
-/** A part that is no selector is lost with the whole: without it the rest would match more. */
+/** Reads a selector. A part that cannot be read makes the whole selector lost, because the rest would match more. */
 export function selectorIn(reader: Reader): LabelSelector | undefined {
   const read = validate(labelSelector, reader.whole());
   if (read.ok) return filled(read.value);
@@ -34,7 +34,7 @@ export function selectorIn(reader: Reader): LabelSelector | undefined {
   return undefined;
 }
 
-/** The part of the reach that a selector of the input selects, if it has one. Undefined if it cannot be read. */
+/** Returns the part of the reach that a selector of the input selects. Undefined if the selector cannot be read. */
 export function selectedIn(reach: NamespaceReach, selector: Reader): NamespaceReach | undefined {
   const namespaceSelector = selector.isPresent ? selectorIn(selector) : {};
   return namespaceSelector && both(reach, filled({ namespaceSelector }));
@@ -54,7 +54,7 @@ export function selectedBy(requirements: readonly LabelRequirement[]): Namespace
   return joined.ok ? { namespaceSelector: joined.selector ?? {} } : nowhere;
 }
 
-/** Where both hold. */
+/** Returns the namespaces that both reaches contain. */
 export function both(a: NamespaceReach, b: NamespaceReach): NamespaceReach {
   const { names, conditions = [] } = commonNames(a.names, b.names);
   const selected =
@@ -99,7 +99,7 @@ function commonGlob(one: string, other: string): string | null | undefined {
 
 const opposite = { In: 'NotIn', NotIn: 'In', Exists: 'DoesNotExist', DoesNotExist: 'Exists' } as const;
 
-/** The namespaces outside. Undefined if more than one of names, a selector's requirements and conditions limits the reach. */
+/** Returns the namespaces outside of the reach. Undefined if names, requirements and conditions limit the reach together. */
 export function complementOf(reach: NamespaceReach): NamespaceReach | undefined {
   const { names, namespaceSelector, matchConditions = [], excludeNames } = reach;
   const requirements = labelRequirements(namespaceSelector);
@@ -111,7 +111,7 @@ export function complementOf(reach: NamespaceReach): NamespaceReach | undefined 
   return only && selectedBy([{ ...only, operator: opposite[only.operator] }]);
 }
 
-/** The part of the reach outside of the others. Undefined if one of them has no complement. */
+/** Returns the part of the reach outside of the others. Undefined if one of them has no complement. */
 export function outsideOf(
   reach: NamespaceReach,
   others: readonly NamespaceReach[],

@@ -1,4 +1,4 @@
-// Reads the fields of an object of an older tool and remembers which were read, so that no field is dropped silently.
+// Reads the fields of an object of an older tool and remembers them, so that no field is dropped silently.
 import { isJsonObject, ownMember, type JsonObject } from '../base/json.ts';
 import { renderPath, type Path } from '../base/problem.ts';
 import type { ImportOrigin, LostField } from '../inspect/output-schemas/import-output.ts';
@@ -6,7 +6,6 @@ import { type KubeObject, annotationsOf, labelsOf, nameOf } from '../base/metada
 import type { FieldRow, OlderTool, SourceObject } from './importer.ts';
 
 interface Ledger {
-  /** The object that the value belongs to. */
   readonly from: ImportOrigin;
   readonly read: Set<string>;
   readonly lost: LostField[];
@@ -68,7 +67,7 @@ export class Reader {
     return typeof this.#value === 'string' ? this.#take(this.#value) : undefined;
   }
 
-  /** The same value, read by its own account: what is read there stays unread here. Losses are shared. */
+  /** Returns a reader of the same value with its own record: a field that it reads stays unread here. Losses are shared. */
   apart(): Reader {
     const { from, read, lost } = this.#ledger;
     return new Reader(this.#value, this.#path, { from, read: new Set(read), lost });
@@ -118,7 +117,7 @@ export class Reader {
     this.#take(this.#value);
   }
 
-  /** Marks a field whose value is the one that is filled in where the field is missing. */
+  /** Marks a field whose value equals the default of the tool. */
   skipIf(value: unknown): void {
     if (this.#value === value) this.skip();
   }
@@ -129,19 +128,19 @@ export class Reader {
     this.limit(why, instead);
   }
 
-  /** Reports a part of the meaning that is lost, while the field as such is read. */
+  /** Reports a part of the meaning as lost, although the field itself is read. */
   limit(why: string, instead?: string): void {
     const lost: LostField = { from: this.from, why, ...(instead === undefined ? {} : { instead }) };
     const isKnown = this.#ledger.lost.some((each) => each.from.path === lost.from.path && each.why === why);
     if (!isKnown) this.#ledger.lost.push(lost);
   }
 
-  /** Everything that is lost of the whole object so far. */
+  /** Returns all losses of the object so far. */
   lost(): readonly LostField[] {
     return this.#ledger.lost;
   }
 
-  /** What was neither read nor lost below this value. An unread part with all below it counts as one. */
+  /** Returns the parts below this value that were neither read nor lost. An unread part with all its fields counts as one. */
   unread(): readonly Path[] {
     return unreadParts(this.#value, this.#path, this.#ledger.read);
   }
@@ -166,7 +165,7 @@ function unreadParts(value: unknown, path: Path, read: ReadonlySet<string>): rea
   return isWhole && parts.length > 0 && path.length > 1 && top !== 'metadata' ? [path] : parts.flat();
 }
 
-// Small work on lists and fields that several importers have in common.
+// Helpers for lists and fields that several importers need.
 
 /** Leaves missing and empty fields out. False, 0 and "" are values; undefined, {} and [] are not. */
 export function filled(fields: JsonObject): JsonObject {
@@ -182,13 +181,13 @@ export function distinct<T>(items: readonly T[]): readonly T[] {
   return [...new Map(items.map((each) => [JSON.stringify(each), each])).values()];
 }
 
-/** An empty list gives one empty part. */
+/** Divides a list into parts. An empty list gives one empty part. */
 export function inParts<T>(items: readonly T[], size: number): readonly (readonly T[])[] {
   if (items.length <= size) return [items];
   return [items.slice(0, size), ...inParts(items.slice(size), size)];
 }
 
-// An object of the input as the importers see it: the fields that steer the older tool, behind a reader.
+// Shows an object of the input to importers: the fields that steer the older tool, through a reader.
 
 /** An object of the input. Its reader sees only the fields that steer the tool, never the values of a Secret. */
 export interface ToolObject {
@@ -202,7 +201,7 @@ export interface ToolObject {
   /** True for objects of the tool's own kinds. */
   readonly isOfTool: boolean;
   readonly reader: Reader;
-  /** The annotation of the tool with this name, without its prefix. */
+  /** Returns the annotation of the tool with this name, without its prefix. */
   readonly annotation: (name: string) => Reader;
 }
 
@@ -232,7 +231,7 @@ export function apiGroupOf({ apiVersion = '' }: Pick<KubeObject, 'apiVersion'>):
   return apiVersion.includes('/') ? apiVersion.slice(0, apiVersion.indexOf('/')) : '';
 }
 
-/** The fields that the tool reads in an object of its own kinds. */
+/** Returns the fields that the tool reads in an object of its own kinds. */
 function ownTree(object: KubeObject, { ownKeys }: OlderTool): object {
   const { apiVersion: _version, kind: _kind, metadata: _metadata, status: _status, ...fields } = object;
   if (ownKeys === undefined) return fields;

@@ -6,13 +6,13 @@ export const namespaceNameTemplate = '${namespaceObject.metadata.name}';
 const template = /\{\{([^{}]*)\}\}/u;
 
 export interface TemplateWriter {
-  /** Rewrites all texts of a value. Texts outside of templates stand for themselves. */
+  /** Rewrites all texts of a value. Text outside of a template is escaped. */
   readonly write: (value: unknown) => unknown;
   /** True if `write` met a template that has no counterpart. */
   readonly hasUnknown: () => boolean;
 }
 
-/** `translate` gets the inside of a template and returns CEL that gives a text, or undefined. */
+/** `translate` gets the inside of a template and returns CEL that gives a text. It returns undefined without a counterpart. */
 export function templateWriter(translate: (inside: string) => string | undefined): TemplateWriter {
   let hasUnknown = false;
   const writePart = (inside: string): string => {
@@ -29,7 +29,7 @@ export function templateWriter(translate: (inside: string) => string | undefined
     return parts.map((part, index) => (index % 2 === 0 ? escaped(part) : writePart(part))).join('');
   };
   const write = (value: unknown): unknown => {
-    // Keys are never templates of ours.
+    // A key of ours cannot be a template.
     hasUnknown ||= keysIn(value).some((key) => template.test(key));
     return mapTexts(value, writeText);
   };
@@ -38,7 +38,7 @@ export function templateWriter(translate: (inside: string) => string | undefined
 
 export const noTemplates: TemplateWriter = { write: literal, hasUnknown: () => false };
 
-/** Texts of other tools hold no CEL, so `${` in them stands for itself. */
+/** Escapes `${`, because the texts of other tools hold no CEL. */
 export function literal(value: unknown): unknown {
   return mapTexts(value, escaped);
 }
@@ -47,7 +47,7 @@ function escaped(text: string): string {
   return text.replaceAll('${', () => '$${');
 }
 
-/** The text for which a text of ours stands. Undefined if it has a template. */
+/** Returns the plain text that a text of ours stands for. Undefined for a text with a template. */
 export function textWithoutTemplates(written: string): string | undefined {
   const parts = written.split('$${');
   return parts.some((part) => part.includes('${')) ? undefined : parts.join('${');

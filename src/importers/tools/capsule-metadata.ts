@@ -1,4 +1,4 @@
-// Imports the labels and annotations that a Tenant of Capsule sets on its namespaces, and those that owners may not set.
+// Imports the labels and annotations of a Tenant's namespaces: those that Capsule sets, and those that owners may not set.
 // https://github.com/projectcapsule/capsule/blob/main/pkg/tenant/metdata.go
 import type { JsonObject } from '../../base/json.ts';
 import type { StringMap } from '../../base/metadata.ts';
@@ -24,7 +24,7 @@ export interface SelectedMetadata {
   readonly metadata: Metadata;
 }
 
-/** Longer values cannot be listed in a rule. */
+/** A rule cannot list longer values. */
 const maxValue = 1024;
 
 /** Capsule writes these keys again when an owner changes them, so the rules demand their values. */
@@ -108,7 +108,7 @@ export function selectedMetadata(
   });
 }
 
-/** Owners set none of these keys. What Capsule and Kubernetes set is no matter of owners. */
+/** Forbids these keys to owners. Keys that Capsule and Kubernetes set are left out. */
 export function forbiddenKeys(options: Reader, managed: Metadata): readonly object[] {
   return fields.flatMap((field) => {
     const list = options.at(field === 'labels' ? 'forbiddenLabels' : 'forbiddenAnnotations');

@@ -18,7 +18,7 @@ export function readTenantResources(run: ImportRun, tenants: readonly ToolObject
   for (const each of run.ofKind('TenantResource')) readResources(run, each, ownTenant(run, each));
 }
 
-/** Undefined if no namespaces of a tenant are chosen, so that there is nothing to provide. */
+/** Returns undefined if the object chooses no namespaces of a tenant. Then there is nothing to provide. */
 function chosenTenants({ reader }: ToolObject, tenants: readonly ToolObject[]): LabelRequirement | undefined {
   const spec = reader.at('spec');
   const selector = spec.at('tenantSelector');
@@ -90,7 +90,7 @@ function objectIn(raw: Reader, added: ReturnType<typeof metadataIn>): KubeObject
   return { ...fields, metadata } as KubeObject;
 }
 
-/** An object that exists elsewhere. */
+/** Reads the name of an object that exists elsewhere. */
 function namedIn(item: Reader) {
   const [kind, namespace, name] = item.textsAt('kind', 'namespace', 'name');
   item.at('apiVersion').skip();
@@ -101,7 +101,9 @@ function namedIn(item: Reader) {
   return undefined;
 }
 
-/** https://github.com/projectcapsule/capsule/blob/main/pkg/template/fast.go: without a tenant, the label says which one. */
+/**
+ * Without a tenant, the label says which tenant it is: https://github.com/projectcapsule/capsule/blob/main/pkg/template/fast.go
+ */
 export function tenantTemplates(tenant?: string): TemplateWriter {
   const label = `namespaceObject.metadata.labels[${JSON.stringify(tenantLabel)}]`;
   const known = new Map([

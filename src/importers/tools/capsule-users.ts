@@ -36,7 +36,7 @@ function userOf(item: Reader): readonly BoundSubject[] {
   return kind === undefined || name === undefined ? [] : [{ kind, name }];
 }
 
-/** CEL that is true for these users. A ServiceAccount with a namespace is a user with a long name. */
+/** Returns CEL that is true for these users. A ServiceAccount with a namespace is a user with a long name. */
 function isOneOf(subjects: readonly BoundSubject[]): string {
   const groups = subjects.filter(({ kind }) => kind === 'Group').map(({ name }) => name);
   const users = subjects
@@ -53,7 +53,7 @@ function isOneOf(subjects: readonly BoundSubject[]): string {
   return tests.length === 0 ? 'false' : tests.join(' || ');
 }
 
-/** Other tenants' owners change no namespace of this tenant, and its own owners bring none under it. */
+/** Keeps owners of other tenants from changing a namespace of this tenant, and its own owners from adding namespaces to it. */
 export function ownersRule(
   tenant: ToolObject,
   owners: readonly BoundSubject[],
@@ -74,7 +74,7 @@ export function ownersRule(
   return [];
 }
 
-/** Capsule refuses namespaces outside of tenants to its users. */
+/** Refuses namespaces outside of tenants to the users of Capsule, as Capsule does. */
 export function limitToTenants(
   run: ImportRun,
   tenants: readonly ToolObject[],

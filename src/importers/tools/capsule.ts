@@ -19,14 +19,14 @@ import {
 export const capsule: Importer = {
   groups: [capsuleGroup],
   reads: { v1: ['Secret', 'ConfigMap'] },
-  // Keys that only describe, or note what Capsule has done, are left out. Labels of Tenants select for resources, too.
+  // Keys that only describe, or in which Capsule notes its work, are left out. Resources also select by labels of Tenants.
   ownKeys: /^(?!used\.|reconcile\.|audit\.|info\.).*(?:capsule\.clastix\.io|projectcapsule\.dev)\//u,
   fields: {
-    // Reeve checks at once, on each change.
+    // Reeve checks each change at once.
     GlobalTenantResource: [['spec resyncPeriod']],
     TenantResource: [['spec resyncPeriod']],
     CapsuleConfiguration: [
-      // How Capsule itself runs, or what ends with it.
+      // Settings of Capsule itself, which end with Capsule.
       ...[
         'admission',
         'allowServiceAccountPromotion',
@@ -64,7 +64,7 @@ export const capsule: Importer = {
   },
 };
 
-/** What the CRD fills in, and what has no effect in Capsule. */
+/** Fields with the defaults of the CRD, and fields without an effect in Capsule. */
 const filledIn: readonly (readonly [path: string, value: unknown])[] = [
   ['cordoned', false],
   ['preventDeletion', false],
@@ -76,7 +76,7 @@ const filledIn: readonly (readonly [path: string, value: unknown])[] = [
   ['serviceOptions allowedServices nodePort', true],
 ];
 
-/** Without the label a namespace would leave its tenant. In Capsule, too, its owners cannot change the label. */
+/** Without the label, a namespace would leave its tenant. Capsule, too, keeps owners from changing the label. */
 const keptInTenant = { immutable: { labels: [tenantLabel] } };
 
 /** Returns false for a Tenant that has to stay, because a policy of it would not load. */
@@ -115,7 +115,7 @@ function readTenant(run: ImportRun, tenant: ToolObject, users: CapsuleUsers): bo
   const kept = hasRules ? { ...namespaces, ...keptInTenant } : {};
   provide(name, [reach], filled({ namespaces: kept, validations: rules, contents }));
   for (const [index, item] of spec.at('rules').items().entries()) {
-    // Names that the bindings of the tenant do not have.
+    // No RoleBinding of the tenant has such a name.
     const prefix = `${name}-rule-${index + 1}`;
     const bound = roleBindings(additionalBindings(prefix, item.at('permissions', 'bindings')));
     const selected = selectedIn(reach, item.at('namespaceSelector'));

@@ -62,7 +62,7 @@ function isCopy({ object }: ToolObject): boolean {
   return Object.hasOwn(labelsOf(object), inherited);
 }
 
-/** Namespaces with others below them. */
+/** Returns the namespaces that have namespaces below them. */
 function parentsOf(run: ImportRun): ReadonlySet<string> {
   const configured = run
     .ofKind('HierarchyConfiguration')
@@ -76,7 +76,7 @@ function parentsOf(run: ImportRun): ReadonlySet<string> {
   return new Set([...configured.flatMap((parent) => parent ?? []), ...anchored, ...labeled]);
 }
 
-/** By group and resource. Roles and RoleBindings always propagate. */
+/** The mode of each resource, by group and resource. Roles and RoleBindings always propagate. */
 function modesOf(run: ImportRun): ReadonlyMap<string, string> {
   const modes = new Map(
     ['roles', 'rolebindings'].map((resource) => [`${rbacGroup}/${resource}`, 'Propagate']),
@@ -91,7 +91,7 @@ function modesOf(run: ImportRun): ReadonlyMap<string, string> {
   for (const item of items) {
     const mode = item.at('mode').text() ?? 'Propagate';
     const resource = groupResource(item.at('group').text() ?? '', item.at('resource').text() ?? '', read);
-    // The first one counts, and HNC itself says that Roles and RoleBindings propagate.
+    // The first entry counts. HNC itself propagates Roles and RoleBindings.
     if (!modes.has(resource)) modes.set(resource, mode);
     if (mode === 'Remove') item.lose('Reeve deletes no objects of others');
     else if (mode !== 'Ignore' && !read.has(resource))
@@ -100,7 +100,7 @@ function modesOf(run: ImportRun): ReadonlyMap<string, string> {
   return modes;
 }
 
-/** Without a group, HNC takes the resource of this name in any group. */
+/** Without a group, HNC uses the resource of this name in any group. */
 function groupResource(group: string, resource: string, known: ReadonlySet<string>): string {
   const [named, suffix] = [`${group}/${resource}`, `/${resource}`];
   if (group !== '' || known.has(named)) return named;
@@ -126,7 +126,7 @@ function resourceOf({ kind, object }: { kind: string; object: Pick<KubeObject, '
   return `${apiGroupOf(object)}/${guessedPlural(kind)}`;
 }
 
-/** Undefined if HNC does not propagate the object. All given selectors must match. */
+/** Returns undefined if HNC does not propagate the object. All given selectors must match. */
 function requirementsOf(
   source: ToolObject,
   mode: string | undefined,
@@ -154,7 +154,7 @@ function treeRequirements(text: string): readonly LabelRequirement[] {
   }));
 }
 
-/** Objects that HNC never propagates. */
+/** Returns true for objects that HNC never propagates. */
 function isExcluded({ kind, name, object }: ToolObject): boolean {
   if (kind === 'Secret') return object['type'] === 'helm.sh/release.v1';
   if (kind === 'ConfigMap') return name === 'istio-ca-root-cert' || name === 'kube-root-ca.crt';

@@ -1,11 +1,11 @@
-// Imports validate and mutate rules of Kyverno on Namespaces, Secrets and RoleBindings, where rules of Reeve say the same.
+// Imports validate and mutate rules of Kyverno on Namespaces, Secrets and RoleBindings, if rules of Reeve mean the same.
 // https://github.com/kyverno/kyverno/blob/main/api/kyverno/v1/common_types.go
 import { renderPath } from '../../base/problem.ts';
 import { filled, type Reader } from '../reader.ts';
 import { sourceOfGlob } from '../name-patterns.ts';
 import { literal } from '../templates.ts';
 
-/** A part of a policy, or why no rule of Reeve says the same. */
+/** A part of a policy, or the reason why no rule of Reeve means the same. */
 type ReadRule = { readonly spec: object } | { readonly why: string };
 
 /** The kinds of a rule that Reeve has rules on. */
@@ -53,7 +53,7 @@ function readMutate(kind: RuledKind, mutate: Reader): ReadRule {
 function readValidate(kind: RuledKind, validate: Reader, name: string): ReadRule {
   const message = validate.at('message').text();
   const pattern = validate.at('pattern');
-  // A note says whether Kyverno refuses or reports.
+  // A note reports whether Kyverno refuses or warns.
   validate.at('failureAction').skip();
   validate.at('allowExistingViolations').skipIf(true);
   if (message?.includes('{{') === true) return { why: 'its message has a template' };
@@ -103,10 +103,10 @@ function namespacePattern(pattern: Reader, name: string, message: string | undef
   return { spec: { validations: [{ name, expression: all.join(' && '), ...filled({ message }) }] } };
 }
 
-/** Kyverno compares what looks like a number or a duration by its amount, so alternatives begin with a letter or a wildcard. */
+/** Kyverno compares text like a number or a duration by its amount. So alternatives must begin with a letter or a wildcard. */
 const alternative = /^(?:\?*\*|[A-Za-z?*][-\w.:/@*?]*)$/u;
 
-/** CEL for a pattern of Kyverno: alternatives with `*` and `?`. Undefined for operators. */
+/** Returns CEL for a pattern of Kyverno: alternatives with `*` and `?`. Undefined for operators. */
 function testOf(operand: string, value: Reader): string | undefined {
   const alternatives = (value.text() ?? '').split('|').map((each) => each.trim());
   if (!alternatives.every((each) => alternative.test(each))) return undefined;
@@ -122,7 +122,7 @@ function secretPattern(pattern: Reader): ReadRule {
   return { why: notTheSame };
 }
 
-/** A name with a colon can be that of a user or a group only. */
+/** A name with a colon can only be the name of a user or a group. */
 function bindingPattern(pattern: Reader): ReadRule {
   const subjects = pattern.at('subjects').items();
   const written = subjects[0]?.at('name').text() ?? '';

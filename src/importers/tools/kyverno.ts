@@ -11,7 +11,7 @@ import { both, conditionOn, outsideOf, selectedIn, type NamespaceReach } from '.
 import { templateWriter } from '../templates.ts';
 import { readRuleOn, type RuledKind } from './kyverno-rules.ts';
 
-/** How Kyverno runs a policy, which has no effect on what its generate rules say. */
+/** Fields that say how Kyverno runs a policy. They do not change what its generate rules mean. */
 const operation = [
   'background',
   'emitWarning',
@@ -50,7 +50,7 @@ function readPolicy(run: ImportRun, policy: ToolObject): void {
   if (spec.at('admission').flag() === false)
     spec.at('admission').lose('Reeve also covers namespaces that are created later');
   for (const rule of spec.at('rules').items()) {
-    // The API server sets it to true. It is about requests of Kyverno itself.
+    // The API server sets this field to true. It concerns requests of Kyverno itself.
     rule.at('skipBackgroundRequests').skip();
     const { size, refused } = run;
     if (!rule.at('generate').isPresent) {
@@ -69,7 +69,7 @@ function readPolicy(run: ImportRun, policy: ToolObject): void {
     );
 }
 
-/** Two providers of one object would be a conflict. */
+/** Keeps the whole rule. With only a part of its policies, one object would have two providers. */
 function keepRule(run: ImportRun, { name }: ToolObject, rule: Reader): void {
   run.before.add(
     `keep rule ${nameOfRule(rule)} of ClusterPolicy ${name}, and apply none of its policies: one would not load. Mend that, and import it again`,
@@ -80,16 +80,16 @@ function nameOfRule(rule: Reader): string {
   return rule.at('name').text() ?? '';
 }
 
-/** A rule that policies say at least in part. */
+/** A rule whose meaning policies carry at least in part. */
 interface CarriedRule {
   readonly rule: Reader;
-  /** What Kyverno alone goes on to judge. */
+  /** The parts that Kyverno alone goes on to judge. */
   readonly rest: readonly string[];
 }
 
 const leftAlone = 'in namespaces that Reeve leaves alone';
 
-/** Kyverno refuses until the rules of Reeve do, and goes on to judge what they do not. */
+/** Adds the steps for Kyverno: it refuses until the rules of Reeve do, and goes on to judge the rest. */
 function endRuled(run: ImportRun, { id, name, reader }: ToolObject, carried: readonly CarriedRule[]): void {
   for (const [rest, rules] of Map.groupBy(carried, (each) => each.rest.join(', and to '))) {
     const place = `${namesOf(rules)} of ClusterPolicy ${name}`;
@@ -120,7 +120,7 @@ function namesOf(rules: readonly CarriedRule[]): string {
   return rules.length === 1 ? `rule ${names}` : `the rules ${names}`;
 }
 
-/** A validate or mutate rule. Empty if no policy says a part of it. */
+/** Reads a validate or mutate rule. Returns nothing if no policy carries a part of it. */
 function readRuled(run: ImportRun, policy: ToolObject, rule: Reader): readonly CarriedRule[] {
   const filters = filtersIn(rule.at('match'));
   const kinds = distinct(filters.flatMap((each) => each.at('resources', 'kinds').texts() ?? []));
@@ -132,7 +132,7 @@ function readRuled(run: ImportRun, policy: ToolObject, rule: Reader): readonly C
   const others = kinds.filter((each) => ruledKind(each) === undefined);
   if (ours.length === 0) rule.limit('the import reads rules on Namespaces, Secrets and RoleBindings only');
   else if (others.length > 0) rule.limit(`Reeve has no such rules on ${others.join(', ')}`);
-  // Each kind has lost what it does not read.
+  // Each kind has reported its own losses.
   rule.skip();
   const carried = outcomes.filter(({ rest }) => rest !== undefined);
   if (carried.length === 0) return [];
@@ -140,12 +140,12 @@ function readRuled(run: ImportRun, policy: ToolObject, rule: Reader): readonly C
   return [{ rule, rest: [...left, ...carried.flatMap(({ rest }) => rest ?? [])] }];
 }
 
-/** `rest` is missing if no policy says the rule of the kind, and `why` also if the reason was given. */
+/** `rest` is missing if no policy carries the rule for this kind. `why` is missing, too, if the reason was already given. */
 interface Outcome extends Partial<Pick<CarriedRule, 'rest'>> {
   readonly why?: string;
 }
 
-/** Each kind reads the rule by its own account, since a field may have a meaning for some kinds only. */
+/** Reads the rule once for each kind with a record of its own, since a field may have a meaning for some kinds only. */
 function carryFor(run: ImportRun, policy: ToolObject, whole: Reader, kind: RuledKind): Outcome {
   const rule = whole.apart();
   const reaches = reachesOfRule(rule, (each, side) => ruledReach(each, kind, side));
@@ -169,7 +169,7 @@ function carryFor(run: ImportRun, policy: ToolObject, whole: Reader, kind: Ruled
 
 const writes = ['CREATE', 'UPDATE'];
 
-/** Kyverno compares no pattern with a deleted object, but evaluates CEL, also where a rule names no operations. */
+/** Kyverno compares no pattern with a deleted object. It evaluates CEL for deletions, even if the rule names no operations. */
 function judgesDeletions(rule: Reader): boolean {
   const filters = filtersIn(rule.at('match'));
   const operations = filters.flatMap((each) => each.at('resources', 'operations').texts() ?? ['DELETE']);
@@ -178,7 +178,7 @@ function judgesDeletions(rule: Reader): boolean {
 
 const ruledKinds: readonly RuledKind[] = ['Namespace', 'Secret', 'RoleBinding'];
 
-/** `*` is any group or version. A kind of another group is another kind, and a subresource is no object of the kind. */
+/** `*` is any group or version. A kind of another group does not count, and neither does a subresource. */
 const kindForm = /^(?:(?:\*|rbac\.authorization\.k8s\.io)\/)?(?:(?:\*|v1)\/)?(?<kind>\w+)$/u;
 
 function ruledKind(written: string): RuledKind | undefined {
@@ -186,13 +186,13 @@ function ruledKind(written: string): RuledKind | undefined {
   return ruledKinds.find((each) => each === kind);
 }
 
-/** A rule on Namespaces selects them by their own names and labels, and other rules by those of their Namespace. */
+/** A rule on Namespaces selects them by their own names and labels. Other rules select by the Namespace of the object. */
 function ruledReach(resources: Reader, kind: RuledKind, side: Side): NamespaceReach | undefined {
   const kinds = resources.at('kinds').texts() ?? [];
   const operations = resources.at('operations').texts() ?? writes;
   if (kinds.length === 0 ? side === 'match' : !kinds.some((each) => ruledKind(each) === kind))
     return undefined;
-  // An exclusion from some operations would exclude from all.
+  // An exclusion from some operations would become an exclusion from all.
   if (!writes.every((each) => operations.includes(each))) return undefined;
   // Fields that belong to other kinds would count as read, and the import would not report them as lost.
   const ofOthers = kind === 'Namespace' ? ['namespaces', 'namespaceSelector'] : ['name', 'names', 'selector'];
@@ -220,7 +220,7 @@ function readRule(run: ImportRun, policy: ToolObject, rule: Reader): void {
   const made = generatedBy(generate);
   const unread = rule.unread().map(renderPath);
   const common = filled({ deletionPolicy: isOrphan ? 'Orphan' : undefined });
-  // Without an unread part, the rule would reach or provide more than it says.
+  // Without an unread part, the rule would reach or provide too much.
   if (reaches === undefined) rule.lose('its trigger is not a set of namespaces that a policy can match');
   else if (unread.length > 0) rule.lose(`Reeve has nothing for ${unread.join(', ')}`);
   else if (made === undefined) rule.lose('it does not generate one object in the namespace that triggers it');
@@ -264,7 +264,7 @@ function generatedBy(generate: Reader) {
 const trigger =
   /^request\.object\.metadata\.(?:(?<name>name)|(?<field>labels|annotations)\.(?:"(?<quoted>[^"]+)"|(?<plain>\w+)))$/u;
 
-/** JMESPath on the trigger: https://kyverno.io/docs/policy-types/cluster-policy/variables/ */
+/** Translates JMESPath on the trigger: https://kyverno.io/docs/policy-types/cluster-policy/variables/ */
 function celOf(inside: string): string | undefined {
   const { name, field = '', quoted, plain } = trigger.exec(inside)?.groups ?? {};
   if (name !== undefined) return 'namespaceObject.metadata.name';
@@ -273,8 +273,8 @@ function celOf(inside: string): string | undefined {
 }
 
 /**
+ * Returns undefined for another trigger, or for a part that no set of namespaces expresses.
  * https://github.com/kyverno/kyverno/blob/main/api/kyverno/v1/match_resources_types.go
- * Undefined if the rule has another trigger, or a part that no set of namespaces says.
  */
 function reachesOfRule(rule: Reader, read: ReadReach): readonly NamespaceReach[] | undefined {
   const matched = alternativesIn(rule.at('match'), (each) => read(each, 'match'));

@@ -19,7 +19,7 @@ export const multiSecret: Importer = {
 
 function readMultiSecret(run: ImportRun, each: ToolObject): void {
   const { reader, name, namespace: given } = each;
-  // kubectl fills in the namespace `default`.
+  // kubectl sets the namespace `default` if none is given.
   const namespace = given === '' ? 'default' : given;
   const data = [reader.at('spec', 'data'), reader.at('spec', 'stringData')];
   const keys = [...new Set(data.flatMap((part) => part.entries().map(([key]) => key)))];

@@ -56,7 +56,7 @@ function whyUnsupported(id = ''): string | undefined {
   return known.whyUnsupported;
 }
 
-/** The schedule that Nimbus has without one, and the namespace of a scan that needs only one. */
+/** Sets the schedule that Nimbus uses by default, and the namespace for a scan of a single namespace. */
 function scanParams(run: ImportRun, name: string, intent: Reader): object {
   if (intent.at('id').text() !== 'assessTLS') return {};
   const isScheduled = intent.at('params', 'schedule').isPresent;
@@ -122,7 +122,7 @@ const clusterKind = 'ClusterSecurityIntentBinding';
 /** Nimbus creates nothing in kube-system, either. */
 const leftAloneByReeve = systemNamespaces.filter((name) => name !== 'kube-system');
 
-/** Undefined if Nimbus refuses the selector, or if it selects no namespace. */
+/** Returns undefined if Nimbus refuses the selector, or if the selector matches no namespace. */
 function matchIn(binding: Reader, selector: Reader): NamespaceReach | undefined {
   const [names, excluded] = [selector.at('matchNames'), selector.at('excludeNames')];
   const [given = [], excludeNames = []] = [names.texts(), excluded.texts()];
@@ -141,7 +141,7 @@ function matchIn(binding: Reader, selector: Reader): NamespaceReach | undefined 
   return undefined;
 }
 
-/** Nimbus compares names as they stand. In Reeve they are globs, which would select more. */
+/** Keeps names without wildcards. Nimbus compares names literally, while Reeve reads globs, which would select more. */
 function literalNames(reader: Reader, names: readonly string[]): readonly string[] {
   for (const name of names.filter(isGlob))
     reader.limit(`no namespace is called ${name}: Nimbus knows no globs`);
@@ -173,7 +173,7 @@ function provideScan(run: ImportRun, name: string, intent: string, from: Reader)
 /** The chart of its scanner creates and deletes this namespace. */
 const scannerNamespace = 'nimbus-k8tls-env';
 
-/** The namespace of the only scan that an intent needs. Undefined if the Services of all namespaces are scanned. */
+/** Returns the only namespace that an intent needs scanned. Undefined if the Services of all namespaces are scanned. */
 function scanNamespace(run: ImportRun, intent: string): string | undefined {
   const found =
     intentIn(run, intent)?.reader.at('spec', 'intent', 'params', 'external_addresses').items() ?? [];
@@ -194,7 +194,7 @@ interface BindingName {
   readonly namespace?: string;
 }
 
-/** A binding to which no intent is left is lost. */
+/** Provides the binding. A binding without an intent left is lost. */
 function provideBinding(
   run: ImportRun,
   { kind, name, namespace }: BindingName,
@@ -223,7 +223,7 @@ interface BindingSpec {
   readonly workloads?: { readonly matchLabels?: StringMap };
 }
 
-/** A binding whose conditions Reeve cannot read is lost whole: without them it would reach more Pods. */
+/** Reads the spec. A binding with unreadable conditions is lost as a whole, because it would reach more Pods without them. */
 function bindingSpec(reader: Reader, conditions: readonly string[]): BindingSpec {
   const spec = reader.at('spec');
   const listed = spec.at('intents').items();

@@ -34,7 +34,7 @@ function readSource(run: ImportRun, source: ToolObject): void {
     // reflector copies no labels: https://github.com/emberstack/kubernetes-reflector#3-done
     provideCopy(run, { from: source.reader, source, reaches, copies: () => false });
   }
-  // Without automatic mirrors these fields only permit mirrors, which are read one by one.
+  // Without automatic mirrors, these fields only permit mirrors. Mirrors are read one by one.
   for (const key of ['reflection-auto-namespaces', 'reflection-auto-namespaces-selector'])
     source.annotation(key).skip();
 }
@@ -55,7 +55,7 @@ function permittedBy(run: ImportRun, source: ToolObject): readonly NamespaceReac
   return isAllowed ? reachesOf(run, source, 'reflection-allowed-namespaces') : [];
 }
 
-/** Names or labels; without both, every namespace. */
+/** Reads names or labels. Without either, the reach is every namespace. */
 function reachesOf(run: ImportRun, source: ToolObject, key: string): readonly NamespaceReach[] {
   const [names, selector] = [source.annotation(key), source.annotation(`${key}-selector`)];
   const expressions = names.words() ?? [];

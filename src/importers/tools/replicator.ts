@@ -43,7 +43,7 @@ function readObject(run: ImportRun, each: ToolObject): void {
     // The replicator takes an empty selector, which matches every namespace.
     ...(selector.text()?.trim() === '' ? [everywhere] : reachesOfSelector(selector)),
   ];
-  // The annotation strips labels whatever its value is. Annotations are never copied.
+  // The annotation strips labels, whatever its value is. Annotations are never copied.
   const copies: Copies = (part) => part === 'labels' && !stripped.isPresent;
   stripped.skip();
   if (reaches.length > 0) provideCopy(run, { from: each.reader, source: each, reaches, copies });

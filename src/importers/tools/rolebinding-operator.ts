@@ -1,4 +1,4 @@
-// Imports what a namespace RoleBinding operator does: one RoleBinding for a group in each namespace, named after it.
+// Imports the work of a namespace RoleBinding operator: one RoleBinding for a group in each namespace, named after it.
 // https://github.com/treacher/namespace-rolebinding-operator/blob/master/pkg/controller/controller.go
 import { annotationsOf, labelsOf, nameOf } from '../../base/metadata.ts';
 import { roleBindings, boundSubjects, type Binding } from '../contents.ts';
@@ -42,12 +42,12 @@ function isOperator({ kind, object }: ToolObject): boolean {
 function provide(run: ImportRun, name: string, binding: Binding, from: readonly ToolObject[]): void {
   const readers = from.map(({ reader }) => reader);
   for (const reader of readers.slice(0, 1)) limitToOthers(run, reader, [everywhere]);
-  // The names hold templates of ours.
+  // The names are templates of ours.
   const contents = { roleBindings: roleBindings([binding], (value) => value) };
   run.provide('NamespacePolicy', name, { contents }, readers);
 }
 
-/** Forks use other names. RoleBindings of one form in two namespaces or more are taken for the work of an operator. */
+/** Forks use other names. Equal RoleBindings in two or more namespaces count as the work of an operator. */
 function guessFromBindings(run: ImportRun): void {
   const bindings = run.others().map((each) => ({ each, form: formOf(each) }));
   for (const group of Map.groupBy(bindings, ({ form }) => JSON.stringify(form)).values()) {
@@ -73,7 +73,7 @@ function guessFromBindings(run: ImportRun): void {
   }
 }
 
-/** Undefined if nothing in it is named after its namespace. */
+/** Returns undefined if no part of the binding is named after its namespace. */
 function formOf({ object, kind, name, namespace }: ToolObject): Binding | undefined {
   const reader = new Reader(object);
   const role = reader.at('roleRef', 'name').text();
