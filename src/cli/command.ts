@@ -1,4 +1,4 @@
-// What a command is: its flags, its outputs and its work. How its arguments are read, and how it runs.
+// Defines a command: its flags, its outputs and its work, how its arguments are read, and how it runs.
 import type { Clock } from '../base/clock.ts';
 import type { ApiServerChoice } from '../kube/auth/find-api-server.ts';
 import { UnreadablePathError } from '../state/yaml-files.ts';
@@ -17,7 +17,7 @@ import { cleanText } from './output/clean-text.ts';
 import { noProgress, startedProgress, type Progress } from './output/progress.ts';
 import type { RunningIo } from './running.ts';
 
-/** A command line that only prints: help and problems. */
+/** A command line that only prints something: help or problems. */
 export type SaidCommand =
   | { readonly kind: 'help'; readonly text: string }
   | {
@@ -27,16 +27,16 @@ export type SaidCommand =
       readonly code: number;
     };
 
-/** What a command is called with. */
+/** The input of a command. */
 export interface Call<F> {
   readonly settings: F;
-  /** The words that belong to no flag: files, or what the command is about. */
+  /** The words without a flag: files, or the target of the command. */
   readonly positionals: readonly string[];
   /** The variables that kubectl and Pods use to find their cluster. */
   readonly environment: ApiServerChoice['environment'];
 }
 
-/** A command line that was read, and can run. `K` is the name of the command. */
+/** A command line that was read and can run. `K` is the name of the command. */
 export interface CalledCommand<K, F> extends Call<F> {
   readonly kind: K;
   readonly mayColor: boolean;
@@ -45,7 +45,7 @@ export interface CalledCommand<K, F> extends Call<F> {
   readonly run: (io: ProgramIo) => Promise<number>;
 }
 
-/** What the program has for its commands. */
+/** The parts of the program that commands may use. */
 export interface ProgramIo extends RunningIo {
   /** Returns all of standard input. */
   readonly stdin: () => Promise<string>;
@@ -64,15 +64,15 @@ export interface ProgramIo extends RunningIo {
   readonly processMs: () => number;
 }
 
-/** `D`: what the outputs of the command write. */
+/** `D`: the data that the outputs of the command write. */
 export interface CommandIo<D = never> extends ProgramIo {
   readonly progress: Progress;
   readonly isColored: boolean;
-  /** Prints in the form that `-o` chooses. */
+  /** Prints the data in the form that `-o` chooses. */
   readonly print: (data: D) => void;
 }
 
-/** Writes what a command has found, in one form. */
+/** Writes the result of a command in one form. */
 type Writer<D, F> = (data: D, settings: F, isColored: boolean) => string;
 
 /** `-o` offers exactly the outputs. A command without outputs has no `-o`. */
@@ -82,7 +82,7 @@ type OutputFlag<O> = [O] extends [never]
 
 interface CommandParts<S extends Settings, D, O extends string> extends CommandTable {
   readonly flags: S & OutputFlag<O>;
-  /** By the word after `-o`. */
+  /** Keys are the words after `-o`. */
   readonly outputs: Readonly<Record<O, Writer<D, Values<S>>>>;
   /** Returns the exit code. Rejects with an UnreadablePathError if a path cannot be read. */
   readonly run: (call: Call<Values<S>>, io: CommandIo<D>) => Promise<number>;
@@ -90,7 +90,7 @@ interface CommandParts<S extends Settings, D, O extends string> extends CommandT
   readonly check?: (values: Values<S>, positionals: readonly string[]) => readonly string[];
   /** The exit code for wrong arguments. Default: 2. */
   readonly wrongCode?: (args: readonly string[]) => number;
-  /** True for a program that runs until a signal ends it. It says its progress itself, as it goes. */
+  /** True for a program that runs until a signal ends it. Such a program reports its progress itself. */
   readonly endsBySignal?: boolean;
 }
 
@@ -100,7 +100,7 @@ interface CommandLine {
   readonly env: Environment;
 }
 
-/** A command as the list of commands has it. `F` are its settings. */
+/** A command in the list of commands. `F` are its settings. */
 export interface Command<F> extends CommandTable {
   readonly read: <K extends string>(
     name: K,
@@ -157,7 +157,7 @@ interface Printing {
   readonly output: string;
 }
 
-/** What a command prints is cleaned on its way. A program that runs until a signal cleans each line itself. */
+/** Cleans everything that a command prints. A program that runs until a signal cleans each line itself. */
 function givenTo(io: ProgramIo, { endsBySignal, mayColor, output }: Printing): Omit<CommandIo, 'print'> {
   const isColored = mayColor && io.isTerminal;
   if (endsBySignal) return { ...io, progress: noProgress, isColored };
@@ -172,7 +172,7 @@ function givenTo(io: ProgramIo, { endsBySignal, mayColor, output }: Printing): O
   };
 }
 
-/** Returns the exit code of the work, or `unknown` after it has said which path cannot be read. */
+/** Returns the exit code of the work. For a path that cannot be read, names the path and returns `unknown`. */
 export async function unlessUnreadable(
   work: Promise<number>,
   { stderr }: Pick<ProgramIo, 'stderr'>,

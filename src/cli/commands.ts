@@ -5,7 +5,7 @@ import { exitCodes } from './exit-codes.ts';
 import { overviewOf } from './flags/help-text.ts';
 import { likelyMeant, type CommandTable, type Environment } from './flags/settings.ts';
 
-/** Help, completion and reference read a list of these. Its keys are the names. */
+/** Help, completion and reference read such a list. Its keys are the names. */
 export type CommandList = Readonly<Record<string, ListedCommand>>;
 
 interface ListedCommand {
@@ -84,7 +84,7 @@ type Called<L extends CommandList> = {
     : never;
 };
 
-/** What a command line of this list of commands says. */
+/** The result of reading a command line with this list of commands. */
 export type CommandOf<L extends CommandList> = Called<L>[keyof L & string] | SaidCommand;
 export type Command = CommandOf<typeof commands>;
 
@@ -114,7 +114,7 @@ export async function readCommandOf<L extends CommandList>(
   return command.read(known, summary, { program, args: rest, env }) as CommandOf<L>;
 }
 
-/** What the program prints where no command is named. */
+/** Returns what the program prints without a command. */
 async function saidWithout(
   list: CommandList,
   name: string | undefined,
@@ -133,7 +133,7 @@ async function saidWithout(
   return { kind: 'wrong', problems: [problem], hint: `${program} --help`, code: exitCodes.wrongArguments };
 }
 
-/** Scripts of shells call this, so the help does not name it. Only the command that is named is loaded. */
+/** Completes words for the scripts of shells, so the help does not name this command. Loads only the named command. */
 async function completed(list: CommandList, words: readonly string[]): Promise<SaidCommand> {
   const { completionsOf, completionsText } = await import('./flags/completions.ts');
   const summaries = Object.entries(list).map(([name, { summary }]) => [name, summary] as const);

@@ -24,7 +24,7 @@ interface FeedLine {
   readonly color: Color;
   readonly word: string;
   readonly text: string;
-  /** More lines, printed below. */
+  /** More lines, which are printed below. */
   readonly more: readonly string[];
 }
 
@@ -45,7 +45,7 @@ function printable({ text, more, ...rest }: FeedLine): FeedLine {
   return { ...rest, text: printableLine(text), more: more.map(printableLine) };
 }
 
-/** Names and texts from requests must not move the cursor, look like lines of the feed, or give orders to a pipeline. */
+/** Keeps names and texts of requests from moving the cursor, looking like lines of the feed, or giving orders to a pipeline. */
 function printableLine(line: string): string {
   return cleanText(clipped(line, maxCharacters), { isColored: false, givesCommands: false });
 }

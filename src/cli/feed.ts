@@ -26,11 +26,11 @@ export function observerFor(listen: Listener): UpObserver {
   };
 }
 
-/** A refusal by our webhook, which reports it itself. */
+/** Matches a refusal by our webhook, which reports the refusal itself. */
 const toldAlready = /^admission webhook "[a-z.]+\.reeve\.dev" denied /;
 const reading = ['get', 'list', 'watch'];
 
-/** Returns the message of a refused write: refused by the API itself or by another webhook. */
+/** Returns the message of a write that the API itself or another webhook refused. */
 function refusalIn({ verb, code, answer }: RequestRecord): string | undefined {
   const message = ownMember(answer, 'message');
   if (code !== 403 || reading.includes(verb) || typeof message !== 'string') return undefined;
@@ -65,13 +65,13 @@ export type FeedEvent =
 
 export type Listener = (event: FeedEvent) => void;
 
-/** A label or annotation that a default has set. */
+/** A label or annotation that a default set. */
 interface Addition {
   readonly path: string;
   readonly value: string;
 }
 
-/** Returns undefined for events of no interest: mutations without a change, and allowed requests of controllers. */
+/** Returns undefined for mutations without a change, and for allowed requests of controllers. */
 export function decisionEvent(record: DecisionRecord): FeedEvent | undefined {
   const { endpoint, decision, user, explanation } = record;
   if (decision === 'allowed' && (endpoint === 'mutate' || user.startsWith('system:'))) return undefined;

@@ -26,7 +26,7 @@ export interface RunningOptions {
 
 export interface Running {
   readonly readyLine: string;
-  /** Rejects after an error of the program itself. Omitted where there is none. */
+  /** Rejects after an error of the program itself. Omitted if no such error is possible. */
   readonly failed?: Promise<never>;
   /** Called when the program is ready, if it ends by itself. Resolves to the exit code. */
   readonly ended?: () => Promise<number>;

@@ -32,7 +32,7 @@ import { refusalText } from './refusal-text.ts';
 
 interface Adoptions {
   readonly adoptions: readonly AdoptionOutput[];
-  /** Files give a list, however many policies they have. */
+  /** True for files, which give a list even if they hold only one policy. */
   readonly isList: boolean;
 }
 
@@ -78,7 +78,7 @@ Reeve does not delete adopted objects later: it gives them back.`,
     const named = namedProviders(settings);
     const isOne = named.length === 1 || (named.length === 0 && settings.filename.length > 0);
     if (!isOne) return ['give one of --policy, --share and --binding, or -f'];
-    // Standard input has the files, and cannot have the answer.
+    // Standard input holds the files, so it cannot hold the answer.
     return [
       ...named.flatMap((read) => (read.ok ? [] : [read.problem])),
       ...(settings.filename.includes('-') && !settings.yes && !settings.dryRun
@@ -129,13 +129,15 @@ async function runAdopt(
       }
       return worst;
     } finally {
-      // An error that ends the command must not hide what was marked before.
+      // An error that ends the command must not hide the objects that were marked before.
       if (settings.output !== 'text') io.print({ adoptions, isList: namedProviders(settings).length === 0 });
     }
   });
 }
 
-/** A misspelled name must not look like a namespace without conflicts. Without the right to list them, nothing is known. */
+/**
+ * Finds misspelled names, which would look like namespaces without conflicts. Without the right to list namespaces, finds none.
+ */
 async function wrongNamespaces(
   settings: AdoptFlags,
   added: readonly KubeObject[],
@@ -148,7 +150,7 @@ async function wrongNamespaces(
   return settings.namespace.flatMap((name) => unmanagedText(name, { state, cluster }) ?? []);
 }
 
-/** The named provider, or all of the files. */
+/** Returns the named provider, or all providers of the files. */
 export function adoptersOf(settings: AdoptFlags, added: readonly KubeObject[]): readonly ProviderId[] {
   const named = namedProviders(settings).flatMap((read) => (read.ok ? [read.id] : []));
   if (named.length > 0) return named;
@@ -174,7 +176,7 @@ async function adoptFor(
   return await adopt({ ...output, dryRun: settings.dryRun }, offers, settings, place);
 }
 
-/** Without the right, the keys are not known. The object can be marked all the same. */
+/** Without the right to read the object, its keys are not known. The object can be marked all the same. */
 async function readIfAllowed(ref: ObjectRef, writer: ObjectWriter): Promise<KubeObject | undefined> {
   try {
     return await writer.read(ref);
@@ -187,7 +189,7 @@ async function readIfAllowed(ref: ObjectRef, writer: ObjectWriter): Promise<Kube
 interface Place {
   readonly connection: ClusterConnection;
   readonly io: CommandIo<Adoptions>;
-  /** The documents that are printed for programs at the end. */
+  /** The documents that are printed at the end for programs. */
   readonly adoptions: AdoptionOutput[];
 }
 
@@ -267,7 +269,7 @@ async function markAll(
   return { marked, failed };
 }
 
-/** An object that changed since it was shown is marked if it is still the same object. */
+/** Marks the same object even if it changed since it was shown. */
 async function mark(ref: ObjectRef, { metadata }: KubeObject, writer: ObjectWriter): Promise<void> {
   const labels = { [adoptLabel]: 'true' };
   const { uid, resourceVersion } = metadata;

@@ -8,11 +8,11 @@ export interface AgreementIo {
 }
 
 interface Agreement {
-  /** True if the question is to be skipped. */
+  /** True to skip the question. */
   readonly yes: boolean;
-  /** What the user must type. */
+  /** The word that the user must type. */
   readonly word: string;
-  /** Why the user types the word. Default: `to go on`. */
+  /** Says why the user types the word. Default: `to go on`. */
   readonly purpose?: string;
 }
 

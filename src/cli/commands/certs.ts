@@ -31,7 +31,7 @@ export const command = commandOf({ flags, outputs: {}, run: runCerts });
 /** Returns the exit code: 0 written, 1 not written. */
 async function runCerts({ settings }: Call<Values<typeof flags>>, io: CommandIo): Promise<number> {
   const { out, installNamespace: namespace, force, caDays, days } = settings;
-  // Checked before the keys are created, because creating them takes a moment.
+  // This check comes before the creation of the keys, which takes a moment.
   const existing = force ? [] : await existingCertificateFiles(out);
   if (existing.length > 0) return say(io, refusal(existing), 1);
   const issued = await issueCertificates({

@@ -1,4 +1,4 @@
-// `reeve check` without files: prints what of an install works and what does not, once or until everything works.
+// Prints what works in an install and what does not, once or until everything works: `reeve check` without files.
 import { cliApiVersion } from '../../schema/names.ts';
 import { readProgramVersion } from '../../app/shipped-files.ts';
 import { checkInstall, checkWebhooks, serverPart, type Finding } from '../../check/check-install.ts';
@@ -11,7 +11,7 @@ import type { CheckFlags } from './check.ts';
 
 const pollMs = 2000;
 
-/** Returns the exit code: `done` if everything that this account may look at works, `unknown` if it sees too little to say so. */
+/** Returns `done` if everything that this account may look at works, and `unknown` if the account sees too little. */
 export async function runCheckInstall(
   { settings, environment }: Call<CheckFlags>,
   { stdout, stderr, clock, showsProgress, print }: CommandIo<CheckResults>,
@@ -39,7 +39,7 @@ export async function runCheckInstall(
   });
 }
 
-/** An account that sees only the API server has not seen Reeve work. */
+/** An account that sees only the API server cannot know that Reeve works. */
 function isFine(findings: readonly Finding[]): boolean {
   const isSeen = findings.some(({ part, unseen }) => part !== serverPart && unseen.length === 0);
   return isSeen && findings.every(({ problems }) => problems.length === 0);
@@ -68,7 +68,7 @@ export function checkText(findings: readonly Finding[]): string {
   return `${[...lines, lastLine(findings)].join('\n')}\n`;
 }
 
-/** YAML to copy: each list of rules below a comment that names the user and the role. */
+/** Writes YAML to copy: each list of rules below a comment that names the user and the role. */
 function ruleLines(rules: readonly MissingRule[]): readonly string[] {
   const byRole = Map.groupBy(rules, ({ user = 'this account', namespace }) =>
     namespace === undefined

@@ -139,7 +139,7 @@ async function judged(
   const definitionFindings = checkDefinitions({
     providers: definitions.providers,
     partial: definitions.partial,
-    // Our own kinds are checked by their schemas.
+    // The schemas check our own kinds.
     problems: [...read.problems, ...definitions.problems],
     state,
     snapshot: loadState(state).snapshot(),
@@ -151,7 +151,7 @@ async function judged(
   const results = resultsOf(findings, written.unchecked, read, state.unread);
   io.print(results);
   if ((results.problems ?? 0) > 0 || (settings.strict && findings.length > 0)) return exitCodes.no;
-  // A single object such as "Secret a/b" that could not be read hides warnings alone.
+  // An object such as "Secret a/b" that could not be read hides only warnings.
   const hides = state.unread.some(({ kind }) => settings.strict || !kind.includes(' '));
   return hides ? exitCodes.unknown : exitCodes.done;
 }

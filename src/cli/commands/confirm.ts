@@ -92,7 +92,7 @@ async function runConfirm(
   });
 }
 
-/** Deployments say only which flags the install has, and sources which copies are up to date. */
+/** Deployments only give the flags of the install, and sources only decide whether copies are up to date. */
 function isPartial({ unread }: ClusterState): boolean {
   return unread.some(({ kind }) => kind !== 'Deployment' && !kind.startsWith('Secret '));
 }

@@ -172,7 +172,7 @@ function storedRights(access: LookedAt['access']): LookedAt['mayDo'] {
   return async (user, right) => await Promise.resolve(access.mayDo(user, right));
 }
 
-/** The API server may know of rights that no role gives. */
+/** Asks the API server, which may know of rights that no role gives. */
 async function askedRights({ client }: ClusterConnection): Promise<LookedAt['mayDo']> {
   const { createAccessReviewer } = await import('../../kube/access-review.ts');
   const reviewer = createAccessReviewer(client);

@@ -217,7 +217,7 @@ export function grantOf(id: ProviderId, subjects: readonly Subject[]): readonly 
   ];
 }
 
-/** The same subjects get the same binding, and other subjects another one, so that a second grant takes nothing away. */
+/** The same subjects get the same binding. Other subjects get another binding, so that a second grant removes nothing. */
 function hashOf(subjects: readonly Subject[]): string {
   const names = subjects.map(({ kind, namespace, name }) => JSON.stringify([kind, namespace, name]));
   return createHash('sha256').update(names.toSorted().join()).digest('hex').slice(0, 8);
@@ -246,7 +246,7 @@ async function grant(
   return 0;
 }
 
-/** True if this account may not look. */
+/** True also if this account may not look. */
 async function isKnown(id: ProviderId, writer: ClusterConnection['writer']): Promise<boolean> {
   try {
     return (await writer.read(providerRef(id))) !== undefined;

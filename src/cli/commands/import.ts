@@ -109,7 +109,7 @@ async function runImport(
   });
 }
 
-/** Undefined if a file has a problem. */
+/** Returns undefined if a file has a problem. */
 async function placedObjects(
   paths: readonly string[],
   io: Pick<CommandIo, 'stdin' | 'stderr'>,
@@ -172,7 +172,7 @@ async function finished(
   return strict && lost.length > 0 ? 1 : 0;
 }
 
-/** Undefined if the file was written. Only its owner can read it. */
+/** Returns undefined once the file is written. Only its owner can read the file. */
 async function secretsProblem(path: string, secrets: readonly object[]): Promise<string | undefined> {
   try {
     const text = secrets.map((secret) => stringifyYaml(secret)).join('---\n');

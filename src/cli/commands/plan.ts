@@ -176,12 +176,12 @@ async function runPlan(
   });
 }
 
-/** All but the text is passed on to others, who have no use for the path of a kubeconfig. */
+/** Leaves the path of a kubeconfig out of all outputs but the text, because others read these outputs. */
 function originFor({ output }: PlanFlags, { origin }: PlanOutput, connection?: ClusterConnection): string {
   return output === 'text' || connection === undefined ? origin : connection.address;
 }
 
-/** Reads nothing before a policy has rules for it. */
+/** Reads no kind before a policy has rules on it. */
 async function existingOn(
   connection: ClusterConnection,
   { secrets }: PlanFlags,
@@ -224,7 +224,7 @@ function printed(
   io: CommandIo<PlanOutput>,
 ): number {
   io.print(shown);
-  // A limit on deletions and a refusal are about all that would be applied, whatever is shown.
+  // The limit on deletions and the refusals cover all objects that would be applied, whatever is shown.
   const { all, held } = deletionsIn(plan);
   if (maxDeletions !== undefined && all > maxDeletions) {
     const after = held === 0 ? '' : ` (${held} of them after a confirmation)`;

@@ -21,13 +21,13 @@ interface ProviderStateIo {
   readonly progress?: Progress;
 }
 
-/** Only Secrets belong to shares, and no Secret to other providers. `others`: also objects that are not Reeve's. */
+/** Returns the kinds to read. Only shares own Secrets. `others`: also objects that are not Reeve's. */
 function needsOf(id: ProviderId, others: boolean): readonly Need[] {
   if (kindOfProvider(id) !== 'SecretShare') return ['providers', 'namespaces', 'provided'];
   return ['providers', 'namespaces', ...(others ? ['secrets' as const] : []), 'own-secrets', 'sources'];
 }
 
-/** Says on standard error why the provider is not found. Returns the exit code then. */
+/** If the provider is missing, writes the reason to standard error and returns the exit code. */
 export async function readProviderState(
   connection: ClusterConnection,
   id: ProviderId,

@@ -2,7 +2,7 @@
 import { KubeError } from '../../base/kube-error.ts';
 import { refusalSentence } from '../../reconcile/namespace/write-error.ts';
 
-/** Throws an error of the program again. */
+/** Throws an error of the program itself again. */
 export function refusalText(error: unknown): string {
   if (!(error instanceof KubeError)) throw error;
   const { code, reason, refusal } = error;

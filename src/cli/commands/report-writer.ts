@@ -1,4 +1,4 @@
-// Writes the Report of each namespace to a cluster, and deletes those of namespaces that no policy matches any more.
+// Writes the Report of each namespace to a cluster, and deletes the Reports of namespaces that no policy matches any more.
 import type { ClusterConnection } from '../../app/cluster-connection.ts';
 import { KubeError } from '../../base/kube-error.ts';
 import { type KubeObject, nameOf } from '../../base/metadata.ts';
@@ -11,7 +11,7 @@ const concurrency = 8;
 const aMinuteMs = 60_000;
 /** Another field manager than that of Reeve: a person runs the command. */
 const manager = 'reeve-cli';
-/** The number of errors in words. The rest is a number. */
+/** How many errors are named. The others are counted. */
 const maxShown = 20;
 
 interface Task {
@@ -19,7 +19,7 @@ interface Task {
   readonly run: () => Promise<unknown>;
 }
 
-/** Returns whether each Report is as it should be. Says on standard error what was written and what was not. */
+/** Returns whether each Report is in sync. Reports on standard error what was written and what was not. */
 export async function writeReports(
   reports: readonly KubeObject[],
   connection: ClusterConnection,
@@ -72,12 +72,12 @@ async function knownReports({ client, discovery }: ClusterConnection): Promise<K
   return { byKey: new Map(objects.map((object) => [keyOf(object), object])) };
 }
 
-/** `team-a/reeve` */
+/** Example: `team-a/reeve`. */
 function keyOf(report: KubeObject): string {
   return `${report.metadata.namespace ?? ''}/${nameOf(report)}`;
 }
 
-/** Returns what could not be done. Rejects if the API server does not answer. */
+/** Returns the errors. Rejects if the API server does not answer. */
 async function runAll(tasks: readonly Task[]): Promise<readonly string[]> {
   const waiting = [...tasks];
   const failures: string[] = [];

@@ -1,4 +1,4 @@
-// The command `reeve report`: prints everything that is not as policies want it, and everything that ends.
+// Prints everything that differs from the policies, and everything that expires: the command `reeve report`.
 import type { ClusterConnection } from '../../app/cluster-connection.ts';
 import { nearestWord } from '../../base/nearest.ts';
 import { isDateTime, parseGoDuration } from '../../base/time.ts';
@@ -212,7 +212,7 @@ async function runReport(
   });
 }
 
-/** A cluster's Secrets are read page by page, and none is kept. */
+/** Reads a cluster's Secrets page by page, and keeps none. */
 async function secretsOf(state: ClusterState, connection?: ClusterConnection): Promise<ExistingObjects> {
   if (connection === undefined) return [['secrets', state.objects(secretObjectType)]];
   const { auditReaderOf } = await import('../../app/object-readers.ts');
@@ -235,7 +235,7 @@ function scopeOf(settings: ReportFlags, now: Date): ReportScope {
   };
 }
 
-/** A misspelled name must not look like a namespace or policy where all is well. */
+/** Finds misspelled names, which would look like namespaces or policies in order. */
 function missingIn(
   { policies }: ReportOutput,
   settings: ReportFlags,

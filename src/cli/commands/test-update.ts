@@ -1,4 +1,4 @@
-// The flag --update of `reeve test`: writes what Reeve answers today into suites that expect something else.
+// Writes Reeve's answers of today into suites that expect other answers: the flag --update of `reeve test`.
 import { readFile, writeFile } from 'node:fs/promises';
 import { errorCode } from '../../base/kube-error.ts';
 import { fileUpdates } from '../../inspect/suites/update-suites.ts';

@@ -31,7 +31,7 @@ export async function runOnChanges(
   while (!isAborted(stop.signal)) {
     const changed = Promise.withResolvers<void>();
     const before = watchers;
-    // The new watchers come first: a change while the suites run is seen by one of them.
+    // The new watchers start before the suites run, so that no change is missed.
     watchers = (await foldersOf(paths)).flatMap((folder) => watched(folder, changed.resolve));
     for (const watcher of before) watcher.close();
     await unlessUnreadable(run(), { stderr });
@@ -44,13 +44,13 @@ export async function runOnChanges(
   return 0;
 }
 
-/** Folders, not files: many editors write a new file and rename it. */
+/** Watches folders, because many editors write a new file and rename it. */
 function watched(folder: string, onChange: () => void): readonly FSWatcher[] {
   try {
     const watcher = watch(folder, (event, name) => {
       if (isOfSuites(event, name)) onChange();
     });
-    // A folder that is deleted is a change of the folder around it.
+    // The folder around a deleted folder reports the change.
     return [watcher.on('error', () => watcher.close())];
   } catch {
     // The folder was deleted after it was read.
@@ -90,7 +90,7 @@ async function readable<T>(reading: Promise<T>, otherwise: T): Promise<T> {
   });
 }
 
-/** The suite may be wrong in any way. */
+/** The suite may be invalid in any way. */
 function namedBy(suite: unknown): readonly string[] {
   const requests = listed(ownMember(suite, 'tests')).map((test) =>
     ownMember(ownMember(test, 'request'), 'file'),

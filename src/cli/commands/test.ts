@@ -78,7 +78,7 @@ export const command = commandOf({
     return [
       ...(pattern.ok ? [] : [`--run: ${pattern.problem}`]),
       ...(init && (update || run !== undefined) ? ['--init runs no test: leave out --update and --run'] : []),
-      // Results in a file below the folder would be a change.
+      // A file with results below the folder would count as a change.
       ...(watch && (init || update || output !== 'text')
         ? ['--watch only shows results: leave out --init, --update and -o']
         : []),
@@ -140,7 +140,7 @@ async function runFound(
     return exitCodes.unknown;
   }
   const results = await runSuites(suites, options);
-  // A part of the tests says nothing about coverage.
+  // A part of the tests does not show the coverage.
   const shown = settings.run === undefined ? results : { ...results, coverage: [] };
   io.print(shown);
   const isNothingRun = results.passed + results.failed === 0;

@@ -1,4 +1,5 @@
-// The command `reeve up`: Reeve on a sandbox in this process. The image has no sandbox, so its program is a file of its own.
+// Runs Reeve on a sandbox in this process: the command `reeve up`. Its program is a file of its own, because the image has no
+// sandbox.
 import { shippedFolder } from '../../app/shipped-files.ts';
 import { commandOf } from '../command.ts';
 import { fileOrFolder, logLevels } from '../flags/common-settings.ts';

@@ -1,4 +1,4 @@
-// The scenes of the demo: what a person does, what Reeve should do about it, and the check that it did.
+// The scenes of the demo: what a person does, how Reeve should react, and the check that Reeve does.
 import * as requests from './session.ts';
 import { isJsonObject, ownMember } from '../../base/json.ts';
 import { namespaceNameLabel, readyCondition } from '../../schema/names.ts';

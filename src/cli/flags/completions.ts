@@ -1,15 +1,17 @@
-// Finds what a shell may offer for the word that a user is typing.
+// Finds the words that a shell may offer for the word that a user is typing.
 import { flagName, namesOf, type CommandTable, type Setting } from './settings.ts';
 
 export interface Completions {
   readonly offers: readonly Offer[];
-  /** True if a path may stand here. */
+  /** True if the word may be a path. */
   readonly paths: boolean;
 }
 
 type Offer = readonly [word: string, meaning: string];
 
-/** `words`: everything after the name of the program. The last one is being typed, and may be empty. `table`: of the named command. */
+/**
+ * `words` follow the name of the program. The last word is being typed, and may be empty. `table` belongs to the named command.
+ */
 export function completionsOf(
   words: readonly string[],
   summaries: readonly Offer[],
@@ -62,11 +64,11 @@ function valuesOf(accepting: Accepting | undefined, prefix: string): Completions
 
 interface Typed {
   readonly texts: readonly string[];
-  /** What of the last word the shell does not replace. */
+  /** The start of the last word that the shell keeps. */
   readonly prefix: string;
 }
 
-/** Bash takes `--output=json` for three words. */
+/** Joins the words that the user typed as one. Bash splits `--output=json` into three words. */
 function asTyped(words: readonly string[]): Typed {
   const texts: string[] = [];
   let prefix = '';
@@ -86,6 +88,6 @@ function asTyped(words: readonly string[]): Typed {
 /** The text that kubectl reads from the completion of a plugin: https://github.com/kubernetes/sample-cli-plugin#shell-completion */
 export function completionsText({ offers, paths }: Completions): string {
   const lines = offers.map(([word, meaning]) => (meaning === '' ? word : `${word}\t${meaning}`));
-  // 4: this is no place for a path.
+  // The number 4 says that a path cannot stand here.
   return [...lines, paths && offers.length === 0 ? ':0' : ':4'].join('\n');
 }

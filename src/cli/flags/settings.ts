@@ -1,15 +1,16 @@
-// Reads the settings of a command from flags, environment and defaults, and reports all problems. The kinds of settings.
+// Defines the kinds of settings. Reads the settings of a command from flags, environment and defaults, and reports all
+// problems.
 import { nearest } from '../../base/nearest.ts';
 
 type Parsed<T> = { readonly ok: true; readonly value: T } | { readonly ok: false };
 
 /** A row in the table of a command. The key of the row gives the flag (`--probes-port`) and the variable (`REEVE_PROBES_PORT`). */
 export interface Setting<T> {
-  /** Stands for the value in the help. Empty for a switch. */
+  /** The word for the value in the help. Empty for a switch. */
   readonly placeholder: string;
   readonly help: string;
   readonly accepted: string;
-  /** Gets all given values. */
+  /** Receives all given values. */
   readonly parse: (texts: readonly string[]) => Parsed<T>;
   /** Undefined for a required setting. */
   readonly fallback: { readonly value: T; readonly shown: string } | undefined;
@@ -29,16 +30,16 @@ export interface Positionals {
   readonly max: number;
   /** Default: any text. */
   readonly choices?: readonly string[];
-  /** The setting that the arguments are values of, as if its flag stood before each. */
+  /** The setting that gets the arguments as values, as if its flag stood before each. */
   readonly setting?: string;
 }
 
-/** What the help of a command says, apart from its summary. */
+/** The text of the help of a command, apart from its summary. */
 export interface CommandTable {
   readonly flags: Settings;
   /** Default: none. */
   readonly positionals?: Positionals;
-  /** What a user must know in addition to the summary and the flags. */
+  /** Facts that a user must know in addition to the summary and the flags. */
   readonly details?: string;
   readonly examples?: readonly (readonly [command: string, effect: string])[];
   readonly exitCodes?: readonly (readonly [code: number, meaning: string])[];
@@ -121,7 +122,7 @@ function withoutUser(text: string): string {
 }
 
 interface Flags {
-  /** By key. */
+  /** Keys are the keys of settings. */
   readonly texts: ReadonlyMap<string, readonly string[]>;
   readonly positionals: readonly string[];
   readonly problems: readonly string[];
@@ -196,9 +197,9 @@ function splitFlag(arg: string, isFlag: (arg: string) => boolean): readonly [str
 }
 
 function unknownText(given: string, known: readonly string[]): string {
-  // A command that looks at no namespace may still have --install-namespace.
+  // A command without --namespace may still have --install-namespace.
   const word = given === '-n' ? '--namespace' : given;
-  // Each letter is near to each other one.
+  // A single letter is similar to every other letter.
   const near = word.startsWith('--')
     ? (likelyMeant(word, known) ?? known.find((flag) => flag.endsWith(word.slice(1))))
     : undefined;
@@ -224,7 +225,7 @@ function kebab(key: string): string {
   return key.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 }
 
-/** Returns the known word that was probably meant: a quarter of its letters may be wrong, or two of a short word. */
+/** Returns the known word that was probably meant. Up to a quarter of its letters may be wrong, or two in a short word. */
 export function likelyMeant(word: string, known: readonly string[]): string | undefined {
   return nearest(word, known, Math.max(2, Math.floor(word.length / 4)));
 }
@@ -234,7 +235,7 @@ export function likelyMeant(word: string, known: readonly string[]): string | un
 type About = Pick<Setting<unknown>, 'placeholder' | 'help'>;
 type AboutValue = About & Pick<Setting<unknown>, 'accepted'>;
 
-/** Parses a setting with one value: the last one counts. `read` returns undefined for a text that is not accepted. */
+/** Parses a setting with one value, where the last value counts. `read` returns undefined for a text that is not accepted. */
 export function lastOf<T>(read: (text: string) => T | undefined): (texts: readonly string[]) => Parsed<T> {
   return (texts) => accepted(read(texts.at(-1) ?? ''));
 }

@@ -17,7 +17,7 @@ import {
   type Values,
 } from './settings.ts';
 
-/** These flags choose a cluster in place of files. A variable must not choose one, because it would hold for every command. */
+/** Flags that choose a cluster in place of files. They have no variables, because a variable would hold for every command. */
 export const connectionSettings = {
   kubeconfig: withoutVariable(
     optionalText({
@@ -71,7 +71,10 @@ export function checkedState(flags: ChosenState): readonly string[] {
   ];
 }
 
-/** The flags of the install are read from its Deployments; these take precedence. A Pod's variables describe another install. */
+/**
+ * Flags that replace those of the install's Deployments. They have no variables, because a Pod's variables describe another
+ * install.
+ */
 export const installOverrides = {
   installNamespace: withoutVariable({
     ...optionalText({
@@ -122,7 +125,7 @@ export function askingSettings<T extends string>(outputs: Readonly<Record<T, unk
   } satisfies Settings;
 }
 
-/** `-n`: the namespace of the object that a command is about. A Pod's REEVE_NAMESPACE is that of the install. */
+/** `-n`: the namespace of the target. A Pod's REEVE_NAMESPACE names the namespace of the install instead. */
 export function objectNamespace(help: string): Setting<string | undefined> {
   const about = { placeholder: 'NAME', help, accepted: 'the name of a namespace' };
   return withoutVariable({ ...optionalText(about), parse: parseNamespace, short: 'n' });
@@ -151,7 +154,7 @@ export function providerSettings(role: string) {
   };
 }
 
-/** What the flags of `providerSettings` name: NAME, or KIND/NAME as in other commands. */
+/** Reads the names given to the flags of `providerSettings`: NAME, or KIND/NAME as in other commands. */
 export function namedProviders({
   policy,
   share,

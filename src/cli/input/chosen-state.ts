@@ -64,7 +64,7 @@ export function isOnCluster({
   return cluster || (kubeconfig ?? context) !== undefined;
 }
 
-/** Says each problem on standard error. Undefined if there is one. Rejects with an UnreadablePathError. */
+/** Writes each problem to standard error. Returns undefined if there is a problem. Rejects with an UnreadablePathError. */
 export async function objectsOfFiles(
   paths: readonly string[],
   io: Pick<StateIo, 'stdin' | 'stderr'>,

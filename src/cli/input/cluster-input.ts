@@ -42,14 +42,14 @@ export interface WantedState {
   readonly added?: readonly KubeObject[];
 }
 
-/** Rejects with a KubeError if the API server does not answer. A kind that this account may not read is `unread`. */
+/** A kind that this account may not read becomes `unread`. Rejects with a KubeError if the API server does not answer. */
 export async function readCluster(
   connection: ClusterConnection,
   { needs, added = [] }: WantedState,
   overrides: InstallOverrides,
   progress = noProgress,
 ): Promise<ClusterState> {
-  // The flags of the install say which kinds it provides, so they come first.
+  // These lists come first, because the flags of the install say which kinds it provides.
   const install = await readLists(connection, [{ ...deploymentType, labelSelector: deploymentSelector }]);
   const facts = findInstall(install.flatMap(objectsOfCollection), overrides);
   const lists = await readLists(connection, wantedLists(needs, facts), progress.read).finally(progress.end);
@@ -70,7 +70,7 @@ export async function readCluster(
       isCluster: true,
       install: facts,
       unread: [
-        // Some kinds are listed more than once, with other content.
+        // Some kinds are listed more than once, with different content.
         ...new Map(
           all.flatMap((each) =>
             each.outcome === 'unread'
@@ -83,7 +83,7 @@ export async function readCluster(
       isServed: (type) => !absent.has(keyOf(type)) && (served.get(keyOf(type)) ?? true),
       hasManagers: true,
     },
-    // Content replaces metadata.
+    // Objects with content follow the metadata, because later objects replace earlier ones.
     [...install.flatMap(objectsOfCollection), ...objects, ...sources, ...written],
   );
 }
@@ -187,7 +187,7 @@ export async function readSecrets(
   return await readNamed(connection, secretObjectType, names, unread);
 }
 
-/** Sends a request for each object, because few are needed. */
+/** Sends a request for each object, because only few are needed. */
 async function readNamed(
   { client }: ClusterConnection,
   type: ObjectType,

@@ -1,4 +1,4 @@
-// Finds out what an install allows: from the flags of its Deployments, unless the command has flags of its own.
+// Finds what an install allows: from the flags of its Deployments, unless the command has flags of its own.
 import { installOf, type Install, type InstallFlags } from '../../policy/terms/install.ts';
 import { ownMember } from '../../base/json.ts';
 import { type KubeObject, labelsOf, valueOf } from '../../base/metadata.ts';

@@ -1,4 +1,4 @@
-// Reads from a cluster what an importer looks at: all kinds of the older tool, and the kinds of Kubernetes that it steers.
+// Reads the input of an importer from a cluster: all kinds of the older tool, and the kinds of Kubernetes that it steers.
 import type { ClusterConnection } from '../../app/cluster-connection.ts';
 import type { KubeObject } from '../../base/metadata.ts';
 import type { ImportResult, OlderTool } from '../../importers/importer.ts';
@@ -42,11 +42,11 @@ export async function readForImport(
   };
 }
 
-/** All kinds, so that none is dropped silently. A group that is not served has none. */
+/** Lists all kinds of a group, so that no kind is dropped silently. Returns none for a group that is not served. */
 async function kindsOfGroup({ client }: ClusterConnection, group: string): Promise<readonly WantedList[]> {
   const found = await unlessNotFound(() => client.request({ method: 'GET', path: `/apis/${group}` }));
   const kinds = new Map<string, WantedList>();
-  // The first version is the preferred one, which need not serve each kind.
+  // The first version is the preferred one, but it need not serve each kind.
   const versions = new Reader(found).at('versions').items();
   for (const apiVersion of versions.flatMap((each) => each.at('groupVersion').text() ?? [])) {
     const path = groupVersionPath(apiVersion);
@@ -57,7 +57,7 @@ async function kindsOfGroup({ client }: ClusterConnection, group: string): Promi
   return [...kinds.values()];
 }
 
-/** The Secrets with their content. */
+/** Reads these Secrets with their content. */
 export async function withSecrets(
   connection: ClusterConnection,
   names: ImportResult['sources'],

@@ -1,4 +1,4 @@
-// Runs a command on a cluster: connects, ends the connection, and says in one line why that does not work.
+// Runs a command on a cluster: connects, ends the connection, and reports an error of the connection in one line.
 import { connect, type ClusterConnection } from '../../app/cluster-connection.ts';
 import { KubeError } from '../../base/kube-error.ts';
 import { StartError } from '../../base/start-error.ts';

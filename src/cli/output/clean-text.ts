@@ -1,4 +1,4 @@
-// Cleans all that a command prints: texts of others cannot steer a terminal, or give orders to the runner of a pipeline.
+// Cleans all that a command prints, so that texts of others cannot steer a terminal or the runner of a pipeline.
 import { oldRunnerCommand, runnerCommand, steering } from '../../base/text.ts';
 
 /** Our own styles: https://en.wikipedia.org/wiki/ANSI_escape_code#Select_Graphic_Rendition_parameters */
@@ -6,13 +6,13 @@ import { oldRunnerCommand, runnerCommand, steering } from '../../base/text.ts';
 const style = /(\u001B\[(?:0|1|2|22|31|32|33|34|35|36|39)m)/u;
 
 interface Cleaning {
-  /** True where styles are printed. A text of others can then only color itself. */
+  /** True if styles are printed. Then a text of others can only color itself. */
   readonly isColored: boolean;
-  /** True where the command prints commands for the runner itself. Its texts are then escaped one by one. */
+  /** True if the command itself prints commands for the runner. Then its texts are escaped one by one. */
   readonly givesCommands: boolean;
 }
 
-/** Characters are replaced, not dropped: two different texts must not look the same. */
+/** Replaces characters instead of dropping them, so that two different texts never look the same. */
 export function cleanText(text: string, { isColored, givesCommands }: Cleaning): string {
   const shown = isColored
     ? text

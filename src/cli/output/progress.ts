@@ -1,4 +1,4 @@
-// Says on a terminal how much of a cluster has been read. The line disappears at the end.
+// Shows on a terminal how much of a cluster has been read. The line disappears at the end.
 import type { Clock } from '../../base/clock.ts';
 
 /** A shorter wait needs no explanation. */
