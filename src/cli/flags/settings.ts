@@ -1,5 +1,4 @@
-// Defines the kinds of settings. Reads the settings of a command from flags, environment and defaults, and reports all
-// problems.
+// Defines the kinds of settings, reads them from flags, environment and defaults, and reports all problems.
 import { nearest } from '../../base/nearest.ts';
 
 type Parsed<T> = { readonly ok: true; readonly value: T } | { readonly ok: false };
