@@ -88,7 +88,7 @@ export function startReconciler(settings: ReconcilerSettings, context: Reconcile
   const parts = { connection, cluster, install, writer, events, observer };
   const reconciler = reconcilerOf(settings, { ...parts, traced: tracing.queue });
   roles.reconciler = reconciler;
-  const guardCheck = new GuardCheck({ reader: writer, events, observer, clock: systemClock });
+  const guardCheck = new GuardCheck({ writer, observer, clock: systemClock }, events);
   roles.guardCheck = guardCheck;
   const wanted = startWantedWatches(reconciler.watches, connection, watches, log, fail);
   const election = elect(

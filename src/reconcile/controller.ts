@@ -8,7 +8,9 @@ import { observeSecret } from '../policy/plan/observed.ts';
 import { assembleReconciler, type Assembly, type AssemblyOptions } from './assembly.ts';
 import type { WantedWatch } from './live/watches.ts';
 import type { NamespaceConditions } from './namespace/namespace-conditions.ts';
-import type { OwnSecrets } from './ports.ts';
+import type { Planning } from './planning.ts';
+import type { OwnSecrets, ReconcileContext, SelfReviewer } from './ports.ts';
+import { groupOf } from '../base/object-type.ts';
 import type { ProviderWorker } from './provider/provider-worker.ts';
 import type { Handler, WorkQueue } from './queue/queue.ts';
 
@@ -63,11 +65,14 @@ class Controller implements Reconciler {
   readonly #options: ReconcilerOptions;
   readonly #clock: Clock;
   readonly #parts: Assembly;
+  readonly #watchSync: WatchSync;
 
   constructor(options: ReconcilerOptions) {
     this.#options = options;
     this.#clock = options.clock;
     this.#parts = assembleReconciler(options);
+    const { context, planning } = this.#parts;
+    this.#watchSync = new WatchSync(context, planning, options.selfReviewer);
   }
 
   get watches(): readonly WantedWatch[] {
@@ -75,7 +80,7 @@ class Controller implements Reconciler {
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    await this.#parts.watchSync.wait(signal);
+    await this.#watchSync.wait(signal);
     if (!isAborted(signal)) await this.#readOwnSecrets(signal);
     if (!isAborted(signal)) await this.#findFields(signal);
     if (isAborted(signal)) return;
@@ -88,13 +93,12 @@ class Controller implements Reconciler {
   }
 
   health(): ReconcilerHealth {
-    const { namespaceQueue, providerQueue, conditionQueue, auditQueue, reportQueue } = this.#parts;
-    const { watchSync, initialSync } = this.#parts;
+    const { namespaceQueue, providerQueue, conditionQueue, auditQueue, reportQueue } = this.#parts.context;
     const queues = [namespaceQueue, providerQueue, conditionQueue, auditQueue, reportQueue];
     const dueTimes = queues.flatMap(({ nextDue }) => nextDue ?? []);
     return {
-      isSynced: watchSync.isSynced,
-      isInitialSyncDone: initialSync.isDone,
+      isSynced: this.#watchSync.isSynced,
+      isInitialSyncDone: this.#parts.initialSync.isDone,
       queued: namespaceQueue.queued,
       running: namespaceQueue.running,
       oldestUnreconciledMs: namespaceQueue.oldestMs(),
@@ -113,7 +117,7 @@ class Controller implements Reconciler {
   async #readOwnSecrets(signal: AbortSignal): Promise<void> {
     try {
       for await (const secret of this.#options.ownSecrets.listOwnSecrets(signal)) {
-        this.#parts.objects.read(observeSecret(secret));
+        this.#parts.planning.objects.read(observeSecret(secret));
         if (isAborted(signal)) return;
       }
     } catch (error) {
@@ -124,7 +128,7 @@ class Controller implements Reconciler {
 
   /** A policy can lose its last field of ServiceAccounts while no leader runs. Then only the accounts know of it. */
   async #findFields(signal: AbortSignal): Promise<void> {
-    const { accounts } = this.#parts;
+    const { accounts } = this.#parts.planning;
     if ([...this.#options.cluster.providers()].some(({ definition }) => providesFields(definition))) return;
     try {
       for await (const each of this.#options.auditReader.listExisting('serviceaccounts', undefined, signal)) {
@@ -139,10 +143,10 @@ class Controller implements Reconciler {
   }
 
   #begin(): void {
-    const { ledger, fuse, dispatcher, initialSync, sweeps, reportKeeper } = this.#parts;
+    const { planning, ledger, dispatcher, initialSync, sweeps, reportKeeper } = this.#parts;
     // Another leader may have changed everything that was reported here before.
     ledger.clear();
-    fuse.begin([...this.#options.cluster.snapshot().namespaces()].map(nameOf));
+    planning.fuse.begin([...this.#options.cluster.snapshot().namespaces()].map(nameOf));
     dispatcher.begin();
     initialSync.begin();
     sweeps.begin();
@@ -150,7 +154,7 @@ class Controller implements Reconciler {
   }
 
   async #work(signal: AbortSignal): Promise<void> {
-    const { namespaceQueue, providerQueue, conditionQueue, auditQueue, reportQueue } = this.#parts;
+    const { namespaceQueue, providerQueue, conditionQueue, auditQueue, reportQueue } = this.#parts.context;
     const { namespaceWorker, providerWorker, conditions, sweeps, reportKeeper, initialSync } = this.#parts;
     const { traced = (_queue, handler) => handler } = this.#options;
     const run = async <K>(name: string, queue: WorkQueue<K>, handler: Handler<K>): Promise<void> =>
@@ -184,6 +188,82 @@ class Controller implements Reconciler {
       await pause(this.#clock, resyncMs, signal);
       if (isAborted(signal)) return;
       this.#parts.dispatcher.enqueueAll();
+    }
+  }
+}
+
+// Waits until every watch has delivered its first complete list, except watches that our account may not use.
+
+const pollMs = 20;
+/** How long optional kinds are waited for, and how often the rights of the other watches are asked about. */
+const patienceMs = 2000;
+
+class WatchSync {
+  readonly #context: ReconcileContext;
+  readonly #planning: Planning;
+  readonly #selfReviewer: SelfReviewer;
+  /** Watches that our account has no right to. Statuses name the missing right. */
+  readonly #forbidden = new Set<WantedWatch>();
+
+  constructor(context: ReconcileContext, planning: Planning, selfReviewer: SelfReviewer) {
+    this.#context = context;
+    this.#planning = planning;
+    this.#selfReviewer = selfReviewer;
+  }
+
+  get isSynced(): boolean {
+    return this.#context.cluster.isSynced && this.#pending(false).every((each) => this.#forbidden.has(each));
+  }
+
+  /** Polls, because the watches have no common event for their first lists. */
+  async wait(signal: AbortSignal): Promise<void> {
+    const { clock } = this.#context;
+    let askAt = clock.monotonic() + patienceMs;
+    while (!isAborted(signal) && !this.isSynced) {
+      await pause(clock, pollMs, signal);
+      if (isAborted(signal) || clock.monotonic() < askAt) continue;
+      await this.#reviewPending(signal);
+      askAt = clock.monotonic() + patienceMs;
+    }
+    const until = clock.monotonic() + patienceMs;
+    while (!isAborted(signal) && this.#pending(true).length > 0 && clock.monotonic() < until)
+      await pause(clock, pollMs, signal);
+  }
+
+  #pending(isOptional: boolean): readonly WantedWatch[] {
+    const { watches, objects, sources } = this.#planning;
+    return watches.filter(
+      (watch) =>
+        watch.isOptional === isOptional &&
+        !(watch.namespace === undefined
+          ? objects.isKnown({ type: watch.type, name: watch.name ?? '' })
+          : sources.isSyncedIn(watch.namespace)),
+    );
+  }
+
+  async #reviewPending(signal: AbortSignal): Promise<void> {
+    for (const watch of this.#pending(false)) {
+      if (await this.#isForbidden(watch, signal)) this.#forbidden.add(watch);
+      else this.#forbidden.delete(watch);
+    }
+  }
+
+  async #isForbidden({ type, namespace, name }: WantedWatch, signal: AbortSignal): Promise<boolean> {
+    const { install } = this.#context;
+    const resource = {
+      group: groupOf(type.apiVersion),
+      resource: install.resourceOf(type),
+      ...(namespace === undefined ? {} : { namespace }),
+      ...(name === undefined ? {} : { name }),
+    };
+    try {
+      const answers = await Promise.all(
+        ['list', 'watch'].map((verb) => this.#selfReviewer.mayDo({ ...resource, verb }, signal)),
+      );
+      return answers.includes('no');
+    } catch (error) {
+      if (isAborted(signal)) return false;
+      throw error;
     }
   }
 }

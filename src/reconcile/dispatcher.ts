@@ -1,29 +1,17 @@
 // Enqueues the namespaces and providers that a change affects.
 import { nameOf, type KubeObject } from '../base/metadata.ts';
 import { providerId, type ProviderId } from '../policy/terms/provider-id.ts';
-import type { LiveCluster, NamespaceChange, ProviderChange } from '../state/live-cluster.ts';
+import type { NamespaceChange, ProviderChange } from '../state/live-cluster.ts';
 import { affectedNamespaces, type InitialSync, type ProviderLedger } from './ledger.ts';
-import type { AccountChange, ObservedAccounts } from './live/observed-accounts.ts';
-import type { ObjectsListener, ObservedChange, ObservedObjects } from './live/observed-objects.ts';
-import { sourceId, type SourceId, type Sources } from './live/sources.ts';
-import type { DesiredCache } from './fuse/undesired-objects.ts';
-import type { WorkQueue } from './queue/queue.ts';
+import type { AccountChange } from './live/observed-accounts.ts';
+import type { ObjectsListener, ObservedChange } from './live/observed-objects.ts';
+import { sourceId, type SourceId } from './live/sources.ts';
+import type { Planning } from './planning.ts';
+import type { ReconcileContext } from './ports.ts';
 import { isDeepStrictEqual } from 'node:util';
 import { readyCondition } from '../schema/names.ts';
 import { isJsonObject, ownMember } from '../base/json.ts';
 import { isNewerResourceVersion } from '../base/watch-sink.ts';
-
-interface DispatcherOptions {
-  readonly cluster: LiveCluster;
-  readonly objects: ObservedObjects;
-  readonly accounts: ObservedAccounts;
-  readonly sources: Sources;
-  readonly ledger: ProviderLedger;
-  readonly desiredCache: DesiredCache;
-  readonly initialSync: Pick<InitialSync, 'isDone'>;
-  readonly namespaceQueue: Pick<WorkQueue<string>, 'add'>;
-  readonly providerQueue: Pick<WorkQueue<ProviderId>, 'add' | 'addAfter'>;
-}
 
 /** The status of a policy that matches nothing is renewed once per second at most, however many namespaces change. */
 const unmatchedDelayMs = 1000;
@@ -33,12 +21,21 @@ const fewNames = 16;
 
 /** Enqueues nothing until `begin`, because only the leader works. It hears changes last: work may read any cache. */
 export class Dispatcher {
-  readonly #options: DispatcherOptions;
+  readonly #context: ReconcileContext;
+  readonly #planning: Planning;
+  readonly #ledger: ProviderLedger;
   #isLeading = false;
 
-  constructor(options: DispatcherOptions) {
-    this.#options = options;
-    options.cluster.subscribe(
+  constructor(
+    context: ReconcileContext,
+    planning: Planning,
+    ledger: ProviderLedger,
+    initialSync: Pick<InitialSync, 'isDone'>,
+  ) {
+    this.#context = context;
+    this.#planning = planning;
+    this.#ledger = ledger;
+    context.cluster.subscribe(
       {
         namespace: (change) => {
           if (this.#isLeading) this.#namespaceChanged(change);
@@ -57,8 +54,8 @@ export class Dispatcher {
         if (this.#isLeading) this.enqueueAll();
       },
     };
-    options.objects.subscribe(listener, { last: true });
-    options.accounts.subscribe({
+    planning.objects.subscribe(listener, { last: true });
+    planning.accounts.subscribe({
       changed: (change) => {
         if (this.#isLeading) this.#accountChanged(change);
       },
@@ -66,11 +63,11 @@ export class Dispatcher {
         if (this.#isLeading) this.enqueueAll();
       },
     });
-    options.sources.subscribe((source) => {
+    planning.sources.subscribe((source) => {
       if (this.#isLeading) this.#sourceChanged(source);
     });
-    options.ledger.subscribe((provider) => {
-      if (options.initialSync.isDone) options.providerQueue.add(provider);
+    ledger.subscribe((provider) => {
+      if (initialSync.isDone) context.providerQueue.add(provider);
     });
   }
 
@@ -84,7 +81,7 @@ export class Dispatcher {
   }
 
   enqueueAll(): void {
-    const { cluster, namespaceQueue, providerQueue } = this.#options;
+    const { cluster, namespaceQueue, providerQueue } = this.#context;
     for (const namespaceObject of cluster.snapshot().namespaces())
       namespaceQueue.add(nameOf(namespaceObject), 'bulk');
     for (const { state } of cluster.providers()) providerQueue.add(state.id);
@@ -93,9 +90,9 @@ export class Dispatcher {
   /** Enqueues a provider and all namespaces that it affects. */
   enqueueProvider(id: ProviderId): void {
     if (!this.#isLeading) return;
-    const { ledger, namespaceQueue, providerQueue } = this.#options;
-    const names = affectedNamespaces(id, this.#options);
-    ledger.expect(id, names);
+    const { namespaceQueue, providerQueue } = this.#context;
+    const names = affectedNamespaces(id, this.#context.cluster, this.#ledger, this.#planning.objects);
+    this.#ledger.expect(id, names);
     const urgency = names.size > fewNames ? 'bulk' : 'now';
     for (const name of names) namespaceQueue.add(name, urgency);
     providerQueue.add(id);
@@ -104,32 +101,33 @@ export class Dispatcher {
   /** Enqueues namespaces in which objects of the provider are judged otherwise than before. */
   enqueueIn(id: ProviderId, namespaces: Iterable<string>): void {
     if (!this.#isLeading) return;
-    const { cluster, ledger, namespaceQueue } = this.#options;
+    const { cluster, namespaceQueue } = this.#context;
     const names = [...namespaces].filter((name) => cluster.namespace(name) !== undefined);
-    ledger.expect(id, names);
+    this.#ledger.expect(id, names);
     for (const name of names) namespaceQueue.add(name, names.length > fewNames ? 'bulk' : 'now');
   }
 
   #namespaceChanged({ name, before, after }: NamespaceChange): void {
-    const { cluster, ledger, namespaceQueue, providerQueue } = this.#options;
+    const { cluster, namespaceQueue, providerQueue } = this.#context;
     const isSame = after !== undefined && changesOnlyReadiness(before, after);
     if (after !== undefined && !isSame) namespaceQueue.add(name);
     for (const { state } of cluster.providers()) {
       // Objects in a namespace that is being deleted no longer hold the finalizer of their provider.
       if (state.isDeleting) providerQueue.add(state.id);
       // The status of a policy that matches nothing names labels and names that the other namespaces have.
-      else if (!isSame && ledger.tallyOf(state.id).matched === 0)
+      else if (!isSame && this.#ledger.tallyOf(state.id).matched === 0)
         providerQueue.addAfter(state.id, unmatchedDelayMs);
     }
   }
 
   #providerChanged(change: ProviderChange): void {
     if (change.affectsNamespaces) this.enqueueProvider(change.id);
-    this.#options.providerQueue.add(change.id);
+    this.#context.providerQueue.add(change.id);
   }
 
   #objectChanged({ namespace, key, before, after, from }: ObservedChange): void {
-    const { cluster, desiredCache, namespaceQueue, providerQueue } = this.#options;
+    const { cluster, namespaceQueue, providerQueue } = this.#context;
+    const { desiredCache } = this.#planning;
     // The last object of a provider that is being deleted frees its finalizer.
     if (before?.owner !== undefined && cluster.provider(before.owner)?.state.isDeleting === true)
       providerQueue.add(before.owner);
@@ -141,7 +139,8 @@ export class Dispatcher {
   }
 
   #accountChanged({ namespace, key, before, after, from }: AccountChange): void {
-    const { cluster, desiredCache, namespaceQueue, providerQueue } = this.#options;
+    const { cluster, namespaceQueue, providerQueue } = this.#context;
+    const { desiredCache } = this.#planning;
     const [had = 0, has = 0] = [before?.marks.size, after?.marks.size];
     // The last field of a policy that is being deleted frees its finalizer.
     if (had > has)
@@ -152,7 +151,7 @@ export class Dispatcher {
   }
 
   #sourceChanged(id: SourceId): void {
-    for (const { name, source } of this.#options.cluster.snapshot().shares.shares) {
+    for (const { name, source } of this.#context.cluster.snapshot().shares.shares) {
       if (sourceId(source.namespace, source.name) === id)
         this.enqueueProvider(providerId('SecretShare', name));
     }

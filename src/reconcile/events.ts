@@ -5,21 +5,12 @@ import { ownerOf, type ObjectStep } from '../policy/plan/plan.ts';
 import { countedWord } from '../base/text.ts';
 import type { MissingKey } from '../policy/plan/repair.ts';
 import { providerRef, type ProviderId } from '../policy/terms/provider-id.ts';
-import type { LiveCluster } from '../state/live-cluster.ts';
 import type { UnsyncedObject } from '../policy/status/namespace-ready.ts';
-import type { Clock } from '../base/clock.ts';
 import type { EventObject, EventRecorder, RecordedEvent } from '../base/recorded-event.ts';
-import type { WorkQueue } from './queue/queue.ts';
+import type { ReconcileContext } from './ports.ts';
 
 /** What an event says besides the change itself. */
 export type EventNote = Required<Pick<Happening, 'message'>> & Pick<Happening, 'missingMs'>;
-
-interface EventAnnouncerOptions {
-  readonly events: EventRecorder;
-  readonly cluster: Pick<LiveCluster, 'snapshot'>;
-  readonly clock: Pick<Clock, 'monotonic'>;
-  readonly providerQueue: Pick<WorkQueue<ProviderId>, 'addAfter'>;
-}
 
 interface Window {
   readonly summary: EventSummary;
@@ -36,13 +27,15 @@ const windowMs = 1000;
 const maxWindowMs = 15_000;
 
 export class EventAnnouncer {
-  readonly #options: EventAnnouncerOptions;
+  readonly #context: ReconcileContext;
+  readonly #events: EventRecorder;
   readonly #windows = new Map<ProviderId, Window>();
   /** By namespace: what its round has done so far. */
   readonly #rounds = new Map<string, Map<ProviderId, EventSummary>>();
 
-  constructor(options: EventAnnouncerOptions) {
-    this.#options = options;
+  constructor(context: ReconcileContext, events: EventRecorder) {
+    this.#context = context;
+    this.#events = events;
   }
 
   /** `object` is the current object, or its last state when it was deleted. `note` says more. */
@@ -121,7 +114,7 @@ export class EventAnnouncer {
   endWindow(provider: ProviderId, isSettled: boolean): void {
     const window = this.#windows.get(provider);
     if (window === undefined) return;
-    const { clock, providerQueue } = this.#options;
+    const { clock, providerQueue } = this.#context;
     const left = window.since + (isSettled ? windowMs : maxWindowMs) - clock.monotonic();
     if (left > 0) providerQueue.addAfter(provider, left);
     else this.#recordWindow(provider, window);
@@ -141,7 +134,7 @@ export class EventAnnouncer {
   }
 
   #record(regarding: EventObject, change: Change, note: string, related?: EventObject): void {
-    this.#options.events.record({
+    this.#events.record({
       regarding,
       ...(related === undefined ? {} : { related }),
       ...change,
@@ -152,7 +145,7 @@ export class EventAnnouncer {
   #window(provider: ProviderId): Window {
     const known = this.#windows.get(provider);
     if (known !== undefined) return known;
-    const { clock, providerQueue } = this.#options;
+    const { clock, providerQueue } = this.#context;
     const since = clock.monotonic();
     const regarding = this.#providerObject(provider);
     const window = { summary: new EventSummary(), notes: new Map(), provider: regarding, since };
@@ -170,13 +163,13 @@ export class EventAnnouncer {
   }
 
   #providerObject(provider: ProviderId): EventObject {
-    const uid = this.#options.cluster.snapshot().providers.get(provider)?.uid;
+    const uid = this.#context.cluster.snapshot().providers.get(provider)?.uid;
     return withUid(providerRef(provider), uid);
   }
 
   /** Has itself as its namespace, so that the event is stored there. */
   #namespaceObject(name: string): EventObject {
-    const uid = this.#options.cluster.snapshot().namespace(name)?.metadata.uid;
+    const uid = this.#context.cluster.snapshot().namespace(name)?.metadata.uid;
     return withUid({ apiVersion: 'v1', kind: 'Namespace', namespace: name, name }, uid);
   }
 }

@@ -3,12 +3,10 @@ import { isDeepStrictEqual } from 'node:util';
 import { KubeError } from '../base/kube-error.ts';
 import { isAborted, pause } from '../base/abort.ts';
 import { providerLabels } from '../schema/names.ts';
-import type { Clock } from '../base/clock.ts';
 import { ownMember } from '../base/json.ts';
 import type { KubeObject } from '../base/metadata.ts';
 import type { EventRecorder } from '../base/recorded-event.ts';
-import type { ReconcileObserver } from './ports.ts';
-import type { ObjectWriter } from '../base/object-writer.ts';
+import type { ReconcileContext } from './ports.ts';
 
 export interface Protection {
   readonly binding: string;
@@ -47,12 +45,7 @@ export const protections: readonly Protection[] = [
   { binding: 'reeve-jail-owner', policy: 'reeve-jail-owner', ...jail },
 ];
 
-interface GuardCheckOptions {
-  readonly reader: Pick<ObjectWriter, 'read'>;
-  readonly events: EventRecorder;
-  readonly observer: Pick<ReconcileObserver, 'guardMissing' | 'unexpectedError'>;
-  readonly clock: Pick<Clock, 'sleep'>;
-}
+type GuardContext = Pick<ReconcileContext, 'clock' | 'writer' | 'observer'>;
 
 const apiVersion = 'admissionregistration.k8s.io/v1';
 const policyKind = 'ValidatingAdmissionPolicy';
@@ -63,13 +56,15 @@ const checkMs = 30_000;
 
 /** Only the leader runs it. */
 export class GuardCheck {
-  readonly #options: GuardCheckOptions;
+  readonly #context: GuardContext;
+  readonly #events: EventRecorder;
   /** By binding. Missing while unknown. */
   readonly #isInForce = new Map<string, boolean>();
   #hasFailed = false;
 
-  constructor(options: GuardCheckOptions) {
-    this.#options = options;
+  constructor(context: GuardContext, events: EventRecorder) {
+    this.#context = context;
+    this.#events = events;
   }
 
   /** Returns whether each binding is in force, for the metrics. */
@@ -81,7 +76,7 @@ export class GuardCheck {
   async run(signal: AbortSignal): Promise<void> {
     while (!isAborted(signal)) {
       await this.#check(signal);
-      await pause(this.#options.clock, checkMs, signal);
+      await pause(this.#context.clock, checkMs, signal);
     }
     this.#isInForce.clear();
   }
@@ -94,23 +89,22 @@ export class GuardCheck {
       if (isAborted(signal)) return;
       if (!(error instanceof KubeError)) throw error;
       // What was known stays. An install of an earlier version has no right to read these objects.
-      if (!this.#hasFailed) this.#options.observer.unexpectedError('check of the guard and the jail', error);
+      if (!this.#hasFailed) this.#context.observer.unexpectedError('check of the guard and the jail', error);
       this.#hasFailed = true;
     }
   }
 
   async #read(protection: Protection, signal: AbortSignal): Promise<boolean> {
-    const { reader } = this.#options;
     const { policy, binding } = protection;
     return isEnforced(
       protection,
-      await reader.read({ apiVersion, kind: policyKind, name: policy }, signal),
-      await reader.read({ apiVersion, kind: bindingKind, name: binding }, signal),
+      await this.#context.writer.read({ apiVersion, kind: policyKind, name: policy }, signal),
+      await this.#context.writer.read({ apiVersion, kind: bindingKind, name: binding }, signal),
     );
   }
 
   #take({ binding, policy, file, meaning }: Protection, isInForce: boolean): void {
-    const { events, observer } = this.#options;
+    const { observer } = this.#context;
     const wasInForce = this.#isInForce.get(binding) ?? true;
     this.#isInForce.set(binding, isInForce);
     if (isInForce || !wasInForce) return;
@@ -118,9 +112,9 @@ export class GuardCheck {
     const note =
       `ValidatingAdmissionPolicy ${policy} with binding ${binding} is missing or no longer denies, so ${meaning}; ` +
       `to restore it, apply ${file} of the installed version, or after an install with Helm, run helm upgrade with the same values`;
-    // Has no namespace, so its events are in the namespace default, like those of policies.
+    // Has no namespace, so its this.#events are in the namespace default, like those of policies.
     const regarding = { apiVersion, kind: bindingKind, name: binding };
-    events.record({ regarding, type: 'Warning', reason: 'GuardMissing', action: 'Check', note });
+    this.#events.record({ regarding, type: 'Warning', reason: 'GuardMissing', action: 'Check', note });
   }
 }
 

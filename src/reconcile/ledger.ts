@@ -8,8 +8,7 @@ import type { ProviderReport } from '../policy/status/namespace-ready.ts';
 import { isAborted, pause } from '../base/abort.ts';
 import { nameOf, type KubeObject } from '../base/metadata.ts';
 import type { ObservedObjects } from './live/observed-objects.ts';
-import type { ReconcileObserver } from './ports.ts';
-import type { WorkQueue } from './queue/queue.ts';
+import type { ReconcileContext } from './ports.ts';
 import { isDear } from '../policy/decide/audit.ts';
 import { CountingBudget, unlimitedBudget } from '../policy/terms/budget.ts';
 import { matchNamespace, type CompiledMatch } from '../policy/terms/match.ts';
@@ -23,11 +22,6 @@ interface Waiting {
   readonly since: number;
 }
 
-interface ProviderLedgerOptions {
-  readonly clock: Pick<Clock, 'monotonic'>;
-  readonly cluster: Pick<LiveCluster, 'subscribe'>;
-}
-
 export class ProviderLedger {
   readonly #clock: Pick<Clock, 'monotonic'>;
   readonly #listeners: ((provider: ProviderId) => void)[] = [];
@@ -39,7 +33,7 @@ export class ProviderLedger {
   readonly #waits = new Map<ProviderId, Waiting>();
   #rounds = 0;
 
-  constructor({ clock, cluster }: ProviderLedgerOptions) {
+  constructor({ clock, cluster }: ReconcileContext) {
     this.#clock = clock;
     cluster.subscribe({
       namespace: ({ name, after }) => {
@@ -170,15 +164,6 @@ export class ProviderLedger {
 
 // Tracks the initial sync: every namespace is reconciled once after this process has become the leader.
 
-interface InitialSyncOptions {
-  readonly cluster: LiveCluster;
-  readonly objects: ObservedObjects;
-  readonly ledger: ProviderLedger;
-  readonly providerQueue: Pick<WorkQueue<ProviderId>, 'add'>;
-  readonly observer: Pick<ReconcileObserver, 'initialSyncDone'>;
-  readonly clock: Pick<Clock, 'monotonic' | 'sleep'>;
-}
-
 interface Progress {
   /** Namespaces that have not been reconciled yet. */
   readonly pending: Set<string>;
@@ -192,13 +177,17 @@ interface Progress {
 const maxIdleMs = 15_000;
 
 export class InitialSync {
-  readonly #options: InitialSyncOptions;
+  readonly #context: ReconcileContext;
+  readonly #objects: ObservedObjects;
+  readonly #ledger: ProviderLedger;
   #progress: Progress | undefined;
   #isDone = false;
 
-  constructor(options: InitialSyncOptions) {
-    this.#options = options;
-    options.cluster.subscribe({
+  constructor(context: ReconcileContext, objects: ObservedObjects, ledger: ProviderLedger) {
+    this.#context = context;
+    this.#objects = objects;
+    this.#ledger = ledger;
+    context.cluster.subscribe({
       namespace: ({ name, after }) => {
         if (after === undefined) this.reconciled(name);
       },
@@ -211,7 +200,7 @@ export class InitialSync {
   }
 
   begin(): void {
-    const { cluster, clock } = this.#options;
+    const { cluster, clock } = this.#context;
     const names = [...cluster.snapshot().namespaces()].map(nameOf);
     const began = clock.monotonic();
     this.#progress = { pending: new Set(names), namespaces: names.length, began, progressAt: began };
@@ -228,13 +217,13 @@ export class InitialSync {
   reconciled(namespace: string): void {
     const progress = this.#progress;
     if (progress?.pending.delete(namespace) !== true) return;
-    progress.progressAt = this.#options.clock.monotonic();
+    progress.progressAt = this.#context.clock.monotonic();
     this.#endIfComplete();
   }
 
   /** Ends the initial sync when it is stuck. Resolves when it has ended or the signal aborts. */
   async endWhenStuck(signal: AbortSignal): Promise<void> {
-    const { clock } = this.#options;
+    const { clock } = this.#context;
     while (!isAborted(signal) && this.#progress !== undefined) {
       const left = this.#progress.progressAt + maxIdleMs - clock.monotonic();
       if (left <= 0) this.#endIncomplete(this.#progress);
@@ -244,10 +233,10 @@ export class InitialSync {
 
   /** The statuses then say how many namespaces have not reported yet. */
   #endIncomplete({ pending }: Progress): void {
-    const { cluster, ledger } = this.#options;
+    const { cluster } = this.#context;
     for (const provider of cluster.providers()) {
-      const names = [...pending].filter((name) => mayAffect(name, provider, this.#options));
-      ledger.expectAny(provider.state.id, names);
+      const names = [...pending].filter((name) => mayAffect(name, provider, cluster, this.#objects));
+      this.#ledger.expectAny(provider.state.id, names);
     }
     pending.clear();
     this.#endIfComplete();
@@ -256,7 +245,7 @@ export class InitialSync {
   #endIfComplete(): void {
     if (this.#progress === undefined || this.#progress.pending.size > 0) return;
     const { namespaces, began } = this.#progress;
-    const { cluster, providerQueue, observer, clock } = this.#options;
+    const { cluster, providerQueue, observer, clock } = this.#context;
     this.#progress = undefined;
     this.#isDone = true;
     for (const { state } of cluster.providers()) providerQueue.add(state.id);
@@ -266,16 +255,12 @@ export class InitialSync {
 
 // Finds the namespaces that a provider affects.
 
-interface AffectedScope {
-  readonly cluster: LiveCluster;
-  readonly ledger: ProviderLedger;
-  readonly objects: ObservedObjects;
-}
-
 /** Returns the namespaces that reported on the provider, that it matches now or at a high cost, or where it owns objects. */
 export function affectedNamespaces(
   id: ProviderId,
-  { cluster, ledger, objects }: AffectedScope,
+  cluster: LiveCluster,
+  ledger: ProviderLedger,
+  objects: ObservedObjects,
 ): ReadonlySet<string> {
   const names = new Set<string>([...ledger.tallyOf(id).namespaces, ...objects.countsOf(id).keys()]);
   const match: CompiledMatch | undefined = cluster.provider(id)?.definition?.compiled.match;
@@ -301,7 +286,8 @@ function candidates({ names }: CompiledMatch, cluster: LiveCluster): Iterable<Ku
 function mayAffect(
   namespace: string,
   { state, definition }: LoadedProvider,
-  { cluster, objects }: Pick<AffectedScope, 'cluster' | 'objects'>,
+  cluster: LiveCluster,
+  objects: ObservedObjects,
 ): boolean {
   if (objects.countsOf(state.id).has(namespace)) return true;
   const namespaceObject = cluster.namespace(namespace);

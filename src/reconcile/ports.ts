@@ -1,8 +1,29 @@
-// Ports of the reconciler: what it needs from the API server, events, logs and metrics.
+// What every part of the reconciler gets: its context, and ports to the API server, logs and metrics.
 import type { KubeObject } from '../base/metadata.ts';
 import type { ProviderKind } from '../api/kinds.ts';
 import type { ObjectType } from '../base/object-type.ts';
 import type { ProviderId } from '../policy/terms/provider-id.ts';
+import type { Clock } from '../base/clock.ts';
+import type { ObjectWriter } from '../base/object-writer.ts';
+import type { Install } from '../policy/terms/install.ts';
+import type { LiveCluster } from '../state/live-cluster.ts';
+import type { Queues } from './queue/queue.ts';
+
+/** What the parts that only plan get. `reeve plan` has no more. */
+export interface PlanContext {
+  readonly clock: Pick<Clock, 'now' | 'monotonic'>;
+  /** Policies, shares and Namespaces. The caller feeds it. */
+  readonly cluster: LiveCluster;
+  readonly writer: Pick<ObjectWriter, 'read'>;
+  readonly install: Install;
+}
+
+/** The context of the reconciler. Every part gets it whole. */
+export interface ReconcileContext extends PlanContext, Queues {
+  readonly clock: Clock;
+  readonly writer: ObjectWriter;
+  readonly observer: ReconcileObserver;
+}
 
 /** Lists all Secrets with our label, with their content, page by page. Rejects with a KubeError. */
 export interface OwnSecrets {

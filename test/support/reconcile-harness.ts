@@ -8,12 +8,13 @@ import type { ProviderKind } from '../../src/api/kinds.ts';
 import type { ObjectType } from '../../src/base/object-type.ts';
 import type { ProviderId, ProviderState } from '../../src/policy/terms/provider-id.ts';
 import { createReconciler, type Reconciler, type ReconcilerOptions } from '../../src/reconcile/controller.ts';
-import type { OwnRight, ReconcileObserver } from '../../src/reconcile/ports.ts';
+import type { OwnRight } from '../../src/reconcile/ports.ts';
 import type { RecordedEvent } from '../../src/base/recorded-event.ts';
 import { LiveCluster } from '../../src/state/live-cluster.ts';
 import type { IntentAdapter } from '../../src/policy/intents/adapter.ts';
 import { installOf, type Install } from '../../src/policy/terms/install.ts';
 import { MemoryCluster, type Write } from './memory-cluster.ts';
+import { observerOf } from './reconcile-context.ts';
 import { VirtualClock } from './virtual-clock.ts';
 
 export const start = new Date('2026-11-21T12:00:00Z');
@@ -99,7 +100,7 @@ export class Harness {
       selfReviewer: { mayDo: (right) => this.#mayDo(right) },
       whereToAdd,
       events: { record: (event) => this.told.events.push(event), yieldTo: () => undefined },
-      observer: this.#observer(),
+      observer: observerOf((name, ...values) => this.#observed(name, values)),
       clock: this.clock,
       ...this.#options,
       install,
@@ -233,26 +234,10 @@ export class Harness {
     return Promise.resolve(this.rights.get(question) ?? 'yes');
   }
 
-  #observer(): ReconcileObserver {
-    const note =
-      (name: string) =>
-      (...values: unknown[]) => {
-        this.told.observed.push([name, ...values]);
-      };
-    return {
-      wrote: note('wrote'),
-      failed: note('failed'),
-      rewriteLimited: note('rewriteLimited'),
-      reconciled: () => undefined,
-      wroteOwn: note('wroteOwn'),
-      reportNotWritten: note('reportNotWritten'),
-      deletionsHeld: note('deletionsHeld'),
-      orphaned: note('orphaned'),
-      guardMissing: note('guardMissing'),
-      blocked: note('blocked'),
-      initialSyncDone: note('initialSyncDone'),
-      unexpectedError: (where, error) => this.told.errors.push({ where, error }),
-    };
+  #observed(name: string, values: readonly unknown[]): void {
+    const [where, error] = values;
+    if (name === 'unexpectedError') this.told.errors.push({ where: String(where), error });
+    else if (name !== 'reconciled') this.told.observed.push([name, ...values]);
   }
 }
 

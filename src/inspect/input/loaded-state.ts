@@ -22,7 +22,7 @@ import { withObjects, type ClusterState } from './cluster-state.ts';
 import { kubeObjectsOf } from './file-state.ts';
 import { KubeError } from '../../base/kube-error.ts';
 import { isSameObjectType, secretObjectType, serviceAccountType } from '../../base/object-type.ts';
-import { assemblePlanning, type Planning } from '../../reconcile/assembly.ts';
+import { assemblePlanning, type Planning } from '../../reconcile/planning.ts';
 import type { WantedWatch } from '../../reconcile/live/watches.ts';
 
 export const namespaceType = { apiVersion: 'v1', kind: 'Namespace' } as const;
@@ -124,15 +124,17 @@ export interface PlannedState {
 
 export function plannedState(state: ClusterState, now: Date): PlannedState {
   const cluster = loadState(state);
-  const planning = assemblePlanning({
+  const context = {
     cluster,
-    writer: { read: async (ref) => await readFrom(state, ref) },
+    writer: { read: async (ref: ObjectRef) => await readFrom(state, ref) },
+    clock: { now: () => now, monotonic: () => 0 },
+    install: state.install,
+  };
+  const planning = assemblePlanning(context, {
     // A plan never covers the deletion of a whole kind.
     kinds: { isKindTerminating: async () => await Promise.resolve(false) },
-    clock: { now: () => now, monotonic: () => 0 },
     orphaned: () => undefined,
     isPlan: true,
-    install: state.install,
   });
   for (const watch of planning.watches)
     if (isRead(state, watch)) watch.sink.replaced(objectsOf(state, watch), '1');

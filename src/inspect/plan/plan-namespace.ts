@@ -10,7 +10,7 @@ import { plannedObject, stepRow } from './step-rows.ts';
 import { heldText } from '../../policy/plan/fuse.ts';
 import { confirmDeletionsAnnotation } from '../../schema/names.ts';
 import { kindOfKey, nameOfKey, roleBindingType, type ObjectKey } from '../../base/object-type.ts';
-import type { Planning } from '../../reconcile/assembly.ts';
+import type { Planning } from '../../reconcile/planning.ts';
 import type { Install } from '../../policy/terms/install.ts';
 import type { ClusterState } from '../input/cluster-state.ts';
 

@@ -28,7 +28,7 @@ import {
 import type { Violation } from '../../policy/terms/review.ts';
 import { violationsByPolicy } from '../../reconcile/audit/object-audit.ts';
 import type { NamespacePlan } from '../../reconcile/namespace/namespace-planner.ts';
-import type { Planning } from '../../reconcile/assembly.ts';
+import type { Planning } from '../../reconcile/planning.ts';
 import type { LiveCluster } from '../../state/live-cluster.ts';
 import { problemsText } from '../../state/stored-provider.ts';
 import type { ClusterState } from '../input/cluster-state.ts';

@@ -1,5 +1,4 @@
 // Judges all existing objects of a resource, or those of one namespace, page by page, when the answers may have changed.
-import type { Install } from '../../policy/terms/install.ts';
 import { isDeepStrictEqual } from 'node:util';
 import { KubeError } from '../../base/kube-error.ts';
 import type { KubeObject } from '../../base/metadata.ts';
@@ -7,42 +6,36 @@ import { hasAuditableRules, type AuditedResource } from '../../policy/decide/aud
 import { isManaged } from '../../policy/desired/desired.ts';
 import { matchNamespace } from '../../policy/terms/match.ts';
 import { roleBindingType, roleType, isSameObjectType } from '../../base/object-type.ts';
-import { shortName, type ProviderId } from '../../policy/terms/provider-id.ts';
-import type { LiveCluster, NamespaceChange, ProviderChange } from '../../state/live-cluster.ts';
+import { shortName } from '../../policy/terms/provider-id.ts';
+import type { NamespaceChange, ProviderChange } from '../../state/live-cluster.ts';
 import type { LoadedProvider } from '../../state/stored-provider.ts';
-import type { AuditReader, ReconcileObserver } from '../ports.ts';
-import { done, type Attempt, type Handled, WorkQueue } from '../queue/queue.ts';
+import type { AuditReader, ReconcileContext } from '../ports.ts';
+import { done, type Attempt, type Handled, type Sweep } from '../queue/queue.ts';
 import { auditedResources, keyOf, ObjectAudit } from './object-audit.ts';
 import type { WatchSink } from '../../base/watch-sink.ts';
-import type { Clock } from '../../base/clock.ts';
 import type { WantedWatch } from '../live/watches.ts';
 
-/** `roles`: those of all namespaces. `roles/team-a`: those of one namespace. */
-export type Sweep = AuditedResource | `${AuditedResource}/${string}`;
-
-interface AuditSweepsOptions {
-  readonly cluster: Pick<LiveCluster, 'snapshot' | 'subscribe'>;
-  readonly audit: ObjectAudit;
-  readonly reader: AuditReader;
-  readonly queue: Pick<WorkQueue<Sweep>, 'add' | 'addAfter'>;
-  /** Called when a policy has rules for Roles. */
-  readonly rolesNeeded: () => void;
-  /** How often everything is judged again: certificates expire without an event. */
-  readonly intervalMs: number;
-}
-
+/** How often everything is judged again: certificates expire without an event. */
+const intervalMs = 600_000;
 /** Several policies are often written at once. One sweep judges by all of them. */
 const settleMs = 500;
 /** Waits before it asks again for what our account may not list. The status of the policy names the missing right. */
 const forbiddenMs = 15_000;
 
 class AuditSweeps {
-  readonly #options: AuditSweepsOptions;
+  readonly #context: ReconcileContext;
+  readonly #audit: ObjectAudit;
+  readonly #reader: AuditReader;
+  /** Called when a policy has rules for Roles. */
+  readonly #rolesNeeded: () => void;
   #isActive = false;
 
-  constructor(options: AuditSweepsOptions) {
-    this.#options = options;
-    options.cluster.subscribe({
+  constructor(context: ReconcileContext, audit: ObjectAudit, reader: AuditReader, rolesNeeded: () => void) {
+    this.#context = context;
+    this.#audit = audit;
+    this.#reader = reader;
+    this.#rolesNeeded = rolesNeeded;
+    context.cluster.subscribe({
       namespace: (change) => {
         if (this.#isActive) this.#namespaceChanged(change);
       },
@@ -54,33 +47,33 @@ class AuditSweeps {
 
   begin(): void {
     this.#isActive = true;
-    this.#options.audit.begin();
-    for (const resource of auditedResources) this.#options.queue.add(resource);
+    this.#audit.begin();
+    for (const resource of auditedResources) this.#context.auditQueue.add(resource);
   }
 
   end(): void {
     this.#isActive = false;
-    this.#options.audit.end();
+    this.#audit.end();
   }
 
   /** Handles one key of the audit queue. */
   async sweep(key: Sweep, { signal }: Attempt): Promise<Handled> {
-    const { audit, queue, intervalMs, rolesNeeded } = this.#options;
+    const { auditQueue } = this.#context;
     const { resource, namespace } = partsOf(key);
-    if (resource === 'roles' && audit.isAudited('roles')) rolesNeeded();
+    if (resource === 'roles' && this.#audit.isAudited('roles')) this.#rolesNeeded();
     try {
-      if (audit.isAudited(resource)) await this.#judgeAll(resource, namespace, signal);
+      if (this.#audit.isAudited(resource)) await this.#judgeAll(resource, namespace, signal);
     } catch (error) {
       if (signal.aborted) return done;
       if (!(error instanceof KubeError)) throw error;
       if (error.code !== 403) return { kind: 'retry' };
-      queue.addAfter(key, forbiddenMs);
+      auditQueue.addAfter(key, forbiddenMs);
       return done;
     }
     if (namespace !== undefined) return done;
-    audit.swept(resource);
-    if (audit.isAudited(resource))
-      queue.addAfter(resource, Math.min(intervalMs, audit.nextExceptionEndMs(resource)));
+    this.#audit.swept(resource);
+    if (this.#audit.isAudited(resource))
+      auditQueue.addAfter(resource, Math.min(intervalMs, this.#audit.nextExceptionEndMs(resource)));
     return done;
   }
 
@@ -89,46 +82,45 @@ class AuditSweeps {
     namespace: string | undefined,
     signal: AbortSignal,
   ): Promise<void> {
-    const { audit, reader } = this.#options;
-    audit.beginSweep();
+    this.#audit.beginSweep();
     try {
-      const gone = audit.violatorsOf(resource, namespace);
-      for await (const object of reader.listExisting(resource, namespace, signal)) {
+      const gone = this.#audit.violatorsOf(resource, namespace);
+      for await (const object of this.#reader.listExisting(resource, namespace, signal)) {
         const key = keyOf(object);
         gone.delete(key);
-        if (!audit.isTouched(resource, key)) audit.judge(resource, object);
+        if (!this.#audit.isTouched(resource, key)) this.#audit.judge(resource, object);
       }
-      for (const key of gone) if (!audit.isTouched(resource, key)) audit.forget(resource, key);
+      for (const key of gone) if (!this.#audit.isTouched(resource, key)) this.#audit.forget(resource, key);
     } finally {
-      audit.endSweep();
+      this.#audit.endSweep();
     }
   }
 
   #providerChanged({ id, before, after }: ProviderChange): void {
-    const { audit, queue } = this.#options;
-    if (after?.definition === undefined) audit.forgetPolicy(shortName(id));
+    if (after?.definition === undefined) this.#audit.forgetPolicy(shortName(id));
     for (const resource of auditedResources) {
       if (!isDeepStrictEqual(judgingParts(before, resource), judgingParts(after, resource)))
-        queue.addAfter(resource, settleMs);
+        this.#context.auditQueue.addAfter(resource, settleMs);
     }
   }
 
   #namespaceChanged({ name, before, after }: NamespaceChange): void {
-    const { cluster, audit, queue } = this.#options;
-    if (after === undefined || !isManaged(after, cluster.snapshot())) return audit.forgetNamespace(name);
-    const wasUnknown = audit.takeUnknown(name);
+    const { cluster } = this.#context;
+    if (after === undefined || !isManaged(after, cluster.snapshot()))
+      return this.#audit.forgetNamespace(name);
+    const wasUnknown = this.#audit.takeUnknown(name);
     if (before !== undefined && isDeepStrictEqual(selectedParts(before), selectedParts(after))) return;
     for (const resource of auditedResources) {
-      if (!audit.isAudited(resource)) continue;
+      if (!this.#audit.isAudited(resource)) continue;
       // The objects of a new namespace come with their own watch, unless they came before the namespace.
       const matters = before === undefined ? wasUnknown : this.#matchesOthers(resource, before, after);
-      if (matters) queue.add(`${resource}/${name}`);
+      if (matters) this.#context.auditQueue.add(`${resource}/${name}`);
     }
   }
 
   /** Returns whether the labels or annotations bring the namespace under other policies than before. */
   #matchesOthers(resource: AuditedResource, before: KubeObject, after: KubeObject): boolean {
-    const { policies } = this.#options.cluster.snapshot();
+    const { policies } = this.#context.cluster.snapshot();
     return policies
       .candidates(resource, [before, after])
       .some(({ match }) => matchNamespace(match, before).kind !== matchNamespace(match, after).kind);
@@ -156,48 +148,20 @@ function partsOf(key: Sweep): { readonly resource: AuditedResource; readonly nam
 
 // Puts the parts of the audit together: what it knows, its sweeps, their queue and its watches.
 
-export interface AuditPartsOptions {
-  readonly cluster: LiveCluster;
-  readonly clock: Clock;
-  readonly observer: Pick<ReconcileObserver, 'unexpectedError'>;
-  readonly auditReader: AuditReader;
-  /** With `auditSecrets`, all Secrets are read page by page, and none is kept. */
-  readonly install: Pick<Install, 'auditSecrets'>;
-  readonly providerQueue: Pick<WorkQueue<ProviderId>, 'add'>;
-}
-
-const intervalMs = 600_000;
 /** Waits before the next violations are looked up when listed ones are corrected. People often correct many at once. */
 const refillMs = 10_000;
 
-export function createAudit(options: AuditPartsOptions) {
-  const { cluster, clock, observer, auditReader, install, providerQueue } = options;
-  const auditQueue = new WorkQueue<Sweep>({
-    concurrency: 1,
-    clock,
-    onError: (key, error) => observer.unexpectedError(`audit of ${key}`, error),
-  });
-  const objectAudit: ObjectAudit = new ObjectAudit({
-    cluster,
-    clock,
-    install,
-    changed: (provider, resource) => {
-      providerQueue.add(provider);
-      if (!objectAudit.isFull(resource)) auditQueue.addAfter(resource, refillMs);
-    },
+export function createAudit(context: ReconcileContext, auditReader: AuditReader) {
+  const { auditQueue, providerQueue } = context;
+  const objectAudit: ObjectAudit = new ObjectAudit(context, (provider, resource) => {
+    providerQueue.add(provider);
+    if (!objectAudit.isFull(resource)) auditQueue.addAfter(resource, refillMs);
   });
   const rolesNeeded = Promise.withResolvers<void>();
-  const sweeps = new AuditSweeps({
-    cluster,
-    audit: objectAudit,
-    reader: auditReader,
-    queue: auditQueue,
-    rolesNeeded: () => rolesNeeded.resolve(),
-    intervalMs,
-  });
+  const sweeps = new AuditSweeps(context, objectAudit, auditReader, () => rolesNeeded.resolve());
   const watched = (watches: readonly WantedWatch[]): readonly WantedWatch[] =>
     auditedWatches(watches, objectAudit, rolesNeeded.promise);
-  return { auditQueue, objectAudit, sweeps, watched };
+  return { objectAudit, sweeps, watched };
 }
 
 /** Adds the watch of Roles, and has the audit listen to the watch of RoleBindings. */

@@ -1,5 +1,4 @@
 // Judges existing Roles, RoleBindings and Secrets as they pass, and keeps only the violations.
-import type { Install } from '../../policy/terms/install.ts';
 import { unlimitedBudget } from '../../policy/terms/budget.ts';
 import { type KubeObject, nameOf } from '../../base/metadata.ts';
 import type { WatchSink } from '../../base/watch-sink.ts';
@@ -10,23 +9,16 @@ import type { Violation } from '../../policy/terms/review.ts';
 import type { AuditedObjects } from '../../policy/status/provider-tally.ts';
 import { nextExceptionEnd } from '../../policy/terms/match.ts';
 import { providerId, shortName, type ProviderId } from '../../policy/terms/provider-id.ts';
-import type { Clock } from '../../base/clock.ts';
-import type { LiveCluster } from '../../state/live-cluster.ts';
+import type { ReconcileContext } from '../ports.ts';
 
 export const auditedResources = ['roles', 'rolebindings', 'secrets'] as const;
-
-interface ObjectAuditOptions {
-  readonly cluster: Pick<LiveCluster, 'snapshot' | 'provider'>;
-  readonly clock: Pick<Clock, 'now'>;
-  readonly install: Pick<Install, 'auditSecrets'>;
-  /** Called with a policy whose violations have changed. */
-  readonly changed: (provider: ProviderId, resource: AuditedResource) => void;
-}
 
 const kinds = { roles: 'Role', rolebindings: 'RoleBinding', secrets: 'Secret' } as const;
 
 export class ObjectAudit {
-  readonly #options: ObjectAuditOptions;
+  readonly #context: ReconcileContext;
+  /** Called with a policy whose violations have changed. */
+  readonly #listener: (provider: ProviderId, resource: AuditedResource) => void;
   /** By policy, then by resource. */
   readonly #violators = new Map<string, Map<AuditedResource, Violators>>();
   /** Namespaces of judged objects that the watch of Namespaces has not reported yet. */
@@ -36,8 +28,9 @@ export class ObjectAudit {
   readonly #listeners: ((namespace: string) => void)[] = [];
   #isActive = false;
 
-  constructor(options: ObjectAuditOptions) {
-    this.#options = options;
+  constructor(context: ReconcileContext, changed: (provider: ProviderId, resource: AuditedResource) => void) {
+    this.#context = context;
+    this.#listener = changed;
   }
 
   /** The listener is called when an object violates a rule, or violates it no more. */
@@ -60,14 +53,14 @@ export class ObjectAudit {
   }
 
   auditing(resource: AuditedResource): readonly string[] {
-    if (resource === 'secrets' && !this.#options.install.auditSecrets) return [];
-    const { policies } = this.#options.cluster.snapshot().policies;
+    if (resource === 'secrets' && !this.#context.install.auditSecrets) return [];
+    const { policies } = this.#context.cluster.snapshot().policies;
     return policies.filter((policy) => hasAuditableRules(policy, resource)).map(({ name }) => name);
   }
 
   /** Returns in how many milliseconds the next exception of a policy ends that has rules for the resource. */
   nextExceptionEndMs(resource: AuditedResource): number {
-    const { cluster, clock } = this.#options;
+    const { cluster, clock } = this.#context;
     const { policies } = cluster.snapshot().policies;
     const exceptions = policies
       .filter((policy) => hasAuditableRules(policy, resource))
@@ -176,7 +169,7 @@ export class ObjectAudit {
 
   /** Returns what is known of one policy. A resource is missing until all its objects have been judged. */
   of(provider: ProviderId): AuditedObjects {
-    const { cluster, install } = this.#options;
+    const { cluster, install } = this.#context;
     const definition = cluster.provider(provider)?.definition;
     const known = [...(this.#violators.get(shortName(provider)) ?? [])];
     return {
@@ -196,7 +189,7 @@ export class ObjectAudit {
   }
 
   #violationsOf(resource: AuditedResource, object: KubeObject): ReadonlyMap<string, readonly Violation[]> {
-    const { cluster, clock } = this.#options;
+    const { cluster, clock } = this.#context;
     const snapshot = cluster.snapshot();
     const { namespace = '' } = object.metadata;
     if (snapshot.namespace(namespace) === undefined) this.#unknownNamespaces.add(namespace);
@@ -217,7 +210,7 @@ export class ObjectAudit {
   }
 
   #changed(policy: string, resource: AuditedResource): void {
-    this.#options.changed(providerId('NamespacePolicy', policy), resource);
+    this.#listener(providerId('NamespacePolicy', policy), resource);
   }
 }
 

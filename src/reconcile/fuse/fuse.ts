@@ -15,10 +15,8 @@ import {
 } from '../../policy/plan/fuse.ts';
 import type { Observed } from '../../policy/plan/observed.ts';
 import { kindOfProvider, type ProviderId, type ProviderState } from '../../policy/terms/provider-id.ts';
-import type { Clock } from '../../base/clock.ts';
-import type { LiveCluster } from '../../state/live-cluster.ts';
 import type { ObservedObjects } from '../live/observed-objects.ts';
-import type { KindProbe } from '../ports.ts';
+import type { KindProbe, PlanContext } from '../ports.ts';
 import {
   DeletionGate,
   gateTimes,
@@ -30,11 +28,7 @@ import {
 import type { UndesiredObjects } from './undesired-objects.ts';
 
 export interface FuseOptions {
-  readonly cluster: Pick<LiveCluster, 'snapshot' | 'subscribe'>;
-  readonly objects: Pick<ObservedObjects, 'get' | 'ours' | 'countsOf'>;
-  readonly undesired: UndesiredObjects;
   readonly kinds: KindProbe;
-  readonly clock: Pick<Clock, 'now' | 'monotonic'>;
   /** Called once for each deleted provider that leaves objects behind, unless its author asked for that. */
   readonly orphaned: (provider: ProviderId, why: ReleaseReason, count: number) => void;
   /** Called when `dueIn` can have another answer, though the provider itself has not changed. */
@@ -52,6 +46,9 @@ interface Ends {
 }
 
 export class Fuse {
+  readonly #context: PlanContext;
+  readonly #objects: ObservedObjects;
+  readonly #undesired: UndesiredObjects;
   readonly #options: FuseOptions;
   /** A provider that is created again must not pay for what its namesake deleted. */
   readonly #gates = new Map<ProviderId, { readonly uid: string; readonly gate: DeletionGate }>();
@@ -64,13 +61,21 @@ export class Fuse {
   /** Providers that no longer existed when their objects were released: another client had removed their finalizer. */
   readonly #unknown = new Set<ProviderId>();
 
-  constructor(options: FuseOptions) {
+  constructor(
+    context: PlanContext,
+    objects: ObservedObjects,
+    undesired: UndesiredObjects,
+    options: FuseOptions,
+  ) {
+    this.#context = context;
+    this.#objects = objects;
+    this.#undesired = undesired;
     this.#options = options;
-    options.undesired.listen({
+    undesired.listen({
       joined: (provider, live, isReviewed) => this.#joined(provider, live, isReviewed),
       left: (provider, live) => this.#left(provider, live),
     });
-    options.cluster.subscribe({
+    context.cluster.subscribe({
       affecting: ({ id, before, after }) => {
         this.#unknown.delete(id);
         if (after === undefined) this.#gates.delete(id);
@@ -82,7 +87,7 @@ export class Fuse {
   /** Forgets what was counted: another leader may have deleted objects since. */
   begin(namespaces: Iterable<string>): void {
     this.#gates.clear();
-    this.#options.undesired.begin(namespaces);
+    this.#undesired.begin(namespaces);
   }
 
   /** Returns whether `prepare` has nothing to ask about these providers. */
@@ -96,7 +101,7 @@ export class Fuse {
     const asked = await Promise.allSettled(
       [...unasked].map(async ([kind, states]) => {
         const isTerminating = await this.#options.kinds.isKindTerminating(kind, signal);
-        const known = this.#options.cluster.snapshot().providers;
+        const known = this.#context.cluster.snapshot().providers;
         for (const { id, uid } of states)
           if (known.get(id)?.uid === uid) this.#kindTerminating.set(uid, isTerminating);
       }),
@@ -106,7 +111,7 @@ export class Fuse {
 
   /** Judges one object of the provider, or those that are not allowed yet. */
   verdictOf(provider: ProviderId, live?: Pick<Observed, 'uid'>): FuseVerdict {
-    const state = this.#options.cluster.snapshot().providers.get(provider);
+    const state = this.#context.cluster.snapshot().providers.get(provider);
     const known = this.#released.get(state?.uid ?? '');
     if (known !== undefined) return known;
     const outstanding = this.outstanding(provider);
@@ -199,12 +204,12 @@ export class Fuse {
   }
 
   outstanding(provider: ProviderId): number {
-    return this.#options.undesired.of(provider).size;
+    return this.#undesired.of(provider).size;
   }
 
   /** Deletes an object. Until its end is known, the object counts exactly once. */
   async deleting(provider: ProviderId, live: Observed, remove: () => Promise<void>): Promise<void> {
-    const state = this.#options.cluster.snapshot().providers.get(provider);
+    const state = this.#context.cluster.snapshot().providers.get(provider);
     if (state === undefined) {
       await remove();
       return;
@@ -223,21 +228,22 @@ export class Fuse {
   #gateIfAny(state: ProviderState): DeletionGate | undefined {
     const isKnown = this.#gates.get(state.id)?.uid === state.uid;
     if (isKnown || state.deletions !== noDeletions) return this.#gateOf(state);
-    return this.#options.undesired.known(state.id).length > 0 ? this.#gateOf(state) : undefined;
+    return this.#undesired.known(state.id).length > 0 ? this.#gateOf(state) : undefined;
   }
 
   #gateOf({ id, uid }: ProviderState): DeletionGate {
     const known = this.#gates.get(id);
     if (known?.uid === uid) return known.gate;
-    const { clock, times = gateTimes, isPlan = false } = this.#options;
+    const { clock } = this.#context;
+    const { times = gateTimes, isPlan = false } = this.#options;
     const gate = new DeletionGate(clock, isPlan ? noWait : times);
     this.#gates.set(id, { uid, gate });
-    for (const live of this.#options.undesired.known(id)) gate.join(live, false);
+    for (const live of this.#undesired.known(id)) gate.join(live, false);
     return gate;
   }
 
   #joined(provider: ProviderId, live: Observed, isReviewed: boolean): void {
-    const state = this.#options.cluster.snapshot().providers.get(provider);
+    const state = this.#context.cluster.snapshot().providers.get(provider);
     if (state === undefined) return;
     this.#gateOf(state).join(live, isReviewed);
     if (isJudged(state)) this.#options.changed?.(provider);
@@ -252,15 +258,14 @@ export class Fuse {
   }
 
   #fateOf(provider: ProviderId, { uid, namespace, key }: Observed): ObjectFate {
-    const live = this.#options.objects.get(namespace, key);
+    const live = this.#objects.get(namespace, key);
     if (live?.uid !== uid || live.owner !== provider || live.isTerminating) return 'deleted';
-    return this.#options.undesired.of(provider).has(uid) ? 'undesired' : 'wanted';
+    return this.#undesired.of(provider).has(uid) ? 'undesired' : 'wanted';
   }
 
   #isThere(provider: ProviderId, uid: string): boolean {
-    const { objects } = this.#options;
-    return [...objects.countsOf(provider).keys()].some((namespace) =>
-      objects
+    return [...this.#objects.countsOf(provider).keys()].some((namespace) =>
+      this.#objects
         .ours(namespace)
         .some((live) => live.uid === uid && live.owner === provider && !live.isTerminating),
     );
@@ -304,13 +309,13 @@ export class Fuse {
   #endedOf(state: ProviderState | undefined): number {
     const ends = state === undefined ? undefined : this.#ends.get(state.uid);
     if (state === undefined || ends === undefined) return 0;
-    const undesired = this.#options.undesired.of(state.id);
+    const undesired = this.#undesired.of(state.id);
     return ends.deleted + [...ends.sent].filter((uid) => !undesired.has(uid)).length;
   }
 
   /** A definition is deleted before the objects of its kind, so only an answer from after that counts. */
   #unasked(providers: readonly ProviderId[]): readonly ProviderState[] {
-    const states = this.#options.cluster.snapshot().providers;
+    const states = this.#context.cluster.snapshot().providers;
     return providers
       .flatMap((id) => states.get(id) ?? [])
       .filter(({ uid, isDeleting }) => isDeleting && !this.#kindTerminating.has(uid));

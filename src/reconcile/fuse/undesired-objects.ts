@@ -11,17 +11,10 @@ import type { Observed } from '../../policy/plan/observed.ts';
 import { isUnwanted } from '../../policy/plan/plan.ts';
 import { unlimitedBudget } from '../../policy/terms/budget.ts';
 import { namespaceOfProvider, type ProviderId } from '../../policy/terms/provider-id.ts';
-import type { Clock } from '../../base/clock.ts';
-import type { LiveCluster, ProviderChange } from '../../state/live-cluster.ts';
+import type { PlanContext } from '../ports.ts';
+import type { ProviderChange } from '../../state/live-cluster.ts';
 import type { ObservedObjects } from '../live/observed-objects.ts';
 import { type KubeObject, nameOf } from '../../base/metadata.ts';
-
-interface UndesiredObjectsOptions {
-  readonly cluster: Pick<LiveCluster, 'snapshot' | 'subscribe'>;
-  readonly objects: ObservedObjects;
-  readonly desiredCache: DesiredCache;
-  readonly clock: Pick<Clock, 'now'>;
-}
 
 interface UndesiredListener {
   /** `isReviewed`: a change of the spec dropped the object, so a review has counted it. */
@@ -37,7 +30,9 @@ const maxVersions = 8;
 
 /** Searches again lazily, and only in the namespaces with a change. */
 export class UndesiredObjects {
-  readonly #options: UndesiredObjectsOptions;
+  readonly #context: PlanContext;
+  readonly #objects: ObservedObjects;
+  readonly #desiredCache: DesiredCache;
   readonly #found = new Map<string, ByUid>();
   readonly #byProvider = new Map<ProviderId, ByUid>();
   readonly #stale = new Set<string>();
@@ -45,11 +40,12 @@ export class UndesiredObjects {
   readonly #replaced = new Map<ProviderId, ProviderDefinition[]>();
   #listener: UndesiredListener | undefined;
 
-  constructor(options: UndesiredObjectsOptions) {
-    this.#options = options;
-    const { cluster, objects } = options;
+  constructor(context: PlanContext, objects: ObservedObjects, desiredCache: DesiredCache) {
+    this.#context = context;
+    this.#objects = objects;
+    this.#desiredCache = desiredCache;
     objects.subscribe({ changed: ({ namespace }) => this.#stale.add(namespace) });
-    cluster.subscribe({
+    context.cluster.subscribe({
       namespace: ({ name }) => this.#stale.add(name),
       affecting: (change) => this.#providerChanged(change),
     });
@@ -84,7 +80,7 @@ export class UndesiredObjects {
   /** Another provider can take an object over, so a change of one provider can change the objects of others. */
   #providerChanged({ id, before, after }: ProviderChange): void {
     const namespace = namespaceOfProvider(id);
-    for (const each of namespace === undefined ? this.#options.objects.namespaces() : [namespace])
+    for (const each of namespace === undefined ? this.#objects.namespaces() : [namespace])
       this.#stale.add(each);
     if (before?.standing !== 'loaded' || before.definition === undefined) return;
     if (before.state.uid !== after?.state.uid || before.state.generation === after.state.generation) return;
@@ -110,12 +106,12 @@ export class UndesiredObjects {
   }
 
   #searchIn(namespace: string): ByUid {
-    const { cluster, objects, desiredCache } = this.#options;
-    const ours = objects.ours(namespace);
+    const { cluster } = this.#context;
+    const ours = this.#objects.ours(namespace);
     const snapshot = cluster.snapshot();
     const namespaceObject = ours.length === 0 ? undefined : snapshot.namespace(namespace);
     if (namespaceObject === undefined || !isManaged(namespaceObject, snapshot)) return new Map();
-    const wanted = desiredCache.of(namespaceObject);
+    const wanted = this.#desiredCache.of(namespaceObject);
     const found: ByUid = new Map();
     for (const live of ours) if (isUnwanted(live, { desired: wanted, snapshot })) found.set(live.uid, live);
     return found;
@@ -126,7 +122,7 @@ export class UndesiredObjects {
    * older version does not match either was not counted: for example, the namespace has lost its label.
    */
   #isReviewed({ namespace, key }: Observed, versions: readonly ProviderDefinition[]): boolean {
-    const { cluster, clock } = this.#options;
+    const { cluster, clock } = this.#context;
     const namespaceObject = cluster.snapshot().namespace(namespace);
     if (namespaceObject === undefined) return false;
     return versions.some((version) =>
@@ -153,14 +149,9 @@ interface Entry {
   readonly desired: Desired;
 }
 
-interface DesiredCacheOptions {
-  readonly cluster: Pick<LiveCluster, 'snapshot' | 'subscribe'>;
-  readonly clock: Pick<Clock, 'now'>;
-}
-
 /** An entry is valid for one state of the Namespace and of all providers, until its next expiry. */
 export class DesiredCache {
-  readonly #options: DesiredCacheOptions;
+  readonly #context: PlanContext;
   /** A changed Namespace is a new object, so its old entry is never found again. */
   readonly #entries = new WeakMap<KubeObject, Entry>();
   /** Counts the changes of providers that can match any namespace. */
@@ -168,9 +159,9 @@ export class DesiredCache {
   /** By namespace: counts the changes of its own bindings, which cannot matter to other namespaces. */
   readonly #ownVersions = new Map<string, number>();
 
-  constructor(options: DesiredCacheOptions) {
-    this.#options = options;
-    options.cluster.subscribe({
+  constructor(context: PlanContext) {
+    this.#context = context;
+    context.cluster.subscribe({
       namespace: ({ name, after }) => {
         if (after === undefined) this.#ownVersions.delete(name);
       },
@@ -179,7 +170,7 @@ export class DesiredCache {
   }
 
   of(namespaceObject: KubeObject): Desired {
-    const { cluster, clock } = this.#options;
+    const { cluster, clock } = this.#context;
     const now = clock.now();
     const entry = this.#entries.get(namespaceObject);
     const version = this.#version;

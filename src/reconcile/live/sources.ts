@@ -1,12 +1,10 @@
 // Keeps the source Secrets of shares: metadata of all, content only of the Secrets that a share names.
-import type { Install } from '../../policy/terms/install.ts';
 import type { KubeObject } from '../../base/metadata.ts';
 import { uncopiedTypes } from '../../api/secret-share/secret-share.ts';
 import { type WatchSink, isNewerResourceVersion } from '../../base/watch-sink.ts';
 import type { CompiledShare } from '../../policy/compile/compile-policy.ts';
 import { copyOf, unavailable, type CopyState } from '../../policy/plan/copy.ts';
-import type { LiveCluster } from '../../state/live-cluster.ts';
-import type { ObjectWriter } from '../../base/object-writer.ts';
+import type { PlanContext } from '../ports.ts';
 
 export type SourceId = `${string}/${string}`;
 
@@ -22,25 +20,19 @@ interface Payload extends Version {
 
 const unread: CopyState = { kind: 'unread' };
 
-interface SourcesOptions {
-  readonly install: Pick<Install, 'sourceNamespaces'>;
-  readonly writer: Pick<ObjectWriter, 'read'>;
-  readonly cluster: Pick<LiveCluster, 'snapshot' | 'subscribe'>;
-}
-
 /** Payloads leave this class only as copies, which go into writes and nowhere else. */
 export class Sources {
-  readonly #options: SourcesOptions;
+  readonly #context: PlanContext;
   readonly #unsynced: Set<string>;
   readonly #versions = new Map<SourceId, Version>();
   readonly #payloads = new Map<SourceId, Payload>();
   readonly #reading = new Map<SourceId, Promise<void>>();
   readonly #listeners: ((id: SourceId) => void)[] = [];
 
-  constructor(options: SourcesOptions) {
-    this.#options = options;
-    this.#unsynced = new Set(options.install.sourceNamespaces);
-    options.cluster.subscribe({
+  constructor(context: PlanContext) {
+    this.#context = context;
+    this.#unsynced = new Set(context.install.sourceNamespaces);
+    context.cluster.subscribe({
       affecting: ({ before }) => {
         if (before?.definition?.kind === 'SecretShare') this.#dropUnnamed();
       },
@@ -74,7 +66,7 @@ export class Sources {
 
   copyStateOf(share: CompiledShare): CopyState {
     const { namespace, name } = share.source;
-    if (!this.#options.install.sourceNamespaces.includes(namespace)) return notAllowed(namespace);
+    if (!this.#context.install.sourceNamespaces.includes(namespace)) return notAllowed(namespace);
     const id = sourceId(namespace, name);
     const version = this.#versions.get(id);
     if (version === undefined) return this.isSyncedIn(namespace) ? missing(id) : unwatched(namespace);
@@ -97,7 +89,7 @@ export class Sources {
 
   /** Drops the payloads that no share names any more. */
   #dropUnnamed(): void {
-    const { shares } = this.#options.cluster.snapshot().shares;
+    const { shares } = this.#context.cluster.snapshot().shares;
     const named = new Set(shares.map(({ source }) => sourceId(source.namespace, source.name)));
     for (const id of this.#payloads.keys()) if (!named.has(id)) this.#payloads.delete(id);
   }
@@ -108,7 +100,7 @@ export class Sources {
     signal: AbortSignal,
   ): Promise<void> {
     try {
-      const secret = await this.#options.writer.read(
+      const secret = await this.#context.writer.read(
         { apiVersion: 'v1', kind: 'Secret', namespace, name },
         signal,
       );
@@ -134,7 +126,7 @@ export class Sources {
 
   /** The last share that named it can be deleted during the read. */
   #isNamed(id: SourceId): boolean {
-    return this.#options.cluster
+    return this.#context.cluster
       .snapshot()
       .shares.shares.some(({ source }) => sourceId(source.namespace, source.name) === id);
   }

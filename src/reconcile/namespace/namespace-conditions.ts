@@ -1,6 +1,13 @@
-// Writes the condition reeve.dev/Ready of every Namespace. Objects are written first.
+// Writes what Reeve keeps on a Namespace itself: the condition reeve.dev/Ready, and missing defaults. Objects are written first.
 import { KubeError } from '../../base/kube-error.ts';
-import type { KubeObject } from '../../base/metadata.ts';
+import { keyText, type KubeObject } from '../../base/metadata.ts';
+import { listed } from '../../base/text.ts';
+import { failedResult, type ObjectResult } from '../../policy/plan/observed.ts';
+import type { MissingKey } from '../../policy/plan/repair.ts';
+import { objectKey, type ObjectKey } from '../../base/object-type.ts';
+import type { EventAnnouncer } from '../events.ts';
+import type { Audits } from './audits.ts';
+import { RewriteLimit } from './step-executor.ts';
 import { readyCondition } from '../../schema/names.ts';
 import {
   conditionOf,
@@ -9,24 +16,13 @@ import {
   type Condition,
   type StampedCondition,
 } from '../../base/condition.ts';
-import type { Clock } from '../../base/clock.ts';
 import { pause } from '../../base/abort.ts';
 import { isNewerResourceVersion } from '../../base/watch-sink.ts';
-import type { LiveCluster, NamespaceChange } from '../../state/live-cluster.ts';
+import type { NamespaceChange } from '../../state/live-cluster.ts';
 import { changesOnlyReadiness, wasRestored } from '../dispatcher.ts';
-import type { ObjectWriter } from '../../base/object-writer.ts';
-import type { ReconcileObserver } from '../ports.ts';
-import { done, type Attempt, type Handled, type WorkQueue } from '../queue/queue.ts';
-import { classifyWriteError } from './write-error.ts';
-
-interface NamespaceConditionsOptions {
-  readonly cluster: Pick<LiveCluster, 'snapshot' | 'subscribe'>;
-  readonly writer: Pick<ObjectWriter, 'apply'>;
-  readonly observer: Pick<ReconcileObserver, 'wroteOwn' | 'unexpectedError'>;
-  readonly clock: Pick<Clock, 'now' | 'monotonic' | 'sleep'>;
-  readonly namespaceQueue: Pick<WorkQueue<string>, 'isBusy' | 'calm'>;
-  readonly conditionQueue: Pick<WorkQueue<string>, 'add'>;
-}
+import type { ReconcileContext } from '../ports.ts';
+import { done, type Attempt, type Handled } from '../queue/queue.ts';
+import { classifyWriteError, type WriteError } from './write-error.ts';
 
 interface Wanted {
   readonly condition: Condition;
@@ -48,7 +44,7 @@ const maxDeferMs = 5000;
 const retryRefusedMs = 2000;
 
 export class NamespaceConditions {
-  readonly #options: NamespaceConditionsOptions;
+  readonly #context: ReconcileContext;
   /** Conditions that still have to be written. */
   readonly #wanted = new Map<string, Wanted>();
   /** The last condition of each namespace, written or not. */
@@ -56,9 +52,9 @@ export class NamespaceConditions {
   /** Our own writes, until the watch has reported them. */
   readonly #written = new Map<string, Written>();
 
-  constructor(options: NamespaceConditionsOptions) {
-    this.#options = options;
-    options.cluster.subscribe({ namespace: (change) => this.#namespaceChanged(change) });
+  constructor(context: ReconcileContext) {
+    this.#context = context;
+    context.cluster.subscribe({ namespace: (change) => this.#namespaceChanged(change) });
   }
 
   want(name: string, condition: Condition): void {
@@ -67,9 +63,9 @@ export class NamespaceConditions {
       this.#wanted.delete(name);
       return;
     }
-    const since = this.#wanted.get(name)?.since ?? this.#options.clock.monotonic();
+    const since = this.#wanted.get(name)?.since ?? this.#context.clock.monotonic();
     this.#wanted.set(name, { condition, since });
-    this.#options.conditionQueue.add(name);
+    this.#context.conditionQueue.add(name);
   }
 
   forget(name: string): void {
@@ -92,7 +88,7 @@ export class NamespaceConditions {
 
   /** Handles one key of the condition queue. */
   async write(name: string, { signal }: Attempt): Promise<Handled> {
-    const { clock, writer, observer, conditionQueue, cluster } = this.#options;
+    const { clock, writer, observer, conditionQueue, cluster } = this.#context;
     const waiting = this.#wanted.get(name);
     if (waiting !== undefined) await this.#objectsFirst(waiting, signal);
     const wanted = this.#wanted.get(name);
@@ -125,7 +121,7 @@ export class NamespaceConditions {
 
   /** Returns early when the signal aborts. */
   async #objectsFirst({ since }: Wanted, signal: AbortSignal): Promise<void> {
-    const { clock, namespaceQueue } = this.#options;
+    const { clock, namespaceQueue } = this.#context;
     const left = since + maxDeferMs - clock.monotonic();
     if (left <= 0 || !namespaceQueue.isBusy) return;
     const over = new AbortController();
@@ -146,12 +142,12 @@ export class NamespaceConditions {
     const writeError = classifyWriteError(error, 'change');
     if (writeError.kind === 'transient') return { kind: 'retry', minDelayMs: writeError.minDelayMs };
     if (writeError.kind !== 'permanent') return done;
-    this.#options.observer.unexpectedError('the condition of a namespace', error);
+    this.#context.observer.unexpectedError('the condition of a namespace', error);
     return { kind: 'retry', minDelayMs: writeError.minDelayMs ?? retryRefusedMs };
   }
 
   #currentOf(name: string): StampedCondition | undefined {
-    const watched = this.#options.cluster.snapshot().namespace(name);
+    const watched = this.#context.cluster.snapshot().namespace(name);
     const written = this.#written.get(name);
     if (watched === undefined) return undefined;
     const { uid, resourceVersion } = watched.metadata;
@@ -174,4 +170,108 @@ function applied({ metadata }: KubeObject, condition: StampedCondition): KubeObj
     metadata: { name, ...(uid === undefined ? {} : { uid }) },
     status: { conditions: [condition] },
   };
+}
+
+// `existing: Repair`: adds missing defaults to a Namespace, and never changes a value.
+
+export interface Repair {
+  readonly error?: WriteError;
+  readonly outcomes: readonly ObjectResult[];
+  /** Keys were left alone, and may be written again after this delay. */
+  readonly againMs?: number;
+}
+
+const noProblem: Repair = { outcomes: [] };
+
+interface LimitedKey extends MissingKey {
+  readonly id: string;
+  readonly value: string;
+  /** 0: the key may be written now. */
+  readonly againMs: number;
+}
+
+function namespaceKey(name: string): ObjectKey {
+  return objectKey({ apiVersion: 'v1', kind: 'Namespace' }, name);
+}
+
+export class DefaultsRepairer {
+  readonly #context: ReconcileContext;
+  readonly #audits: Audits;
+  readonly #announcer: EventAnnouncer;
+  /** For each key of each Namespace: a client that removes one key must not keep Reeve from adding the others. */
+  readonly #rewriteLimit: RewriteLimit;
+
+  constructor(context: ReconcileContext, audits: Audits, announcer: EventAnnouncer) {
+    this.#context = context;
+    this.#audits = audits;
+    this.#announcer = announcer;
+    this.#rewriteLimit = new RewriteLimit(context.clock);
+  }
+
+  async repair(namespaceObject: KubeObject, signal: AbortSignal): Promise<Repair> {
+    const missing = this.#audits.missingDefaults(namespaceObject);
+    if (missing === undefined) return noProblem;
+    const keys = missing.keys.map((key): LimitedKey => {
+      const id = [namespaceObject.metadata.uid, key.field, key.key].join('/');
+      const value = missing[key.field].get(key.key) ?? '';
+      return { ...key, id, value, againMs: this.#rewriteLimit.pauseFor(id, value) };
+    });
+    const [limited, due] = [
+      keys.filter(({ againMs }) => againMs > 0),
+      keys.filter(({ againMs }) => againMs === 0),
+    ];
+    const left = this.#leftAlone(namespaceObject, limited);
+    const { error, outcomes } = due.length === 0 ? noProblem : await this.#add(due, namespaceObject, signal);
+    return { ...left, ...(error === undefined ? {} : { error }), outcomes: [...left.outcomes, ...outcomes] };
+  }
+
+  async #add(keys: readonly LimitedKey[], namespaceObject: KubeObject, signal: AbortSignal): Promise<Repair> {
+    const { name = '', uid, resourceVersion } = namespaceObject.metadata;
+    const fields = Map.groupBy(keys, ({ field }) => field);
+    const added = Object.fromEntries(
+      [...fields].map(([field, own]) => [
+        field,
+        Object.fromEntries(own.map(({ key, value }) => [key, value])),
+      ]),
+    );
+    // The version is a precondition: a key that was set since then must not be changed.
+    const patch = { metadata: { uid, resourceVersion, ...added } };
+    try {
+      await this.#context.writer.mergePatch({ apiVersion: 'v1', kind: 'Namespace', name }, patch, { signal });
+    } catch (error) {
+      if (signal.aborted) throw error;
+      return this.#failed(namespaceObject, classifyWriteError(error, 'change'));
+    }
+    this.#context.observer.wroteOwn('default');
+    for (const { id, value, provider, field, key } of keys) {
+      this.#rewriteLimit.wrote(id, value);
+      this.#announcer.added(provider, name, { field, key });
+    }
+    return noProblem;
+  }
+
+  /** Reports the keys to the policies that set them. */
+  #leftAlone(namespaceObject: KubeObject, keys: readonly LimitedKey[]): Repair {
+    if (keys.length === 0) return noProblem;
+    const { name = '' } = namespaceObject.metadata;
+    const outcomes = [...Map.groupBy(keys, ({ provider }) => provider)].map(([provider, own]) => {
+      this.#context.observer.rewriteLimited({ namespace: name, kind: 'Namespace', name, owner: provider });
+      const names = listed(own.map(({ field, key }) => keyText(field, key)));
+      const message = `another client keeps removing ${names}, so Reeve leaves it alone for a while`;
+      return failedResult({ provider, key: namespaceKey(name) }, 'Contended', message);
+    });
+    return { outcomes, againMs: Math.min(...keys.map(({ againMs }) => againMs)) };
+  }
+
+  /** Reports the error for every policy that repairs the namespace. */
+  #failed(namespaceObject: KubeObject, error: WriteError): Repair {
+    if (error.kind !== 'permanent') return { error, outcomes: [] };
+    const key = namespaceKey(namespaceObject.metadata.name ?? '');
+    const message = `cannot add missing defaults: ${error.message}`;
+    const outcomes = this.#audits.repairers(namespaceObject).map((policy): ObjectResult => {
+      const about = { provider: policy.id, key };
+      return failedResult(about, error.reason, message);
+    });
+    return { error, outcomes };
+  }
 }

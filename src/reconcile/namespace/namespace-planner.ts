@@ -15,27 +15,21 @@ import {
 } from '../../policy/plan/observed.ts';
 import { addsFields } from '../../policy/plan/plan-account.ts';
 import { planNamespace, type DoneStep, type PlanStep } from '../../policy/plan/plan.ts';
-import type { LiveCluster } from '../../state/live-cluster.ts';
 import type { DesiredCache } from '../fuse/undesired-objects.ts';
 import type { Fuse } from '../fuse/fuse.ts';
 import { refOf } from './object-writes.ts';
 import type { ObservedAccounts } from '../live/observed-accounts.ts';
 import type { ObservedObjects } from '../live/observed-objects.ts';
-import type { Clock } from '../../base/clock.ts';
-import type { ObjectWriter } from '../../base/object-writer.ts';
+import type { PlanContext } from '../ports.ts';
 import type { Sources } from '../live/sources.ts';
 import { classifyWriteError, type WriteError } from './write-error.ts';
 
-interface PlannerOptions {
-  readonly install: Install;
-  readonly cluster: Pick<LiveCluster, 'snapshot'>;
+interface PlannerParts {
   readonly desiredCache: DesiredCache;
   readonly objects: ObservedObjects;
   readonly accounts: ObservedAccounts;
   readonly sources: Sources;
   readonly fuse: Fuse;
-  readonly writer: Pick<ObjectWriter, 'read'>;
-  readonly clock: Pick<Clock, 'now'>;
 }
 
 export interface NamespacePlan {
@@ -55,10 +49,12 @@ type ReadStep = PlanStep & { readonly kind: 'read' | 'read-source' };
 const maxRounds = 4;
 
 export class NamespacePlanner {
-  readonly #options: PlannerOptions;
+  readonly #context: PlanContext;
+  readonly #parts: PlannerParts;
 
-  constructor(options: PlannerOptions) {
-    this.#options = options;
+  constructor(context: PlanContext, parts: PlannerParts) {
+    this.#context = context;
+    this.#parts = parts;
   }
 
   /** Returns undefined for a namespace that is excluded, deleted or being deleted. */
@@ -83,7 +79,8 @@ export class NamespacePlanner {
 
   /** Returns whether the plan still follows from the current state. */
   isCurrent({ desired, namespaceObject }: NamespacePlan): boolean {
-    const { cluster, desiredCache } = this.#options;
+    const { cluster } = this.#context;
+    const { desiredCache } = this.#parts;
     const snapshot = cluster.snapshot();
     const current = snapshot.namespace(namespaceObject.metadata.name ?? '');
     return current !== undefined && isManaged(current, snapshot) && desiredCache.of(current) === desired;
@@ -91,7 +88,7 @@ export class NamespacePlanner {
 
   /** Loops, because another provider can be deleted while the answer is awaited. */
   async #prepare(name: string, unjudged: Map<ProviderId, WriteError>, signal: AbortSignal): Promise<void> {
-    const { objects, fuse } = this.#options;
+    const { objects, fuse } = this.#parts;
     const unasked = (): readonly ProviderId[] =>
       [...objects.ours(name).flatMap(({ owner }) => owner ?? []), ...this.#losingFields(name)].filter(
         (provider) => !unjudged.has(provider) && !fuse.isPrepared([provider]),
@@ -105,7 +102,8 @@ export class NamespacePlanner {
 
   /** Returns the providers being deleted whose fields a ServiceAccount in the namespace may still have. */
   #losingFields(name: string): readonly ProviderId[] {
-    const { accounts, cluster } = this.#options;
+    const { cluster } = this.#context;
+    const { accounts } = this.#parts;
     if (accounts.markedIn(name).length === 0) return [];
     const states = [...cluster.snapshot().providers.values()];
     return states.flatMap(({ id, isDeleting }) => (isDeleting && addsFields(id) ? [id] : []));
@@ -113,7 +111,7 @@ export class NamespacePlanner {
 
   async #ask(providers: readonly ProviderId[], signal: AbortSignal): Promise<WriteError | undefined> {
     try {
-      await this.#options.fuse.prepare(providers, signal);
+      await this.#parts.fuse.prepare(providers, signal);
       return undefined;
     } catch (error) {
       if (signal.aborted) throw error;
@@ -125,7 +123,8 @@ export class NamespacePlanner {
     name: string,
     unjudged: ReadonlyMap<ProviderId, WriteError>,
   ): (NamespacePlan & { readonly reads: readonly ReadStep[] }) | undefined {
-    const { cluster, desiredCache, objects, accounts, sources, fuse, clock } = this.#options;
+    const { cluster, clock } = this.#context;
+    const { desiredCache, objects, accounts, sources, fuse } = this.#parts;
     const snapshot = cluster.snapshot();
     const namespaceObject = snapshot.namespace(name);
     if (namespaceObject === undefined || !isManaged(namespaceObject, snapshot)) return undefined;
@@ -142,7 +141,7 @@ export class NamespacePlanner {
       copyStateOf: (share) => sources.copyStateOf(share),
       fuseOf: (provider, live) =>
         unjudged.has(provider) ? { kind: 'unknown' } : fuse.verdictOf(provider, live),
-      scopeOf: (claim) => scopeOf(claim, this.#options.install, objects),
+      scopeOf: (claim) => scopeOf(claim, this.#context.install, objects),
       now: clock.now(),
     });
     const reads = plan.steps.filter(isRead);
@@ -154,7 +153,7 @@ export class NamespacePlanner {
   async #read(step: ReadStep, signal: AbortSignal): Promise<WriteError | undefined> {
     try {
       if (step.kind === 'read') await this.#readSecret(step.live, signal);
-      else await this.#options.sources.read(step.share, signal);
+      else await this.#parts.sources.read(step.share, signal);
       return undefined;
     } catch (error) {
       return classifyWriteError(error, 'change');
@@ -162,7 +161,8 @@ export class NamespacePlanner {
   }
 
   async #readSecret(live: Observed, signal: AbortSignal): Promise<void> {
-    const { writer, objects } = this.#options;
+    const { writer } = this.#context;
+    const { objects } = this.#parts;
     const secret = await writer.read(refOf(live), signal);
     if (secret === undefined) objects.deleted(live);
     else objects.read(observeSecret(secret));

@@ -8,36 +8,24 @@ import {
   namespaceReadiness,
   terminatingReadiness,
 } from '../../policy/status/namespace-ready.ts';
-import type { Audits, DefaultsRepairer, Repair } from './audits.ts';
 import { ownersOf, type DoneStep } from '../../policy/plan/plan.ts';
 import { eventSubject, type EventAnnouncer } from '../events.ts';
-import type { Fuse } from '../fuse/fuse.ts';
 import type { InitialSync, ProviderLedger, ProviderReports } from '../ledger.ts';
-import type { NamespaceConditions } from './namespace-conditions.ts';
-import type { NamespacePlan, NamespacePlanner } from './namespace-planner.ts';
-import type { ObservedObjects } from '../live/observed-objects.ts';
-import type { LiveCluster } from '../../state/live-cluster.ts';
-import type { Clock } from '../../base/clock.ts';
-import type { ReconcileObserver } from '../ports.ts';
-import { done, type Attempt, type Handled, type WorkQueue } from '../queue/queue.ts';
+import type { DefaultsRepairer, NamespaceConditions, Repair } from './namespace-conditions.ts';
+import type { NamespacePlan } from './namespace-planner.ts';
+import type { Planning } from '../planning.ts';
+import type { ReconcileContext } from '../ports.ts';
+import { done, type Attempt, type Handled } from '../queue/queue.ts';
 import type { StepExecutor, StepResult } from './step-executor.ts';
 import type { WriteError } from './write-error.ts';
 
-interface NamespaceWorkerOptions {
-  readonly cluster: Pick<LiveCluster, 'snapshot'>;
-  readonly planner: NamespacePlanner;
+interface NamespaceParts {
   readonly executor: StepExecutor;
   readonly repairer: DefaultsRepairer;
-  readonly audits: Audits;
   readonly ledger: ProviderLedger;
   readonly conditions: NamespaceConditions;
-  readonly objects: ObservedObjects;
-  readonly fuse: Fuse;
   readonly announcer: EventAnnouncer;
-  readonly observer: ReconcileObserver;
-  readonly clock: Pick<Clock, 'now' | 'monotonic'>;
-  readonly initialSync: Pick<InitialSync, 'reconciled'>;
-  readonly namespaceQueue: Pick<WorkQueue<string>, 'addAfter'>;
+  readonly initialSync: InitialSync;
 }
 
 /** A transient error is reported only after so many failures in a row. */
@@ -48,15 +36,19 @@ const earlyMs = 1000;
 const maxAtOnce = 8;
 
 export class NamespaceWorker {
-  readonly #options: NamespaceWorkerOptions;
+  readonly #context: ReconcileContext;
+  readonly #planning: Planning;
+  readonly #parts: NamespaceParts;
 
-  constructor(options: NamespaceWorkerOptions) {
-    this.#options = options;
+  constructor(context: ReconcileContext, planning: Planning, parts: NamespaceParts) {
+    this.#context = context;
+    this.#planning = planning;
+    this.#parts = parts;
   }
 
   /** Handles one key of the namespace queue. */
   async reconcile(name: string, attempt: Attempt): Promise<Handled> {
-    const { initialSync, announcer } = this.#options;
+    const { initialSync, announcer } = this.#parts;
     try {
       return await this.#reconcile(name, attempt);
     } finally {
@@ -67,7 +59,8 @@ export class NamespaceWorker {
   }
 
   async #reconcile(name: string, attempt: Attempt): Promise<Handled> {
-    const { clock, observer, ledger } = this.#options;
+    const { clock, observer } = this.#context;
+    const { ledger } = this.#parts;
     const began = clock.monotonic();
     const round = ledger.beginRound();
     const result = await this.#run(name, attempt, round);
@@ -81,7 +74,9 @@ export class NamespaceWorker {
   }
 
   async #run(name: string, { failures, signal }: Attempt, round: number): Promise<RoundResult> {
-    const { planner, initialSync, namespaceQueue } = this.#options;
+    const { namespaceQueue } = this.#context;
+    const { planner } = this.#planning;
+    const { initialSync } = this.#parts;
     const result = new RoundResult();
     const repaired = await this.#repair(name, signal);
     result.addError(repaired.error);
@@ -106,7 +101,8 @@ export class NamespaceWorker {
 
   /** The namespace is excluded, deleted or being deleted. Only the last one has a condition. */
   #leave(name: string): void {
-    const { cluster, ledger, conditions, initialSync } = this.#options;
+    const { cluster } = this.#context;
+    const { ledger, conditions, initialSync } = this.#parts;
     const snapshot = cluster.snapshot();
     const namespaceObject = snapshot.namespace(name);
     ledger.drop(name);
@@ -117,7 +113,9 @@ export class NamespaceWorker {
   }
 
   async #repair(name: string, signal: AbortSignal): Promise<Repair> {
-    const { cluster, repairer, audits } = this.#options;
+    const { cluster } = this.#context;
+    const { audits } = this.#planning;
+    const { repairer } = this.#parts;
     const namespaceObject = cluster.snapshot().namespace(name);
     if (namespaceObject === undefined || !audits.isManaged(namespaceObject)) return { outcomes: [] };
     return await repairer.repair(namespaceObject, signal);
@@ -125,7 +123,7 @@ export class NamespaceWorker {
 
   /** Returns false when steps were left out because the plan is outdated. */
   async #carryOut(plan: NamespacePlan, result: RoundResult, signal: AbortSignal): Promise<boolean> {
-    const { planner } = this.#options;
+    const { planner } = this.#planning;
     let isComplete = true;
     for (const steps of batchesOf(plan.steps)) {
       // The state can change while steps run.
@@ -145,7 +143,7 @@ export class NamespaceWorker {
     isUnanswered: boolean,
     signal: AbortSignal,
   ): Promise<StepResult | undefined> {
-    const { executor } = this.#options;
+    const { executor } = this.#parts;
     // Each further request would wait for its timeout and block this place of the queue.
     if (isUnanswered) return executor.untried(step);
     return this.#isStillDue(step) ? await executor.execute(step, signal) : undefined;
@@ -154,11 +152,12 @@ export class NamespaceWorker {
   /** The object can be wanted again, or its provider deleted, after the plan was made. */
   #isStillDue(step: DoneStep): boolean {
     if (step.kind !== 'delete' || step.isExpired) return true;
-    return this.#options.fuse.verdictOf(step.owner, step.live).kind === 'delete';
+    return this.#planning.fuse.verdictOf(step.owner, step.live).kind === 'delete';
   }
 
   #report(name: string, plan: NamespacePlan, outcomes: readonly ObjectResult[], round: number): void {
-    const { audits, ledger, conditions } = this.#options;
+    const { audits } = this.#planning;
+    const { ledger, conditions } = this.#parts;
     const reports = audits.addTo(providerReports(name, plan.desired, outcomes), plan.namespaceObject);
     this.#announce(name, plan, reports);
     ledger.report(name, reports, round);
@@ -167,14 +166,15 @@ export class NamespaceWorker {
 
   /** Queues the namespace for the next end of an object or exception, or the end of a pause. */
   #queueForLater(name: string, plan: NamespacePlan, { againMs }: RoundResult): void {
-    const { namespaceQueue, clock, audits } = this.#options;
+    const { namespaceQueue, clock } = this.#context;
+    const { audits } = this.#planning;
     if (againMs !== undefined) namespaceQueue.addAfter(name, againMs);
     for (const end of [plan.desired.nextExpiry, audits.nextExceptionEnd(plan.namespaceObject)])
       if (end !== undefined) namespaceQueue.addAfter(name, Math.max(1, end - clock.now().getTime()));
   }
 
   #announce(name: string, plan: NamespacePlan, reports: ProviderReports): void {
-    const before = this.#options.ledger.reportsOf(name);
+    const before = this.#parts.ledger.reportsOf(name);
     for (const [provider, { failures }] of reports) {
       const known = before.get(provider)?.failures ?? [];
       for (const failure of failures) {
@@ -192,12 +192,12 @@ export class NamespaceWorker {
       .flat()
       .find(({ type, name }) => type.kind === failure.kind && name === failure.name);
     const namespace = namespaceObject.metadata.name ?? '';
-    const live = claim === undefined ? undefined : this.#options.objects.get(namespace, claim.key);
+    const live = claim === undefined ? undefined : this.#planning.objects.get(namespace, claim.key);
     const object =
       claim === undefined || live === undefined
         ? undefined
         : eventSubject({ type: claim.type, namespace, name: claim.name }, live.uid);
-    this.#options.announcer.failed(provider, failure, object);
+    this.#parts.announcer.failed(provider, failure, object);
   }
 }
 

@@ -25,6 +25,7 @@ import { serviceAccountType } from '../../base/object-type.ts';
 import type { ProviderId } from '../../policy/terms/provider-id.ts';
 import type { Clock } from '../../base/clock.ts';
 import { giveBack } from './give-back.ts';
+import type { ReconcileContext } from '../ports.ts';
 import type { ObjectWriter } from '../../base/object-writer.ts';
 import { createHash } from 'node:crypto';
 
@@ -120,7 +121,7 @@ export class ObjectWrites {
   readonly #turns = new Turns(replacedAtOnce);
   readonly #clock: Pick<Clock, 'monotonic' | 'sleep'>;
 
-  constructor(writer: ObjectWriter, clock: Pick<Clock, 'monotonic' | 'sleep'>) {
+  constructor({ writer, clock }: ReconcileContext) {
     this.#writer = writer;
     this.#clock = clock;
   }

@@ -22,13 +22,10 @@ import type { ProviderId } from '../../policy/terms/provider-id.ts';
 import { adoptionNote, givenBackNote, replacedNote } from '../../policy/plan/remainder.ts';
 import { eventSubject, type EventAnnouncer, type EventNote } from '../events.ts';
 import type { Finalizers } from '../provider/provider-writes.ts';
-import type { Fuse } from '../fuse/fuse.ts';
 import { ObjectWrites } from './object-writes.ts';
-import type { ObservedAccounts } from '../live/observed-accounts.ts';
-import type { ObservedObjects } from '../live/observed-objects.ts';
 import type { Clock } from '../../base/clock.ts';
-import type { ObjectWriter } from '../../base/object-writer.ts';
-import type { ReconcileObserver, WriteVerb } from '../ports.ts';
+import type { Planning } from '../planning.ts';
+import type { ReconcileContext, WriteVerb } from '../ports.ts';
 import { classifyStepError, type WriteError } from './write-error.ts';
 import { createHash } from 'node:crypto';
 
@@ -48,29 +45,29 @@ export interface StepResult {
   readonly isOver?: true;
 }
 
-interface ExecutorOptions {
-  readonly writer: ObjectWriter;
-  readonly clock: Pick<Clock, 'monotonic' | 'sleep'>;
-  readonly objects: ObservedObjects;
-  readonly accounts: Pick<ObservedAccounts, 'wrote' | 'deleted'>;
-  readonly finalizers: Finalizers;
-  readonly fuse: Fuse;
-  readonly announcer: EventAnnouncer;
-  readonly observer: ReconcileObserver;
-}
-
 const nothingDone: StepResult = { wrote: false };
 const outdated: StepResult = { wrote: false, retryMs: 0, isTransient: true };
 
 export class StepExecutor {
-  readonly #options: ExecutorOptions;
+  readonly #context: ReconcileContext;
+  readonly #planning: Planning;
+  readonly #finalizers: Finalizers;
+  readonly #announcer: EventAnnouncer;
   readonly #writes: ObjectWrites;
   readonly #rewriteLimit: RewriteLimit;
 
-  constructor(options: ExecutorOptions) {
-    this.#options = options;
-    this.#writes = new ObjectWrites(options.writer, options.clock);
-    this.#rewriteLimit = new RewriteLimit(options.clock);
+  constructor(
+    context: ReconcileContext,
+    planning: Planning,
+    finalizers: Finalizers,
+    announcer: EventAnnouncer,
+  ) {
+    this.#context = context;
+    this.#planning = planning;
+    this.#finalizers = finalizers;
+    this.#announcer = announcer;
+    this.#writes = new ObjectWrites(context);
+    this.#rewriteLimit = new RewriteLimit(context.clock);
   }
 
   /** Throws only errors of the program. */
@@ -91,7 +88,7 @@ export class StepExecutor {
   }
 
   async #remove(step: ObjectStep & { kind: 'delete' | 'release' }, signal: AbortSignal): Promise<StepResult> {
-    const { objects, fuse } = this.#options;
+    const { objects, fuse } = this.#planning;
     const { live, owner } = step;
     if (step.kind === 'release' && step.isOrphaned) {
       objects.wrote(await this.#writes.orphan(live, owner, signal));
@@ -112,7 +109,7 @@ export class StepExecutor {
 
   /** Returns what the event says of it. */
   async #giveBack(live: Observed, signal: AbortSignal): Promise<EventNote | undefined> {
-    const { objects } = this.#options;
+    const { objects } = this.#planning;
     const given = await this.#writes.giveBack(live, signal);
     if (given === undefined) {
       objects.deleted(live);
@@ -142,11 +139,11 @@ export class StepExecutor {
     work: () => Promise<void>,
   ): Promise<void> {
     if (first === undefined) await work();
-    else await this.#options.finalizers.holding(first, signal, () => this.#holding(rest, signal, work));
+    else await this.#finalizers.holding(first, signal, () => this.#holding(rest, signal, work));
   }
 
   async #keep(step: WriteStep, signal: AbortSignal): Promise<StepResult> {
-    const { objects } = this.#options;
+    const { objects } = this.#planning;
     const outcomes = [syncedResult(step.claim)];
     const [written, note] = await this.#carryOut(step, signal);
     if (written === undefined) return { wrote: false, outcomes };
@@ -156,17 +153,18 @@ export class StepExecutor {
   }
 
   async #setFields(step: AccountStep, signal: AbortSignal): Promise<StepResult> {
-    const { accounts, announcer, observer } = this.#options;
+    const { observer } = this.#context;
+    const { accounts } = this.#planning;
     const { live, claims, leaving } = step;
     await this.#writes.setFields(step, (object, manager) => accounts.wrote(object, manager), signal);
     const object = eventSubject({ type: serviceAccountType, ...live }, live.uid);
     for (const { provider } of claims) {
       observer.wrote('update', placeOf(step, provider));
-      announcer.wroteFields(provider, object, 'Updated');
+      this.#announcer.wroteFields(provider, object, 'Updated');
     }
     for (const provider of leaving) {
       observer.wrote('release', placeOf(step, provider));
-      announcer.wroteFields(provider, object, 'Released');
+      this.#announcer.wroteFields(provider, object, 'Released');
     }
     return { wrote: true, outcomes: claims.map(syncedResult) };
   }
@@ -176,7 +174,7 @@ export class StepExecutor {
     step: WriteStep,
     signal: AbortSignal,
   ): Promise<readonly [Observed | undefined, EventNote | undefined]> {
-    const { objects } = this.#options;
+    const { objects } = this.#planning;
     const { live, kind } = step;
     if (live === undefined || kind === 'create') return [await this.#writes.create(step, signal), undefined];
     switch (kind) {
@@ -194,11 +192,15 @@ export class StepExecutor {
   }
 
   #done(step: ObjectStep, verb: WriteVerb, uid: string, note?: EventNote): StepResult {
-    const { announcer, observer } = this.#options;
+    const { observer } = this.#context;
     const place = placeOf(step, ownerOf(step));
     observer.wrote(verb, place);
     const { type } = 'claim' in step ? step.claim : step.live;
-    announcer.wrote(step, eventSubject({ type, namespace: place.namespace, name: place.name }, uid), note);
+    this.#announcer.wrote(
+      step,
+      eventSubject({ type, namespace: place.namespace, name: place.name }, uid),
+      note,
+    );
     return { wrote: true };
   }
 
@@ -206,7 +208,7 @@ export class StepExecutor {
     const what = step.kind === 'fields' ? ['these fields', 'them'] : ['this object', 'it'];
     const message = `another client keeps changing ${what[0]} back, so Reeve leaves ${what[1]} alone for a while`;
     const claims = step.kind === 'fields' ? step.claims : [step.claim];
-    for (const { provider } of claims) this.#options.observer.rewriteLimited(placeOf(step, provider));
+    for (const { provider } of claims) this.#context.observer.rewriteLimited(placeOf(step, provider));
     return {
       wrote: false,
       outcomes: claims.map((each) => failedResult(each, 'Contended', message)),
@@ -215,12 +217,12 @@ export class StepExecutor {
   }
 
   #forget(step: DoneStep): void {
-    if (step.kind === 'fields') this.#options.accounts.deleted(step.live, 'own');
-    else if (step.live !== undefined) this.#options.objects.deleted(step.live);
+    if (step.kind === 'fields') this.#planning.accounts.deleted(step.live, 'own');
+    else if (step.live !== undefined) this.#planning.objects.deleted(step.live);
   }
 
   #reportFailure(step: DoneStep, reason: string): void {
-    for (const owner of ownersOf(step)) this.#options.observer.failed(placeOf(step, owner), reason);
+    for (const owner of ownersOf(step)) this.#context.observer.failed(placeOf(step, owner), reason);
   }
 
   #failed(step: DoneStep, error: WriteError): StepResult {

@@ -11,23 +11,18 @@ import {
 } from '../../policy/authors/needed-rights.ts';
 import type { ProviderId } from '../../policy/terms/provider-id.ts';
 import { blockersOf, type Blocker, type BlockerFacts } from '../../policy/status/provider-conditions.ts';
-import type { LiveCluster } from '../../state/live-cluster.ts';
 import { problemsText, type LoadedProvider } from '../../state/stored-provider.ts';
 import type { EventAnnouncer } from '../events.ts';
 import type { ProviderLedger } from '../ledger.ts';
-import type { ReconcileObserver, SelfReviewer } from '../ports.ts';
+import type { ReconcileContext, SelfReviewer } from '../ports.ts';
 import type { Sources } from '../live/sources.ts';
 import { partsWithoutHook, type HookMode } from '../../policy/compile/snapshot.ts';
 import { clipped } from '../../base/text.ts';
 import { classifyWriteError } from '../namespace/write-error.ts';
-import type { WorkQueue } from '../queue/queue.ts';
 import type { ProviderDefinition } from '../../policy/compile/load-provider.ts';
-import type { Install } from '../../policy/terms/install.ts';
-import type { Clock } from '../../base/clock.ts';
 import type { Dispatcher } from '../dispatcher.ts';
 
-export interface ProviderBlockersOptions {
-  readonly cluster: Pick<LiveCluster, 'snapshot'>;
+export interface BlockerParts {
   readonly sources: Sources;
   readonly ledger: ProviderLedger;
   readonly selfCheck: SelfCheck;
@@ -35,8 +30,6 @@ export interface ProviderBlockersOptions {
   /** Returns where the install must get a rule that our own account lacks. */
   readonly whereToAdd: (purpose: RightsPurpose) => InstallRole;
   readonly announcer: EventAnnouncer;
-  readonly observer: Pick<ReconcileObserver, 'blocked'>;
-  readonly providerQueue: Pick<WorkQueue<ProviderId>, 'addAfter'>;
 }
 
 /** Used when the error names no delay. */
@@ -46,12 +39,14 @@ const invalid = 'Invalid';
 const maxProblemsLength = 900;
 
 export class ProviderBlockers {
-  readonly #options: ProviderBlockersOptions;
+  readonly #context: ReconcileContext;
+  readonly #parts: BlockerParts;
   /** What was announced last: reasons, and of `Invalid` the message as well. */
   readonly #announced = new Map<ProviderId, ReadonlySet<string>>();
 
-  constructor(options: ProviderBlockersOptions) {
-    this.#options = options;
+  constructor(context: ReconcileContext, parts: BlockerParts) {
+    this.#context = context;
+    this.#parts = parts;
   }
 
   /** Returns the facts from which the status is made. Rejects with a KubeError. */
@@ -61,7 +56,7 @@ export class ProviderBlockers {
       this.#missingRightsOf(loaded, signal),
     ]);
     const { definition } = loaded;
-    const { secretsRbacFailurePolicy: hookMode = 'Ignore' } = this.#options;
+    const { secretsRbacFailurePolicy: hookMode = 'Ignore' } = this.#parts;
     const unjudged =
       definition?.kind === 'NamespacePolicy' ? partsWithoutHook(definition.compiled, hookMode) : [];
     const facts = { source, missingRights, partsWithoutHook: unjudged };
@@ -71,17 +66,18 @@ export class ProviderBlockers {
 
   forget(provider: ProviderId): void {
     this.#announced.delete(provider);
-    this.#options.selfCheck.forget(provider);
+    this.#parts.selfCheck.forget(provider);
   }
 
   clear(): void {
     this.#announced.clear();
-    this.#options.selfCheck.clear();
+    this.#parts.selfCheck.clear();
   }
 
   /** Announces each blocker once, when it begins. */
   #announce(provider: ProviderId, blockers: readonly Blocker[]): void {
-    const { announcer, observer } = this.#options;
+    const { observer } = this.#context;
+    const { announcer } = this.#parts;
     const before = this.#announced.get(provider);
     this.#announced.set(provider, new Set(blockers.map(announcedAs)));
     for (const blocker of blockers) {
@@ -97,7 +93,8 @@ export class ProviderBlockers {
     signal: AbortSignal,
   ): Promise<readonly MissingRights[]> {
     if (definition === undefined || state.isDeleting || state.isSuspended) return [];
-    const { selfCheck, ledger, whereToAdd, cluster } = this.#options;
+    const { cluster } = this.#context;
+    const { selfCheck, ledger, whereToAdd } = this.#parts;
     const failures = ledger.tallyOf(state.id).failures();
     const wasRefused = failures.some(({ reason }) => reason === 'InsufficientPermissions');
     const missing = await selfCheck.missing(state.id, definition, wasRefused, signal);
@@ -113,7 +110,8 @@ export class ProviderBlockers {
     signal: AbortSignal,
   ): Promise<CopyState | undefined> {
     if (definition?.kind !== 'SecretShare') return undefined;
-    const { sources, providerQueue } = this.#options;
+    const { providerQueue } = this.#context;
+    const { sources } = this.#parts;
     const { compiled } = definition;
     if (sources.copyStateOf(compiled).kind !== 'unread') return sources.copyStateOf(compiled);
     try {
@@ -141,14 +139,6 @@ function announcedAs({ reason, message }: Blocker): string {
 
 // Finds the rights that our own account lacks for each provider, and asks again from time to time.
 
-interface SelfCheckOptions {
-  readonly install: Install;
-  readonly selfReviewer: SelfReviewer;
-  readonly clock: Pick<Clock, 'monotonic'>;
-  readonly providerQueue: Pick<WorkQueue<ProviderId>, 'addAfter'>;
-  readonly dispatcher: Pick<Dispatcher, 'enqueueProvider'>;
-}
-
 interface Answer {
   readonly isYes: boolean;
   readonly at: number;
@@ -170,12 +160,16 @@ const maxAgeMs = 300_000;
 const maxAnswers = 10_000;
 
 export class SelfCheck {
-  readonly #options: SelfCheckOptions;
+  readonly #context: ReconcileContext;
+  readonly #selfReviewer: SelfReviewer;
+  readonly #dispatcher: Dispatcher;
   readonly #answers = new Map<string, Answer>();
   readonly #checked = new Map<ProviderId, Checked>();
 
-  constructor(options: SelfCheckOptions) {
-    this.#options = options;
+  constructor(context: ReconcileContext, selfReviewer: SelfReviewer, dispatcher: Dispatcher) {
+    this.#context = context;
+    this.#selfReviewer = selfReviewer;
+    this.#dispatcher = dispatcher;
   }
 
   /** Returns the missing rights. A review without an answer counts as its last answer, so no status says what may be false. */
@@ -185,7 +179,7 @@ export class SelfCheck {
     wasRefused: boolean,
     signal: AbortSignal,
   ): Promise<readonly OwnRights[]> {
-    const { providerQueue, dispatcher } = this.#options;
+    const { providerQueue } = this.#context;
     const last = this.#checked.get(provider);
     const isDoubtful = wasRefused || (last?.missing.length ?? 0) > 0;
     const needed = this.#neededFor(definition, isDoubtful ? undefined : last);
@@ -195,13 +189,14 @@ export class SelfCheck {
     const missing = rules.filter(({ verbs }) => verbs.length > 0);
     this.#checked.set(provider, { definition, needed, missing });
     if (missing.length > 0 || wasRefused) providerQueue.addAfter(provider, recheckMs);
-    if (last !== undefined && countOf(missing) < countOf(last.missing)) dispatcher.enqueueProvider(provider);
+    if (last !== undefined && countOf(missing) < countOf(last.missing))
+      this.#dispatcher.enqueueProvider(provider);
     return missing;
   }
 
   /** While an answer is doubtful, so is the resource name of a kind: it is a guess until the API server has answered. */
   #neededFor(definition: ProviderDefinition, certain: Checked | undefined): readonly OwnRights[] {
-    return certain?.definition === definition ? certain.needed : ownRights(definition, this.#options.install);
+    return certain?.definition === definition ? certain.needed : ownRights(definition, this.#context.install);
   }
 
   forget(provider: ProviderId): void {
@@ -228,7 +223,7 @@ export class SelfCheck {
     oldestMs: number,
     signal: AbortSignal,
   ): Promise<boolean | undefined> {
-    const { selfReviewer, clock } = this.#options;
+    const { clock } = this.#context;
     const key = JSON.stringify([verb, group, resource, name, namespace]);
     const known = this.#answers.get(key);
     const now = clock.monotonic();
@@ -240,7 +235,7 @@ export class SelfCheck {
       ...(name === undefined ? {} : { name }),
       ...(namespace === undefined ? {} : { namespace }),
     };
-    const answer = await selfReviewer.mayDo(right, signal);
+    const answer = await this.#selfReviewer.mayDo(right, signal);
     if (answer === 'unknown') return known?.isYes;
     if (this.#answers.size >= maxAnswers) this.#answers.clear();
     this.#answers.set(key, { isYes: answer === 'yes', at: now });

@@ -1,5 +1,4 @@
 // Handles the keys of the provider queue: keeps the status and the finalizer of one provider.
-import type { Install } from '../../policy/terms/install.ts';
 import { KubeError } from '../../base/kube-error.ts';
 import { providesFields, type ProviderDefinition } from '../../policy/compile/load-provider.ts';
 import { serviceAccountType } from '../../base/object-type.ts';
@@ -10,7 +9,6 @@ import { allViolations } from '../../policy/status/provider-tally.ts';
 import { providerStatus, type StatusFacts } from '../../policy/status/provider-status.ts';
 import { nextPastTime, partsWithoutEffect, unreachedIntents } from '../../policy/authors/no-effect.ts';
 import type { BlockerFacts } from '../../policy/status/provider-conditions.ts';
-import type { LiveCluster } from '../../state/live-cluster.ts';
 import { problemsText, type LoadedProvider } from '../../state/stored-provider.ts';
 import type { ObjectAudit } from '../audit/object-audit.ts';
 import type { Dispatcher } from '../dispatcher.ts';
@@ -18,35 +16,27 @@ import type { EventAnnouncer } from '../events.ts';
 import { type Finalizers, type ProviderStatuses, StatusNumbers } from './provider-writes.ts';
 import type { Fuse } from '../fuse/fuse.ts';
 import type { InitialSync, ProviderLedger } from '../ledger.ts';
-import type { ObservedAccounts } from '../live/observed-accounts.ts';
-import type { ObservedObjects } from '../live/observed-objects.ts';
 import type { ProviderBlockers } from './provider-blockers.ts';
-import type { Clock } from '../../base/clock.ts';
-import type { ReconcileObserver } from '../ports.ts';
-import { done, type Attempt, type Handled, type WorkQueue } from '../queue/queue.ts';
-import { remainingObjects, hasUnseenObjects, unseenMs, type UnseenObjectsOptions } from './unseen-objects.ts';
+import type { Planning } from '../planning.ts';
+import type { AuditReader, OwnedReader, ReconcileContext } from '../ports.ts';
+import { done, type Attempt, type Handled } from '../queue/queue.ts';
+import { remainingObjects, hasUnseenObjects, unseenMs } from './unseen-objects.ts';
 import { unsyncedKinds } from '../live/watches.ts';
 import { classifyWriteError } from '../namespace/write-error.ts';
 import { heldText, type HeldDeletions } from '../../policy/plan/fuse.ts';
 
-interface ProviderWorkerOptions extends Pick<UnseenObjectsOptions, 'ownedReader' | 'auditReader' | 'writer'> {
-  readonly install: Install;
-  readonly cluster: LiveCluster;
+interface ProviderParts {
   readonly ledger: ProviderLedger;
-  readonly objects: ObservedObjects;
-  readonly accounts: ObservedAccounts;
-  readonly fuse: Fuse;
   readonly finalizers: Finalizers;
   readonly statuses: ProviderStatuses;
   readonly blockers: ProviderBlockers;
   readonly heldObjects: HeldObjects;
   readonly announcer: EventAnnouncer;
-  readonly objectAudit: Pick<ObjectAudit, 'of'>;
-  readonly observer: ReconcileObserver;
-  readonly clock: Pick<Clock, 'now' | 'monotonic'>;
-  readonly initialSync: Pick<InitialSync, 'isDone'>;
-  readonly providerQueue: Pick<WorkQueue<ProviderId>, 'addAfter'>;
-  readonly dispatcher: Pick<Dispatcher, 'enqueueIn'>;
+  readonly objectAudit: ObjectAudit;
+  readonly ownedReader: OwnedReader;
+  readonly auditReader: AuditReader;
+  readonly initialSync: InitialSync;
+  readonly dispatcher: Dispatcher;
 }
 
 /** After a change, the reports of the namespaces are waited for so long before a status is written. */
@@ -59,21 +49,25 @@ const minAgainMs = 10;
 const minStatusIntervalMs = 500;
 
 export class ProviderWorker {
-  readonly #options: ProviderWorkerOptions;
+  readonly #context: ReconcileContext;
+  readonly #planning: Planning;
+  readonly #parts: ProviderParts;
   readonly #writtenAt = new Map<ProviderId, number>();
   readonly #numbers = new StatusNumbers();
   /** By UID of a provider being deleted: since when only unsynced kinds have held its finalizer. */
   readonly #waitingSince = new Map<string, number>();
 
-  constructor(options: ProviderWorkerOptions) {
-    this.#options = options;
+  constructor(context: ReconcileContext, planning: Planning, parts: ProviderParts) {
+    this.#context = context;
+    this.#planning = planning;
+    this.#parts = parts;
   }
 
   /** Forgets everything: this process is no longer the leader. */
   reset(): void {
-    this.#options.blockers.clear();
-    this.#options.heldObjects.clear();
-    this.#options.statuses.clear();
+    this.#parts.blockers.clear();
+    this.#parts.heldObjects.clear();
+    this.#parts.statuses.clear();
     for (const known of [this.#writtenAt, this.#numbers, this.#waitingSince]) known.clear();
   }
 
@@ -84,7 +78,8 @@ export class ProviderWorker {
 
   /** Handles one key of the provider queue. */
   async reconcile(provider: ProviderId, { signal }: Attempt): Promise<Handled> {
-    const { cluster, announcer, initialSync, ledger } = this.#options;
+    const { cluster } = this.#context;
+    const { announcer, initialSync, ledger } = this.#parts;
     announcer.endWindow(provider, initialSync.isDone && ledger.waiting(provider) === undefined);
     const loaded = cluster.provider(provider);
     if (loaded === undefined) {
@@ -95,7 +90,7 @@ export class ProviderWorker {
       if (loaded.state.isDeleting) {
         if (await this.#removeFinalizer(loaded.state, signal)) return done;
       } else if (loaded.state.provides && loaded.state.isValid)
-        await this.#options.finalizers.ensure(provider, signal);
+        await this.#parts.finalizers.ensure(provider, signal);
       if (!initialSync.isDone) return done;
       await this.#allowDeletions(provider, signal);
       if (this.#isDue(provider)) await this.#keepStatus(provider, signal);
@@ -108,7 +103,9 @@ export class ProviderWorker {
 
   /** A deletion that is not in the status would not be counted after a restart. So the status is stored first. */
   async #allowDeletions(provider: ProviderId, signal: AbortSignal): Promise<void> {
-    const { cluster, fuse, statuses, dispatcher, providerQueue } = this.#options;
+    const { cluster, providerQueue } = this.#context;
+    const { fuse } = this.#planning;
+    const { statuses, dispatcher } = this.#parts;
     const state = cluster.provider(provider)?.state;
     const dueIn = state === undefined ? undefined : fuse.dueIn(state);
     if (state === undefined || dueIn === undefined) return;
@@ -128,7 +125,7 @@ export class ProviderWorker {
   }
 
   #forget(provider: ProviderId): void {
-    const { ledger, statuses, blockers, heldObjects } = this.#options;
+    const { ledger, statuses, blockers, heldObjects } = this.#parts;
     ledger.forgetProvider(provider);
     heldObjects.forget(provider);
     blockers.forget(provider);
@@ -141,11 +138,15 @@ export class ProviderWorker {
    * deleted, and objects in namespaces that are excluded or being deleted, do not count.
    */
   async #removeFinalizer(state: ProviderState, signal: AbortSignal): Promise<boolean> {
-    const { finalizers, providerQueue } = this.#options;
+    const { cluster, providerQueue } = this.#context;
+    const { finalizers } = this.#parts;
     const { id } = state;
-    const { isHeld } = remainingObjects(id, this.#options);
+    const { isHeld } = remainingObjects(id, cluster, this.#planning);
     if (isHeld || finalizers.isCreatingFor(id) || this.#unsyncedKindsOf(state).length > 0) return false;
-    if (state.hasFinalizer && (await hasUnseenObjects(id, this.#options, signal))) {
+    if (
+      state.hasFinalizer &&
+      (await hasUnseenObjects(id, this.#context, this.#planning, this.#parts, signal))
+    ) {
       // The watch that is behind will report the objects, so they are deleted like all others.
       providerQueue.addAfter(id, unseenMs);
       return false;
@@ -160,13 +161,14 @@ export class ProviderWorker {
    * Empty after one minute, because such a kind may never be served.
    */
   #unsyncedKindsOf({ id, uid, isDeleting, hasFinalizer }: ProviderState): readonly string[] {
-    const { cluster, objects, accounts, clock, providerQueue } = this.#options;
+    const { cluster, clock, providerQueue } = this.#context;
+    const { objects, accounts } = this.#planning;
     if (!isDeleting || !hasFinalizer) return [];
     const isUnread = !accounts.isSynced && providesFields(cluster.provider(id)?.definition);
     const kinds = [
-      ...unsyncedKinds(kindOfProvider(id), this.#options.install, objects),
+      ...unsyncedKinds(kindOfProvider(id), this.#context.install, objects),
       ...(isUnread ? [serviceAccountType.kind] : []),
-      ...remainingObjects(id, this.#options).unserved,
+      ...remainingObjects(id, cluster, this.#planning).unserved,
     ];
     if (kinds.length === 0) return [];
     const now = clock.monotonic();
@@ -180,7 +182,8 @@ export class ProviderWorker {
 
   /** Returns whether the status may be written now. Otherwise the provider is queued for when it may. */
   #isDue(provider: ProviderId): boolean {
-    const { ledger, clock, providerQueue } = this.#options;
+    const { clock, providerQueue } = this.#context;
+    const { ledger } = this.#parts;
     const now = clock.monotonic();
     const waiting = ledger.waiting(provider);
     const settledAt = waiting === undefined ? now : waiting.since + settleMs;
@@ -191,7 +194,8 @@ export class ProviderWorker {
   }
 
   async #keepStatus(provider: ProviderId, signal: AbortSignal): Promise<void> {
-    const { cluster, statuses, blockers, ledger, clock } = this.#options;
+    const { cluster, clock } = this.#context;
+    const { statuses, blockers, ledger } = this.#parts;
     const before = cluster.provider(provider);
     if (before === undefined) return;
     const blockerFacts = await blockers.of(before, signal);
@@ -212,7 +216,7 @@ export class ProviderWorker {
 
   /** The status says what has ended, also where no namespace changes by that. */
   #queueForEnd({ state, definition }: LoadedProvider): void {
-    const { clock, providerQueue } = this.#options;
+    const { clock, providerQueue } = this.#context;
     const now = clock.now();
     const end = definition === undefined ? undefined : nextPastTime(definition, now);
     if (end !== undefined) providerQueue.addAfter(state.id, Math.max(1, end - now.getTime()));
@@ -223,7 +227,9 @@ export class ProviderWorker {
     { state, definition, problems }: LoadedProvider,
     blockerFacts: BlockerFacts,
   ): StatusFacts {
-    const { ledger, fuse, heldObjects, objectAudit, cluster, clock } = this.#options;
+    const { cluster, clock } = this.#context;
+    const { fuse } = this.#planning;
+    const { ledger, heldObjects, objectAudit } = this.#parts;
     const held = heldObjects.of(state);
     const tally = ledger.tallyOf(provider);
     const objects = objectAudit.of(provider);
@@ -267,7 +273,7 @@ export class ProviderWorker {
     if (writeError.kind === 'transient') return { kind: 'retry', minDelayMs: writeError.minDelayMs };
     // Not found: the watch will report the deletion.
     if (writeError.kind !== 'permanent') return done;
-    this.#options.observer.unexpectedError(`status or finalizer of ${provider}`, error);
+    this.#context.observer.unexpectedError(`status or finalizer of ${provider}`, error);
     return { kind: 'retry', minDelayMs: writeError.minDelayMs ?? settleMs };
   }
 }
@@ -280,37 +286,36 @@ function policyParts(definition: ProviderDefinition | undefined) {
 
 // Announces the deletions that the fuse holds: when this begins, and when their number has settled.
 
-interface HeldObjectsOptions {
-  readonly fuse: Pick<Fuse, 'heldBy'>;
-  readonly ledger: Pick<ProviderLedger, 'waiting'>;
-  readonly announcer: Pick<EventAnnouncer, 'providerLater'>;
-  readonly observer: Pick<ReconcileObserver, 'deletionsHeld'>;
-}
-
 export class HeldObjects {
-  readonly #options: HeldObjectsOptions;
+  readonly #context: ReconcileContext;
+  readonly #fuse: Fuse;
+  readonly #ledger: ProviderLedger;
+  readonly #announcer: EventAnnouncer;
   /** The number that was announced last. */
   readonly #announced = new Map<ProviderId, number>();
 
-  constructor(options: HeldObjectsOptions) {
-    this.#options = options;
+  constructor(context: ReconcileContext, fuse: Fuse, ledger: ProviderLedger, announcer: EventAnnouncer) {
+    this.#context = context;
+    this.#fuse = fuse;
+    this.#ledger = ledger;
+    this.#announcer = announcer;
   }
 
   /** Returns the deletions that the fuse holds. A suspended provider keeps all its objects, whatever is held. */
   of(state: ProviderState): HeldDeletions | undefined {
-    const { fuse, ledger, announcer, observer } = this.#options;
+    const { observer } = this.#context;
     const { id, isDeleting, isSuspended } = state;
-    const held = isDeleting || isSuspended ? undefined : fuse.heldBy(state);
+    const held = isDeleting || isSuspended ? undefined : this.#fuse.heldBy(state);
     if (held === undefined) {
       this.#announced.delete(id);
       return undefined;
     }
     const announced = this.#announced.get(id);
-    const isSettled = ledger.waiting(id) === undefined;
+    const isSettled = this.#ledger.waiting(id) === undefined;
     if (announced === undefined || (isSettled && announced !== held.count)) {
       this.#announced.set(id, held.count);
       observer.deletionsHeld(id, held.count, held.limit);
-      announcer.providerLater(id, 'TooManyDeletions', heldText(held));
+      this.#announcer.providerLater(id, 'TooManyDeletions', heldText(held));
     }
     return held;
   }

@@ -10,10 +10,8 @@ import {
   shortName,
 } from '../../policy/terms/provider-id.ts';
 import { statusPatch, type StatusFacts } from '../../policy/status/provider-status.ts';
-import type { ObjectWriter } from '../../base/object-writer.ts';
-import type { ReconcileObserver } from '../ports.ts';
+import type { ReconcileContext } from '../ports.ts';
 import { isNewerResourceVersion } from '../../base/watch-sink.ts';
-import type { LiveCluster } from '../../state/live-cluster.ts';
 import { wasRestored } from '../dispatcher.ts';
 import type { ProviderDefinition } from '../../policy/compile/load-provider.ts';
 import { providerConditions } from '../../policy/status/provider-conditions.ts';
@@ -25,21 +23,13 @@ interface Stored {
   readonly status: unknown;
 }
 
-interface ProviderStatusesOptions {
-  readonly writer: Pick<ObjectWriter, 'read' | 'mergePatch'>;
-  readonly observer: Pick<ReconcileObserver, 'wroteOwn'>;
-  readonly cluster: Pick<LiveCluster, 'subscribe'>;
-}
-
 export class ProviderStatuses {
-  readonly #writer: Pick<ObjectWriter, 'read' | 'mergePatch'>;
-  readonly #observer: Pick<ReconcileObserver, 'wroteOwn'>;
+  readonly #context: ReconcileContext;
   readonly #known = new Map<ProviderId, Stored>();
 
-  constructor({ writer, observer, cluster }: ProviderStatusesOptions) {
-    this.#writer = writer;
-    this.#observer = observer;
-    cluster.subscribe({
+  constructor(context: ReconcileContext) {
+    this.#context = context;
+    context.cluster.subscribe({
       provider: (change) => {
         // The status that we wrote after the backup was taken is lost.
         if (wasRestored(change)) this.forget(change.id);
@@ -73,7 +63,7 @@ export class ProviderStatuses {
   }
 
   async #read(id: ProviderId, signal: AbortSignal): Promise<Stored | undefined> {
-    const object = await this.#writer.read(providerRef(id), signal);
+    const object = await this.#context.writer.read(providerRef(id), signal);
     return object === undefined ? undefined : this.#remember(id, object);
   }
 
@@ -87,14 +77,14 @@ export class ProviderStatuses {
       const patch = { metadata: { resourceVersion }, status };
       this.#remember(
         id,
-        await this.#writer.mergePatch(providerRef(id), patch, { subresource: 'status', signal }),
+        await this.#context.writer.mergePatch(providerRef(id), patch, { subresource: 'status', signal }),
       );
     } catch (error) {
       // The stored status may differ from what we know, for example after a conflict.
       if (error instanceof KubeError) this.forget(id);
       throw error;
     }
-    this.#observer.wroteOwn('status');
+    this.#context.observer.wroteOwn('status');
   }
 
   #remember(id: ProviderId, object: KubeObject): Stored {
@@ -156,14 +146,8 @@ function numbersOf(
 // Keeps our finalizer on a provider from before its first object is created until its last object is deleted.
 // https://kubernetes.io/docs/concepts/overview/working-with-objects/finalizers/
 
-interface FinalizersOptions {
-  readonly cluster: Pick<LiveCluster, 'provider' | 'subscribe'>;
-  readonly writer: Pick<ObjectWriter, 'read' | 'mergePatch'>;
-  readonly observer: Pick<ReconcileObserver, 'wroteOwn'>;
-}
-
 export class Finalizers {
-  readonly #options: FinalizersOptions;
+  readonly #context: ReconcileContext;
   /** By UID: a provider that was created again must not get the answer for its namesake. */
   readonly #adding = new Map<string, Promise<boolean>>();
   /** UID and version of providers to which we added the finalizer, until their watch reports it. */
@@ -171,9 +155,9 @@ export class Finalizers {
   /** How many objects are being created for a provider at this moment. */
   readonly #creating = new Map<ProviderId, number>();
 
-  constructor(options: FinalizersOptions) {
-    this.#options = options;
-    options.cluster.subscribe({
+  constructor(context: ReconcileContext) {
+    this.#context = context;
+    context.cluster.subscribe({
       provider: (change) => {
         // The finalizer that we added after the backup was taken is lost.
         if (wasRestored(change)) this.#added.delete(change.id);
@@ -221,7 +205,7 @@ export class Finalizers {
   }
 
   #stateOf(provider: ProviderId): ProviderState | undefined {
-    return this.#options.cluster.provider(provider)?.state;
+    return this.#context.cluster.provider(provider)?.state;
   }
 
   #mayHaveObjects(provider: ProviderId): boolean {
@@ -246,7 +230,7 @@ export class Finalizers {
     isWanted: boolean,
     signal: AbortSignal,
   ): Promise<boolean> {
-    const { writer, observer } = this.#options;
+    const { writer, observer } = this.#context;
     const ref = providerRef(provider);
     const object = await writer.read(ref, signal);
     if (object?.metadata.uid !== uid) return false;

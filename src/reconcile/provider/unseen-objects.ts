@@ -1,5 +1,4 @@
 // Asks the API server what a provider still has, before its finalizer goes: a watch can be behind what an earlier leader wrote.
-import type { Install } from '../../policy/terms/install.ts';
 import { type KubeObject, isTerminating } from '../../base/metadata.ts';
 import { KubeError } from '../../base/kube-error.ts';
 import { providesFields } from '../../policy/compile/load-provider.ts';
@@ -8,20 +7,14 @@ import { hasFieldsOf, observeAccount } from '../../policy/plan/account.ts';
 import { ownershipOf } from '../../policy/plan/observed.ts';
 import { kindOfProvider, type ProviderId } from '../../policy/terms/provider-id.ts';
 import type { LiveCluster } from '../../state/live-cluster.ts';
-import type { ObservedObjects } from '../live/observed-objects.ts';
 import { providedKinds } from '../live/watches.ts';
-import type { AuditReader, OwnedReader } from '../ports.ts';
-import type { ObjectWriter } from '../../base/object-writer.ts';
+import type { Planning } from '../planning.ts';
+import type { AuditReader, OwnedReader, PlanContext } from '../ports.ts';
 import type { ClusterSnapshot } from '../../policy/compile/snapshot.ts';
-import type { ObservedAccounts } from '../live/observed-accounts.ts';
 
-export interface UnseenObjectsOptions {
-  readonly install: Install;
-  readonly cluster: Pick<LiveCluster, 'snapshot' | 'provider'>;
-  readonly objects: Pick<ObservedObjects, 'isKnown'>;
+interface Readers {
   readonly ownedReader: OwnedReader;
   readonly auditReader: AuditReader;
-  readonly writer: Pick<ObjectWriter, 'read'>;
 }
 
 /** How often to ask while objects are left that no watch has reported. */
@@ -30,12 +23,14 @@ export const unseenMs = 2000;
 /** Rejects with a KubeError. Objects in namespaces that are excluded or being deleted do not count. */
 export async function hasUnseenObjects(
   id: ProviderId,
-  options: UnseenObjectsOptions,
+  context: PlanContext,
+  { objects }: Planning,
+  { ownedReader, auditReader }: Readers,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const { cluster, install, objects, ownedReader, auditReader } = options;
+  const { cluster, install } = context;
   const snapshot = cluster.snapshot();
-  const isInManaged = managedAsk(options, signal);
+  const isInManaged = managedAsk(context, signal);
   for (const kind of providedKinds(kindOfProvider(id), install)) {
     // The caller waits for kinds whose watch has not synced.
     if (!objects.isKnown(kind) || !snapshot.isServed(kind.type)) continue;
@@ -56,7 +51,7 @@ export async function hasUnseenObjects(
  * deleted: the watch of Namespaces can be behind, too, and an object in a new namespace would then stay for ever.
  */
 function managedAsk(
-  { cluster, writer }: Pick<UnseenObjectsOptions, 'cluster' | 'writer'>,
+  { cluster, writer }: PlanContext,
   signal: AbortSignal,
 ): (object: KubeObject) => Promise<boolean> {
   const snapshot = cluster.snapshot();
@@ -89,12 +84,6 @@ async function someOf(
 
 // Finds what a provider that is being deleted still has in namespaces.
 
-interface Observations {
-  readonly cluster: Pick<LiveCluster, 'snapshot'>;
-  readonly objects: ObservedObjects;
-  readonly accounts: ObservedAccounts;
-}
-
 interface RemainingObjects {
   /** True while an object or a field is left that Reeve can remove. */
   readonly isHeld: boolean;
@@ -111,7 +100,8 @@ function isManagedNamespace(name: string, snapshot: ClusterSnapshot): boolean {
 /** Objects in namespaces that are excluded or being deleted do not count. */
 export function remainingObjects(
   id: ProviderId,
-  { cluster, objects, accounts }: Observations,
+  cluster: LiveCluster,
+  { objects, accounts }: Planning,
 ): RemainingObjects {
   const snapshot = cluster.snapshot();
   const isKept = (name: string): boolean => isManagedNamespace(name, snapshot);

@@ -2,6 +2,8 @@
 // The contract is the one of client-go's workqueue: https://pkg.go.dev/k8s.io/client-go/util/workqueue
 import { setImmediate } from 'node:timers/promises';
 import type { Clock } from '../../base/clock.ts';
+import { tenantOf, type ProviderId } from '../../policy/terms/provider-id.ts';
+import type { AuditedResource } from '../../policy/decide/audit.ts';
 import { DelayedKeys, ReadyKeys, type GroupOf, type Urgency } from './key-order.ts';
 
 /** Result of one attempt. `retry`: try again, with a delay that grows with each failure and is at least `minDelayMs`. */
@@ -17,7 +19,7 @@ export interface Attempt {
 
 export type Handler<K> = (key: K, attempt: Attempt) => Promise<Handled>;
 
-export interface QueueOptions<K> {
+interface QueueOptions<K> {
   readonly concurrency: number;
   readonly clock: Pick<Clock, 'monotonic' | 'sleep' | 'random'>;
   /** The keys of one group wait for each other, and each group has its turn. Default: each key is a group. */
@@ -248,4 +250,39 @@ export class WorkQueue<K> {
     for (let key = this.#delayed.take(now); key !== undefined; key = this.#delayed.take(now)) this.add(key);
     this.#setTimer();
   }
+}
+
+// The queues of the reconciler. They get their handlers when it runs.
+
+/** `roles`: those of all namespaces. `roles/team-a`: those of one namespace. */
+export type Sweep = AuditedResource | `${AuditedResource}/${string}`;
+
+export type Queues = ReturnType<typeof createQueues>;
+
+const defaultConcurrency = 16;
+const providerConcurrency = 8;
+const conditionConcurrency = 8;
+const reportConcurrency = 2;
+
+/** `concurrency`: how many namespaces are reconciled at once. */
+export function createQueues(
+  clock: QueueOptions<string>['clock'],
+  failed: (what: string, error: unknown) => void,
+  concurrency = defaultConcurrency,
+) {
+  const queueOf = <K extends string>(at: number, what: string, groupOf?: GroupOf<K>): WorkQueue<K> =>
+    new WorkQueue<K>({
+      concurrency: at,
+      clock,
+      onError: (key, error) => failed(`${what}${key}`, error),
+      ...(groupOf === undefined ? {} : { groupOf }),
+    });
+  return {
+    namespaceQueue: queueOf<string>(concurrency, 'namespace '),
+    // A tenant can write thousands of bindings. The statuses of all other providers must not wait for them.
+    providerQueue: queueOf<ProviderId>(providerConcurrency, '', tenantOf),
+    conditionQueue: queueOf<string>(conditionConcurrency, 'condition of namespace '),
+    auditQueue: queueOf<Sweep>(1, 'audit of '),
+    reportQueue: queueOf<string>(reportConcurrency, 'report of namespace '),
+  };
 }

@@ -1,23 +1,21 @@
 // Keeps one Report in each namespace up to date. Objects, conditions and audits come first.
 import { isDeepStrictEqual } from 'node:util';
-import type { Clock } from '../../base/clock.ts';
 import { type KubeObject, isTerminating, nameOf, labelsOf, valueOf } from '../../base/metadata.ts';
 import type { AuditedResource } from '../../policy/decide/audit.ts';
 import type { NamespaceViolation } from '../../policy/status/provider-tally.ts';
 import type { ObjectType } from '../../base/object-type.ts';
 import type { ProviderId } from '../../policy/terms/provider-id.ts';
 import type { LiveCluster } from '../../state/live-cluster.ts';
-import type { Sweep } from '../audit/audit-sweeps.ts';
 import { auditedResources, type ObjectAudit } from '../audit/object-audit.ts';
 import type { InitialSync, ProviderLedger } from '../ledger.ts';
 import type { WantedWatch } from '../live/watches.ts';
-import type { NamespacePlan, NamespacePlanner } from '../namespace/namespace-planner.ts';
+import type { NamespacePlan } from '../namespace/namespace-planner.ts';
 import { classifyWriteError } from '../namespace/write-error.ts';
 import type { ObservedObjects } from '../live/observed-objects.ts';
 import type { Audits } from '../namespace/audits.ts';
-import type { AuditReader, ReconcileObserver } from '../ports.ts';
-import type { ObjectWriter } from '../../base/object-writer.ts';
-import { done, type Attempt, type Handled, type WorkQueue } from '../queue/queue.ts';
+import type { Planning } from '../planning.ts';
+import type { AuditReader, ReconcileContext } from '../ports.ts';
+import { done, type Attempt, type Handled } from '../queue/queue.ts';
 import { unservedVersion, type WatchSink } from '../../base/watch-sink.ts';
 
 interface NamespaceReportInput {
@@ -43,22 +41,12 @@ export interface NamespaceReports {
   readonly reportOf: (input: NamespaceReportInput) => Promise<KubeObject | undefined>;
 }
 
-interface ReportKeeperOptions {
+interface ReportParts {
   readonly reports: NamespaceReports;
-  readonly cluster: LiveCluster;
-  readonly planner: NamespacePlanner;
-  readonly audits: Audits;
-  readonly objects: ObservedObjects;
   readonly objectAudit: ObjectAudit;
   readonly auditReader: AuditReader;
   readonly ledger: ProviderLedger;
-  readonly initialSync: Pick<InitialSync, 'isDone'>;
-  readonly writer: Pick<ObjectWriter, 'apply' | 'remove'>;
-  readonly observer: Pick<ReconcileObserver, 'wroteOwn' | 'reportNotWritten'>;
-  readonly clock: Pick<Clock, 'now' | 'monotonic'>;
-  readonly namespaceQueue: Pick<WorkQueue<string>, 'isBusy'>;
-  readonly auditQueue: Pick<WorkQueue<Sweep>, 'isIdle'>;
-  readonly reportQueue: Pick<WorkQueue<string>, 'addAfter'>;
+  readonly initialSync: InitialSync;
 }
 
 /** The least time between two writes of a Report. Changes within it are written together. */
@@ -68,7 +56,9 @@ const pauseMs = 30_000;
 
 export class ReportKeeper {
   readonly watch: WantedWatch;
-  readonly #options: ReportKeeperOptions;
+  readonly #context: ReconcileContext;
+  readonly #planning: Planning;
+  readonly #parts: ReportParts;
   readonly #live: LiveReports;
   readonly #overQuota = new Map<ProviderId, readonly NamespaceViolation[]>();
   /** Providers whose numbers have changed since their quota was looked at. */
@@ -79,15 +69,17 @@ export class ReportKeeper {
   #isLeading = false;
 
   /** A Report follows the rounds of its namespace, the violations of existing objects, the quotas, and its own changes. */
-  constructor(options: ReportKeeperOptions) {
-    this.#options = options;
-    const { type, name, label, digestOf } = options.reports;
+  constructor(context: ReconcileContext, planning: Planning, parts: ReportParts) {
+    this.#context = context;
+    this.#planning = planning;
+    this.#parts = parts;
+    const { type, name, label, digestOf } = parts.reports;
     const changed = (namespace: string | undefined): void => this.#reportChanged(namespace);
     this.#live = new LiveReports({ label, digestOf, changed });
     this.watch = { type, name, metadataOnly: false, isOptional: true, sink: this.#live.sink };
-    options.ledger.subscribe((provider) => this.#changed.add(provider));
-    options.ledger.subscribeToReports((namespace) => this.#wake(namespace));
-    options.objectAudit.subscribe((namespace) => this.#wake(namespace));
+    parts.ledger.subscribe((provider) => this.#changed.add(provider));
+    parts.ledger.subscribeToReports((namespace) => this.#wake(namespace));
+    parts.objectAudit.subscribe((namespace) => this.#wake(namespace));
   }
 
   begin(): void {
@@ -103,7 +95,7 @@ export class ReportKeeper {
   /** Handles one key of the report queue. */
   async write(name: string, { signal }: Attempt): Promise<Handled> {
     const waitMs = this.#waitMs();
-    if (waitMs > 0) this.#options.reportQueue.addAfter(name, waitMs);
+    if (waitMs > 0) this.#context.reportQueue.addAfter(name, waitMs);
     if (waitMs > 0 || !this.#live.isServed) return done;
     this.#judgeQuotas();
     try {
@@ -115,7 +107,8 @@ export class ReportKeeper {
   }
 
   async #keep(name: string, signal: AbortSignal): Promise<void> {
-    const { cluster, planner } = this.#options;
+    const { cluster } = this.#context;
+    const { planner } = this.#planning;
     const namespaceObject = cluster.snapshot().namespace(name);
     if (namespaceObject === undefined) this.#failing.delete(name);
     // A namespace that is being deleted takes its Report with it.
@@ -129,23 +122,25 @@ export class ReportKeeper {
 
   /** Returns how long Reports have to wait for other work. */
   #waitMs(): number {
-    const { clock, initialSync, namespaceQueue, auditQueue } = this.#options;
+    const { clock, namespaceQueue, auditQueue } = this.#context;
+    const { initialSync } = this.#parts;
     if (!initialSync.isDone || namespaceQueue.isBusy || !auditQueue.isIdle) return delayMs;
     return this.#pausedUntil - clock.monotonic();
   }
 
   #wake(namespace: string): void {
-    if (this.#isLeading && this.#live.isServed) this.#options.reportQueue.addAfter(namespace, delayMs);
+    if (this.#isLeading && this.#live.isServed) this.#context.reportQueue.addAfter(namespace, delayMs);
   }
 
   #reportChanged(namespace: string | undefined): void {
     if (namespace !== undefined) return this.#wake(namespace);
-    for (const each of this.#options.cluster.snapshot().namespaces()) this.#wake(nameOf(each));
+    for (const each of this.#context.cluster.snapshot().namespaces()) this.#wake(nameOf(each));
   }
 
   /** A quota counts namespaces together, so one namespace can change the Report of another. */
   #judgeQuotas(): void {
-    const { cluster, ledger } = this.#options;
+    const { cluster } = this.#context;
+    const { ledger } = this.#parts;
     for (const provider of this.#changed) {
       const definition = cluster.provider(provider)?.definition;
       const quota =
@@ -161,7 +156,9 @@ export class ReportKeeper {
   }
 
   async #reportOf(name: string, plan: NamespacePlan, signal: AbortSignal): Promise<KubeObject | undefined> {
-    const { reports, cluster, audits, objects, objectAudit, auditReader, clock } = this.#options;
+    const { cluster, clock } = this.#context;
+    const { audits, objects } = this.#planning;
+    const { reports, objectAudit, auditReader } = this.#parts;
     const violated = auditedResources.filter((resource) => objectAudit.violatorsOf(resource, name).size > 0);
     return await reports.reportOf({
       plan,
@@ -175,7 +172,8 @@ export class ReportKeeper {
   }
 
   async #store(name: string, report: KubeObject | undefined, signal: AbortSignal): Promise<void> {
-    const { reports, observer } = this.#options;
+    const { observer } = this.#context;
+    const { reports } = this.#parts;
     const live = this.#live.get(name);
     const sent = report === undefined ? undefined : reports.digestOf(report);
     const isRight = sent === undefined ? live?.isOurs !== true : [live?.digest, live?.sent].includes(sent);
@@ -189,7 +187,8 @@ export class ReportKeeper {
   }
 
   async #apply(report: KubeObject, signal: AbortSignal): Promise<void> {
-    const { reports, writer } = this.#options;
+    const { writer } = this.#context;
+    const { reports } = this.#parts;
     const uid = this.#live.get(report.metadata.namespace ?? '')?.uid;
     const wanted = uid === undefined ? report : { ...report, metadata: { ...report.metadata, uid } };
     // Fields that `reeve report --write` has set are taken over.
@@ -198,7 +197,8 @@ export class ReportKeeper {
   }
 
   async #remove(namespace: string, signal: AbortSignal): Promise<void> {
-    const { reports, writer } = this.#options;
+    const { writer } = this.#context;
+    const { reports } = this.#parts;
     const { uid = '' } = this.#live.get(namespace) ?? {};
     await writer.remove({ ...reports.type, namespace, name: reports.name }, { uid }, signal);
     this.#live.removed(namespace);
@@ -213,7 +213,7 @@ export class ReportKeeper {
         : failure.reason === 'InsufficientPermissions';
     this.#fail(isOfAll ? everywhere : name, failure.reason);
     if (!isOfAll) return;
-    const { clock, reportQueue } = this.#options;
+    const { clock, reportQueue } = this.#context;
     this.#pausedUntil = clock.monotonic() + pauseMs;
     reportQueue.addAfter(name, pauseMs);
   }
@@ -221,7 +221,7 @@ export class ReportKeeper {
   #fail(place: string, reason: string): void {
     const isNew = this.#failing.get(place) !== reason;
     this.#failing.set(place, reason);
-    this.#options.observer.reportNotWritten({ namespace: place, reason, isNew });
+    this.#context.observer.reportNotWritten({ namespace: place, reason, isNew });
   }
 }
 

@@ -1,14 +1,10 @@
 // The dispatcher enqueues work only after all caches have heard of a change.
-import { anyInstall } from '../../../src/policy/terms/install.ts';
 import { expect, test } from 'vitest';
 import type { KubeObject } from '../../../src/base/metadata.ts';
 import { Dispatcher } from '../../../src/reconcile/dispatcher.ts';
 import { ProviderLedger } from '../../../src/reconcile/ledger.ts';
-import { ObservedAccounts } from '../../../src/reconcile/live/observed-accounts.ts';
-import { ObservedObjects } from '../../../src/reconcile/live/observed-objects.ts';
-import { Sources } from '../../../src/reconcile/live/sources.ts';
-import { DesiredCache } from '../../../src/reconcile/fuse/undesired-objects.ts';
-import { LiveCluster } from '../../../src/state/live-cluster.ts';
+import { assemblePlanning } from '../../../src/reconcile/planning.ts';
+import { testContext } from '../../support/reconcile-context.ts';
 import { VirtualClock } from '../../support/virtual-clock.ts';
 
 const bindingType = { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'RoleBinding' };
@@ -45,20 +41,16 @@ function begin() {
       void order.push(`enqueued ${key}${urgency === 'bulk' ? ' with others' : ''}`),
     addAfter: (key: string) => void order.push(`enqueued ${key} for later`),
   };
-  const cluster = new LiveCluster({ install: anyInstall });
-  const objects = new ObservedObjects();
-  const writer = { read: () => Promise.resolve(undefined) };
-  const dispatcher = new Dispatcher({
-    cluster,
-    objects,
-    accounts: new ObservedAccounts(),
-    sources: new Sources({ cluster, writer, install: anyInstall }),
-    ledger: new ProviderLedger({ cluster, clock }),
-    desiredCache: new DesiredCache({ cluster, clock }),
-    initialSync: { isDone: true },
-    namespaceQueue: queue,
-    providerQueue: queue,
+  const context = testContext({ clock });
+  Object.assign(context.namespaceQueue, queue);
+  Object.assign(context.providerQueue, queue);
+  const { cluster } = context;
+  const planning = assemblePlanning(context, {
+    kinds: { isKindTerminating: () => Promise.resolve(false) },
+    orphaned: () => undefined,
   });
+  const { objects } = planning;
+  const dispatcher = new Dispatcher(context, planning, new ProviderLedger(context), { isDone: true });
   dispatcher.begin();
   // A cache that was built after the dispatcher.
   cluster.subscribe({ namespace: () => order.push('cache'), provider: () => order.push('cache') });

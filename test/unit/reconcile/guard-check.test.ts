@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { KubeError } from '../../../src/base/kube-error.ts';
-import type { KubeObject } from '../../../src/base/metadata.ts';
+import type { KubeObject, ObjectRef } from '../../../src/base/metadata.ts';
 import { GuardCheck, isEnforced } from '../../../src/reconcile/guard-check.ts';
 import type { RecordedEvent } from '../../../src/base/recorded-event.ts';
 import { manifestObjects } from '../../support/manifest-files.ts';
+import { testContext } from '../../support/reconcile-context.ts';
 import { VirtualClock } from '../../support/virtual-clock.ts';
 
 describe('the guard', () => {
@@ -52,20 +53,24 @@ function checked() {
   const answer: { error?: KubeError } = {};
   const events: RecordedEvent[] = [];
   const observed: string[] = [];
-  const check = new GuardCheck({
-    reader: {
-      read: async ({ kind, name }) => {
-        if (answer.error !== undefined) throw answer.error;
-        return await Promise.resolve(stored.get(`${kind}/${name}`));
+  const read = async ({ kind, name }: ObjectRef) => {
+    if (answer.error !== undefined) throw answer.error;
+    return await Promise.resolve(stored.get(`${kind}/${name}`));
+  };
+  const context = testContext({ clock });
+  const { writer, observer } = context;
+  const check = new GuardCheck(
+    {
+      clock,
+      writer: { ...writer, read },
+      observer: {
+        ...observer,
+        guardMissing: (policy, binding) => observed.push(`${policy} ${binding}`),
+        unexpectedError: (where) => observed.push(where),
       },
     },
-    events: { record: (event) => events.push(event) },
-    observer: {
-      guardMissing: (policy, binding) => observed.push(`${policy} ${binding}`),
-      unexpectedError: (where) => observed.push(where),
-    },
-    clock,
-  });
+    { record: (event) => events.push(event) },
+  );
   const abort = new AbortController();
   const ended = check.run(abort.signal);
   const next = async (): Promise<void> => await clock.advance(30_000);

@@ -4,7 +4,7 @@ import type { KubeObject } from '../../../../src/base/metadata.ts';
 import type { CompiledShare } from '../../../../src/policy/compile/compile-policy.ts';
 import { ShareSet } from '../../../../src/policy/compile/snapshot.ts';
 import { Sources } from '../../../../src/reconcile/live/sources.ts';
-import { LiveCluster } from '../../../../src/state/live-cluster.ts';
+import { testContext } from '../../../support/reconcile-context.ts';
 import { aShare } from '../../../support/engine.ts';
 
 const share = aShare('x', { source: { namespace: 'n', name: 's' }, targets: { names: ['*'] } });
@@ -16,14 +16,14 @@ function secretOf(type: string, version = '5'): KubeObject {
 }
 
 function sourcesOf(read: () => KubeObject, shares: readonly CompiledShare[]): Sources {
-  const snapshot = {
-    ...new LiveCluster({ install: anyInstall }).snapshot(),
-    shares: new ShareSet(shares),
-  };
+  const context = testContext();
+  const { cluster, writer } = context;
+  const snapshot = { ...cluster.snapshot(), shares: new ShareSet(shares) };
+  cluster.snapshot = () => snapshot;
   return new Sources({
+    ...context,
     install: { ...anyInstall, sourceNamespaces: ['n'] },
-    writer: { read: async () => await Promise.resolve(read()) },
-    cluster: { snapshot: () => snapshot, subscribe: () => () => undefined },
+    writer: { ...writer, read: async () => await Promise.resolve(read()) },
   });
 }
 

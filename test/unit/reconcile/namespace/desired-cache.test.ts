@@ -1,11 +1,11 @@
 // Tests which changes make the desired objects of a namespace be computed again.
-import { anyInstall } from '../../../../src/policy/terms/install.ts';
 import { expect, test } from 'vitest';
 import type { KubeObject } from '../../../../src/base/metadata.ts';
 import { DesiredCache } from '../../../../src/reconcile/fuse/undesired-objects.ts';
-import { LiveCluster } from '../../../../src/state/live-cluster.ts';
 import { knownNamespace } from '../../../support/engine.ts';
+import { testContext } from '../../../support/reconcile-context.ts';
 import { start } from '../../../support/reconcile-harness.ts';
+import { VirtualClock } from '../../../support/virtual-clock.ts';
 
 function stored(kind: string, spec: object, version: string, namespace?: string): KubeObject {
   const place = namespace === undefined ? {} : { namespace };
@@ -14,8 +14,9 @@ function stored(kind: string, spec: object, version: string, namespace?: string)
 }
 
 function cached() {
-  const cluster = new LiveCluster({ install: anyInstall });
-  const cache = new DesiredCache({ cluster, clock: { now: () => start } });
+  const context = testContext({ clock: new VirtualClock({ start, chance: 0.5 }) });
+  const { cluster } = context;
+  const cache = new DesiredCache(context);
   const [shop, bank] = [knownNamespace('shop'), knownNamespace('bank')];
   cluster.namespaces.replaced([shop, bank], '1');
   const both = () => [cache.of(shop), cache.of(bank)] as const;

@@ -1,13 +1,12 @@
-import { anyInstall } from '../../../../src/policy/terms/install.ts';
 import { describe, expect, test } from 'vitest';
 import type { KubeObject } from '../../../../src/base/metadata.ts';
 import type { Condition } from '../../../../src/base/condition.ts';
 import { NamespaceConditions } from '../../../../src/reconcile/namespace/namespace-conditions.ts';
 import { WorkQueue } from '../../../../src/reconcile/queue/queue.ts';
-import { LiveCluster } from '../../../../src/state/live-cluster.ts';
 import { bindingPolicy, shareOf, team, settledWith } from '../../../support/provided.ts';
 import { refTo, type Harness } from '../../../support/reconcile-harness.ts';
 import { useHarness } from '../../../support/use-harness.ts';
+import { testContext } from '../../../support/reconcile-context.ts';
 import { VirtualClock } from '../../../support/virtual-clock.ts';
 
 const harness = useHarness();
@@ -76,20 +75,25 @@ describe('the condition reeve.dev/Ready of a namespace', () => {
 const ready: Condition = { type: 'reeve.dev/Ready', status: 'True', reason: 'Synced', message: '' };
 
 /** Stands for the namespace queue. The test decides whether namespaces wait for a place. */
-class Burst {
-  isBusy: boolean;
+class Burst extends WorkQueue<string> {
+  #isBusy: boolean;
   readonly #over = Promise.withResolvers<void>();
 
   constructor(isBusy: boolean) {
-    this.isBusy = isBusy;
+    super({ concurrency: 1, clock: new VirtualClock(), onError: () => undefined });
+    this.#isBusy = isBusy;
+  }
+
+  override get isBusy(): boolean {
+    return this.#isBusy;
   }
 
   end(): void {
-    this.isBusy = false;
+    this.#isBusy = false;
     this.#over.resolve();
   }
 
-  async calm(): Promise<void> {
+  override async calm(): Promise<void> {
     await this.#over.promise;
   }
 }
@@ -97,23 +101,20 @@ class Burst {
 /** The conditions of these namespaces. */
 function conditionsOf(namespaces: readonly KubeObject[], namespaceQueue: Burst) {
   const clock = new VirtualClock();
-  const cluster = new LiveCluster({ install: anyInstall });
+  const context = testContext({ clock, namespaceQueue });
+  const { cluster, conditionQueue, writer } = context;
   cluster.namespaces.replaced(namespaces, '5');
   const written: (string | undefined)[] = [];
-  const conditionQueue = new WorkQueue<string>({ concurrency: 8, clock, onError: () => undefined });
   const conditions = new NamespaceConditions({
-    cluster,
+    ...context,
     writer: {
+      ...writer,
       apply: async (object) => {
         written.push(object.metadata.name);
         const metadata = { ...object.metadata, resourceVersion: '9' };
         return await Promise.resolve({ ...object, metadata });
       },
     },
-    observer: { wroteOwn: () => undefined, unexpectedError: () => undefined },
-    clock,
-    namespaceQueue,
-    conditionQueue,
   });
   const abort = new AbortController();
   const handled: string[] = [];

@@ -1,13 +1,7 @@
 import * as fc from 'fast-check';
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import {
-  done,
-  WorkQueue,
-  type Attempt,
-  type Handled,
-  type QueueOptions,
-} from '../../../../src/reconcile/queue/queue.ts';
+import { done, WorkQueue, type Attempt, type Handled } from '../../../../src/reconcile/queue/queue.ts';
 import { VirtualClock } from '../../../support/virtual-clock.ts';
 
 /** A queue whose handler ends when the test says so. */
@@ -22,7 +16,7 @@ class Desk {
   maxAtOnce = 0;
   wasTwiceAtOnce = false;
 
-  constructor(options: Partial<QueueOptions<string>> = {}) {
+  constructor(options: Partial<ConstructorParameters<typeof WorkQueue<string>>[0]> = {}) {
     this.queue = new WorkQueue<string>({
       concurrency: 2,
       clock: this.clock,
