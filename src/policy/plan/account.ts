@@ -1,4 +1,4 @@
-// A live ServiceAccount as the reconciler remembers it: two fields, and what Reeve has added to them for which provider.
+// Describes a live ServiceAccount: two fields, and the parts of them that Reeve has added for each provider.
 import { hash } from 'node:crypto';
 import { isJsonObject, ownMember, type JsonObject } from '../../base/json.ts';
 import {
@@ -37,10 +37,10 @@ export interface ObservedAccount extends AccountValues {
   readonly isManaged: boolean;
   /** The field managers of Reeve that own a field. */
   readonly managers: readonly string[];
-  /** What Reeve has added, and for which provider: see `markOf` and `oldMarkOf`. */
+  /** One mark for each item that Reeve has added for a provider: see `markOf` and `oldMarkOf`. */
   readonly marks: ReadonlySet<string>;
   readonly hasOldMarks: boolean;
-  /** True if the annotation says all that the marks say, and in the same words. */
+  /** True if the annotation holds the same marks in the same words. */
   readonly isRecorded: boolean;
   /** The fields that a manager of Reeve owns. */
   readonly owned: OwnedFields;
@@ -48,7 +48,7 @@ export interface ObservedAccount extends AccountValues {
   readonly shared: OwnedFields;
   /** The fields that Reeve left in place before. */
   readonly kept: OwnedFields;
-  /** True if another program applies the list as a whole, so that all of its items are of that program. */
+  /** True if another program applies the list as a whole, and so owns all of its items. */
   readonly isListApplied: boolean;
 }
 
@@ -57,7 +57,7 @@ interface OwnedFields {
   readonly automount: boolean;
 }
 
-// The list imagePullSecrets is atomic, so managedFields cannot say which items are of whom. An annotation says it.
+// The list imagePullSecrets is atomic, so managedFields cannot name the owner of an item. An annotation does.
 // https://kubernetes.io/docs/reference/using-api/server-side-apply/#merge-strategy
 
 /** Names the field automountServiceAccountToken in the annotation. */
@@ -68,7 +68,7 @@ export function pullSecretItem(name: string): string {
   return `imagePullSecrets/${name}`;
 }
 
-/** All annotations of an object may have 256 KiB. With the longest names, so many items have a sixth of that. */
+/** All annotations of an object together may have 256 KiB. With the longest names, this many items take a sixth of it. */
 export const maxItems = 100;
 
 const separator = ': ';
@@ -99,7 +99,7 @@ function itemsOf({ pullSecrets, automount }: AccountValues): readonly string[] {
   return [...pullSecrets.map(pullSecretItem), ...(automount === undefined ? [] : [automountItem])];
 }
 
-/** Returns the providers that can have marks. Mostly those with claims explain all of them, so that the others need not be tried. */
+/** Returns the providers that can have marks. Mostly the providers with claims explain all marks, so the others are not tried. */
 export function knownOwners(
   live: ObservedAccount,
   claims: readonly { readonly provider: ProviderId }[],
@@ -129,10 +129,10 @@ export function annotationOf(marks: ReadonlySet<string>): string {
 }
 
 /**
- * Returns the marks in the annotation. A copied manifest has the annotation of another ServiceAccount. So a mark counts only if the
- * manager of Reeve owns the annotation and the field: the API server takes both from it when another client changes them.
+ * Returns the marks in the annotation. A copied manifest brings the annotation of another ServiceAccount, so a mark counts only
+ * if Reeve's manager owns the annotation and the field. The API server ends this ownership when another client changes them.
+ * A user can claim the manager's name. So the field of a mark must exist, and a binding of another namespace has no marks.
  * https://kubernetes.io/docs/reference/using-api/server-side-apply/
- * A user can call himself by that name. So a mark must also be about a field that is there, and a binding of another namespace has none.
  */
 function marksOf(
   object: KubeObject,
@@ -159,7 +159,7 @@ function marksOf(
 const oldPrefix = `${oldFieldsManager}/`;
 const oldMarkLength = 6;
 
-/** Marks an item in the name of the manager, as versions before the annotation did. Read until version 0.3. */
+/** Returns the mark of an item in the name of the manager. Versions before the annotation wrote it. Read until version 0.3. */
 export function oldMarkOf(provider: ProviderId, item: string): string {
   const name = item === automountItem ? '' : item.slice(pullSecretItem('').length);
   return hash('sha256', `${provider} ${name}`, 'base64url').slice(0, oldMarkLength);
@@ -171,8 +171,8 @@ function oldMarksIn({ manager }: Entry): readonly string[] {
 }
 
 /**
- * `known`: the same account before. A user who changes a field or the annotation takes it from the manager of Reeve, and its
- * marks would not count any more. So Reeve remembers them, and writes them again.
+ * `known` is the account as it was before. A user who changes a field or the annotation takes its ownership from Reeve, so its
+ * marks would not count. Reeve remembers the marks and writes them again.
  */
 export function observeAccount(object: KubeObject, known?: ObservedAccount): ObservedAccount {
   const { uid = '', namespace = '', resourceVersion } = object.metadata;
@@ -206,7 +206,7 @@ export function observeAccount(object: KubeObject, known?: ObservedAccount): Obs
 
 type FieldsRecord = Pick<ObservedAccount, 'marks' | 'hasOldMarks' | 'isRecorded'>;
 
-/** Reeve never writes more marks than `maxItems`. More are those of a user who calls himself Reeve. */
+/** Reeve never writes more marks than `maxItems`. Further marks come from a user who claims Reeve's name. */
 function recordOf(
   object: KubeObject,
   items: ReadonlySet<string>,

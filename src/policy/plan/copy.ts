@@ -1,4 +1,4 @@
-// Derives the content of a copy from the source of a share, or the reason why there can be no copy.
+// Derives the content of a copy from the source of a share, or the reason why no copy is possible.
 import { isJsonObject, ownMember, type JsonObject } from '../../base/json.ts';
 import { type KubeObject, annotationsOf, labelsOf, valueOf } from '../../base/metadata.ts';
 import type { CompiledShare } from '../compile/compile-policy.ts';
@@ -17,7 +17,7 @@ export interface CopyPayload {
 type CopyReason =
   'SourceMissing' | 'SourceNotAllowed' | 'SourceTypeForbidden' | 'SourceUnreadable' | 'KeyMissing';
 
-/** The source of a share, as far as copies need it. `unread`: the source exists, and its payload must be read first. */
+/** The state of the source of a share. `unread`: the source exists, and its payload must be read first. */
 export type CopyState =
   | { readonly kind: 'ready'; readonly payload: CopyPayload }
   | { readonly kind: 'unread' }

@@ -58,7 +58,7 @@ export function desiredObject(
   return named(claim, marked(claim, namespace, body, textsOf(labels), applied));
 }
 
-/** Adds the metadata to find the object by: its provider, and its expiry. */
+/** Adds the metadata that the object is found by: its provider and its expiry. */
 function named({ provider, expiresAt }: Claim, object: KubeObject): KubeObject {
   const name = new Map([[providerLabels[kindOfProvider(provider)], nameOfProvider(provider)]]);
   const expiry =
@@ -184,19 +184,19 @@ function reviewOf(object: KubeObject, resource: ReviewedResource, namespace: str
 
 // Compares what two providers want of one object, apart from the marks of its owner.
 
-/** What a comparison of claims needs to know of a namespace. */
+/** The facts of a namespace that a comparison of claims needs. */
 type ComparedIn = Pick<PlanInput, 'namespaceObject' | 'snapshot' | 'copyStateOf' | 'now'>;
 
 /** Returns the fields in which the claims differ, in the words of the status. Empty if one object satisfies both. */
 export function differingFields(a: Claim, b: Claim, input: ComparedIn): readonly string[] {
   const [one, other] = [wantedBy(a, b, input), wantedBy(b, a, input)];
-  // Two sources with the same data now can differ later.
+  // The sources may hold the same data now, and differ later.
   if (!isDeepStrictEqual(one['source'], other['source'])) return ['source'];
   const fields = new Set([...Object.keys(one), ...Object.keys(other)]);
   return [...fields].filter((field) => !isDeepStrictEqual(one[field], other[field])).sort();
 }
 
-/** Copies are compared by what the shares say of them while one of them cannot be made. */
+/** Returns the specs of the shares while one of their copies is not possible. */
 function wantedBy(claim: Claim, other: Claim, input: ComparedIn): JsonObject {
   const { content, expiresAt: expiry } = claim;
   const share = content.kind === 'copy' ? content.share : undefined;

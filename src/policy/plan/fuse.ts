@@ -1,23 +1,23 @@
-// The fuse: decides whether Reeve may delete so many objects of one provider at once, or waits for a person.
+// Decides whether Reeve may delete so many objects of one provider at once, or must wait for a confirmation.
 import { orphanedFromKey } from '../../schema/names.ts';
 import { kindOfProvider, nameOfProvider, type ProviderId, type ProviderState } from '../terms/provider-id.ts';
 import { counted } from '../../base/text.ts';
 
 export type FuseVerdict =
   | { readonly kind: 'delete' }
-  /** The deletion is not counted yet, or not stored in the status yet. */
+  /** The deletion is not counted yet, or its count is not in the status yet. */
   | { readonly kind: 'wait' }
-  /** The objects stay without our mark, because the deletion was not confirmed, or cannot be. */
+  /** The objects stay without our mark, because the deletion was not or cannot be confirmed. */
   | { readonly kind: 'release'; readonly why: ReleaseReason }
   | { readonly kind: 'hold'; readonly held: HeldDeletions }
-  /** The API server gives no answer. The objects stay as they are until it does. */
+  /** The API server gives no answer. Until it does, the objects stay as they are. */
   | { readonly kind: 'unknown' };
 
 export type ReleaseReason =
   'OwnerUnknown' | 'DeletionPolicyOrphan' | 'Suspended' | 'Invalid' | 'KindDeleted' | 'TooManyDeletions';
 
 export interface HeldDeletions {
-  /** Held objects. A confirmation must reach this number. */
+  /** The number of held objects. A confirmation must reach this number. */
   readonly count: number;
   /** Deletions in the ten minutes before the hold, which count together with the held objects. */
   readonly recent: number;
@@ -27,8 +27,8 @@ export interface HeldDeletions {
 }
 
 /**
- * Judges what does not depend on other deletions. `count`: the objects that would be deleted. `wait`: the gate of the provider
- * decides. `provider` is undefined for a provider that this process has never seen: its objects are not deleted.
+ * Decides without regard to other deletions. `count`: the objects that would be deleted. `wait`: the gate of the provider
+ * decides. `provider` is undefined if this process has never seen the provider. Its objects are then not deleted.
  */
 export function judgeFuse(
   provider: ProviderState | undefined,
@@ -46,10 +46,10 @@ export function judgeFuse(
   return isAllowed ? { kind: 'delete' } : { kind: 'release', why: 'TooManyDeletions' };
 }
 
-/** What a provider allows. */
+/** The limits of a provider. */
 export interface DeletionTerms {
   readonly limit: number;
-  /** The number in the annotation that has not been used; -1 without one. */
+  /** The number in the annotation, if it has not been used. Otherwise -1. */
   readonly confirmed: number;
 }
 
@@ -57,7 +57,7 @@ export function termsOf(provider: ProviderState): DeletionTerms {
   return { limit: provider.maxDeletions, confirmed: confirmedCount(provider) };
 }
 
-/** `earlier`: deletions that count together with these `count` for the limit, but that no confirmation is needed for. */
+/** `earlier`: deletions that count together with these `count` ones, but that need no confirmation. */
 export function allowsDeletions({
   count,
   earlier,
@@ -76,14 +76,14 @@ export function earlierText(count: number): string {
   return count === 0 ? '' : `, after ${count} in the ten minutes before`;
 }
 
-/** A confirmation counts once, and only as another text than before. A leading zero keeps the number. */
+/** A text confirms only once, so a number that was used before gets a leading zero. */
 export function unusedConfirmation(count: number, used: string | undefined): string {
   let text = String(count);
   while (text === used) text = `0${text}`;
   return text;
 }
 
-/** Holds no count, so that a change in one namespace does not cost a write in every other namespace. */
+/** Names no count, so that a change in one namespace does not cost a write in every other namespace. */
 export function heldHereText(owner: ProviderId): string {
   return `it stays, because more than maxDeletions objects would be deleted; the status of ${owner} says how to confirm that`;
 }
@@ -108,7 +108,7 @@ const causes: Readonly<Record<ReleaseReason, string>> = {
     'more than maxDeletions, and the annotation reeve.dev/confirm-deletions did not confirm the number',
 };
 
-/** A used confirmation does not count again, except at a deletion, where the annotation must be set before. */
+/** Returns the number of a confirmation that is not used. For a deletion, a used one counts, because it must be set before. */
 export function confirmedCount({
   confirmation,
   confirmationUsed,

@@ -1,4 +1,4 @@
-// A live object as the reconciler remembers it. For a Secret, a hash stands for the payload.
+// Describes a live object as the reconciler remembers it. A hash stands for the payload of a Secret.
 import { createHash } from 'node:crypto';
 import { isJsonObject, ownMember } from '../../base/json.ts';
 import {
@@ -42,7 +42,7 @@ export interface Observed extends Ownership {
   readonly appliedHash: string | undefined;
   /** Milliseconds since the epoch. Only expiring RoleBindings have it. */
   readonly expiresAt: number | undefined;
-  /** `unread`: not read since it changed. `foreign`: no provider may write it, so its content does not matter. */
+  /** `unread`: changed since the last read. `foreign`: no provider may write the object, so its content does not matter. */
   readonly content:
     | { readonly kind: 'object'; readonly object: KubeObject }
     | { readonly kind: 'secret'; readonly facts: SecretFacts; readonly labels: KubeObject['metadata'] }
@@ -80,7 +80,7 @@ export function observeSecret(secret: KubeObject): Observed {
   };
 }
 
-/** `kubectl apply` writes the whole object into this annotation, including the payload. */
+/** `kubectl apply` writes the whole object, including the payload, into this annotation. */
 const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration';
 
 function comparedMetadata(secret: KubeObject): KubeObject['metadata'] {
@@ -133,7 +133,7 @@ export function secretFacts(secret: KubeObject): SecretFacts {
   return { type, isImmutable, keys, hash: hash.digest('base64') };
 }
 
-// Reads from an object to whom it belongs: to a provider, or offered, orphaned or adopted. Words the mark of an orphan.
+// Reads who owns an object, and whether the object is offered, orphaned or adopted. Writes the mark of an orphan.
 
 interface Ownership {
   /** Undefined for an object that Reeve does not manage. */
@@ -146,7 +146,7 @@ interface Ownership {
   readonly unknownOffer: string | undefined;
   /** The provider that left the object behind, and may take it back. */
   readonly orphanedFrom: ProviderId | undefined;
-  /** True for an object with finalizers: other programs decide when it is deleted, and a RoleBinding grants until then. */
+  /** True for an object with finalizers. Other programs decide when it is deleted, and a RoleBinding grants until then. */
   readonly isHeld: boolean;
   /** True if the object existed before a provider took it over. */
   readonly isAdopted: boolean;
@@ -185,7 +185,7 @@ export function ownershipOf(type: ObjectType, object: KubeObject): Ownership {
 
 const formerly = 'managed-by=';
 
-/** Remembers whose the object was. Only Reeve writes annotations of a marked object, so any other value is not believed. */
+/** Returns the previous owner. Only Reeve writes annotations of a marked object, so any other value does not count. */
 function adoptionMark(object: KubeObject, isMarked: boolean): string {
   if (isMarked) return valueOf(annotationsOf(object), adoptedAnnotation) ?? 'true';
   const label = valueOf(labelsOf(object), managedByLabel) ?? '';
@@ -213,7 +213,7 @@ export function isDefaultAccount({ apiVersion, kind }: ObjectType, name: string)
   return apiVersion === 'v1' && kind === 'ServiceAccount' && name === 'default';
 }
 
-/** Part of a merge patch: takes our marks off, gives the label managed-by back, and keeps whose object it was. */
+/** Returns a part of a merge patch that removes our marks, restores the label managed-by, and names the previous owner. */
 export function orphanMetadata(owner: ProviderId, { adoptionMark: mark }: Pick<Ownership, 'adoptionMark'>) {
   const { labels, annotations } = withoutMarks;
   return {
@@ -226,21 +226,21 @@ export function orphanMetadata(owner: ProviderId, { adoptionMark: mark }: Pick<O
   };
 }
 
-/** An expiring RoleBinding that its provider leaves behind grants access without an end, so its event says so. */
+/** Says that the RoleBinding now grants access without an end, because its provider left it behind. */
 export function endlessNote({ expiresAt }: { readonly expiresAt: number | undefined }) {
   return expiresAt === undefined
     ? undefined
     : { message: `it was to end at ${rfc3339(new Date(expiresAt))}, and stays without an end` };
 }
 
-/** An object without the label is free again. The annotation tells a policy from a share of that name. */
+/** Without the label, the object is free again. The annotation distinguishes a policy from a share of the same name. */
 function orphanedFrom(object: KubeObject): ProviderId | undefined {
   const provider = parseProviderId(valueOf(annotationsOf(object), orphanedFromKey));
   const name = valueOf(labelsOf(object), orphanedFromKey);
   return provider !== undefined && nameOfProvider(provider) === name ? provider : undefined;
 }
 
-/** True for an object that is as the controller of ServiceAccounts creates it, so that its change takes nothing away. */
+/** Returns true if only the controller of ServiceAccounts has written the object, so that a change loses nothing. */
 function isUntouched(object: KubeObject): boolean {
   const { finalizers } = object.metadata;
   const isPlain = Object.keys(object).every((field) => ['apiVersion', 'kind', 'metadata'].includes(field));
@@ -248,22 +248,22 @@ function isUntouched(object: KubeObject): boolean {
   return isPlain && added.every((each) => Object.keys(each).length === 0);
 }
 
-/** https://kubernetes.io/docs/concepts/overview/working-with-objects/owners-dependents/: its controller would write against Reeve. */
+/** Its controller would write against Reeve: https://kubernetes.io/docs/concepts/overview/working-with-objects/owners-dependents/ */
 function hasController({ metadata }: KubeObject): boolean {
   return (metadata.ownerReferences ?? []).some((reference) => ownMember(reference, 'controller') === true);
 }
 
-// The result for one object of a provider in a namespace: in sync, in conflict, failed, or not to be there.
+// Describes the result for one object of a provider in a namespace: in sync, in conflict, failed, or undesired.
 
 export interface ObjectResult {
   readonly provider: ProviderId;
   readonly key: ObjectKey;
-  /** `undesired`: the object still exists but is no longer wanted. It does not count as desired. */
+  /** `undesired`: the object exists but is no longer wanted. Such an object does not count as desired. */
   readonly state: 'synced' | 'conflict' | 'failed' | 'undesired';
   /** One word in CamelCase, as in a condition. */
   readonly reason: string;
   readonly message: string;
-  /** A failure that Kubernetes or a watch most likely ends within seconds. */
+  /** True for an error that Kubernetes or a watch most likely ends within seconds. */
   readonly isEarly?: true;
 }
 
@@ -293,7 +293,7 @@ export function failedResult({ provider, key }: About, reason: string, message: 
   return { provider, key, state: 'failed', reason, message };
 }
 
-/** Reeve creating it first would be a race with Kubernetes, which creates it in every namespace. */
+/** Reeve waits for Kubernetes, which creates this account in every namespace. Creating it would be a race. */
 export function defaultNotCreated(about: About, use: 'changes it' | 'adds fields to it'): ObjectResult {
   const message = `Kubernetes has not created it yet, and Reeve only ${use}: check that kube-controller-manager runs its controller serviceaccount`;
   return { ...failedResult(about, 'NotCreatedYet', message), isEarly: true };
@@ -303,12 +303,12 @@ export function undesiredResult({ provider, key }: About, reason: string, messag
   return { provider, key, state: 'undesired', reason, message };
 }
 
-/** A provider that wants an object just as its owner wants it. */
+/** A provider that wants an object in the same form as its owner. */
 export interface Follower extends About {
   readonly owner: ProviderId;
 }
 
-/** Adds the results of followers: an object that is there satisfies them, too. */
+/** Adds the results of followers: an object that exists satisfies them, too. */
 export function withFollowers(
   results: readonly ObjectResult[],
   followers: readonly Follower[],

@@ -1,4 +1,4 @@
-// Plans the fields of ServiceAccounts that Reeve does not own: what providers add, and what Reeve takes back.
+// Plans the fields of ServiceAccounts that Reeve does not own: the fields that providers add, and those that Reeve removes.
 import { isDeepStrictEqual } from 'node:util';
 import type { JsonObject } from '../../base/json.ts';
 import type { StringMap } from '../../base/metadata.ts';
@@ -29,12 +29,12 @@ import {
 } from './observed.ts';
 import type { PlanInput } from './plan-input.ts';
 
-/** What happens to fields that a provider no longer wants. `released`: they stay, and are no longer Reeve's. */
+/** The fate of fields that a provider no longer wants. `released`: they stay, and Reeve no longer owns them. */
 export type FieldsFate = 'kept' | 'released' | 'removed';
 
 interface AccountInput {
   readonly live: ObservedAccount | undefined;
-  /** What providers want of this account. */
+  /** The claims of providers to fields of this account. */
   readonly claims: readonly FieldsClaim[];
   /** The provider that wants the account as a whole. */
   readonly whole: ProviderId | undefined;
@@ -53,11 +53,11 @@ interface FieldsApply {
 export interface AccountStep {
   readonly kind: 'fields';
   readonly live: ObservedAccount;
-  /** One after another. An apply without fields takes back what its manager owns alone. */
+  /** In this order. An apply without fields removes the fields that only its manager owns. */
   readonly applies: readonly FieldsApply[];
   /** The claims that the step fulfills. */
   readonly claims: readonly FieldsClaim[];
-  /** The providers whose fields are taken back or released. */
+  /** The providers whose fields are removed or released. */
   readonly leaving: readonly ProviderId[];
 }
 
@@ -92,7 +92,7 @@ export function addsFields(provider: ProviderId): boolean {
   return kindOfProvider(provider) !== 'SecretShare';
 }
 
-/** The watch has just begun, or Reeve's account has no right to it. */
+/** Happens when the watch has just begun, or when Reeve's account lacks the right to it. */
 function unknownAccount(claim: FieldsClaim): ObjectResult {
   const message = 'Reeve cannot watch ServiceAccounts yet: it may have no right to list and watch them';
   return { ...failedResult(claim, 'KindUnavailable', message), isEarly: true };
@@ -130,7 +130,7 @@ interface Wishes {
   readonly active: readonly FieldsClaim[];
   /** Results of the claims that are left out. */
   readonly results: readonly ObjectResult[];
-  /** Their fields stay, without marks, because there is no room for them. */
+  /** The providers whose fields stay without marks, because the marks have no room. */
   readonly released: ReadonlySet<ProviderId>;
 }
 
@@ -144,7 +144,7 @@ function wishesOf(input: AccountInput, live: ObservedAccount): Wishes {
   return withinRoom(running, input, live);
 }
 
-/** What a suspended binding of a tenant added must take no room from a policy, so the order of the providers decides. */
+/** Gives room to providers in their order, so that a tenant's suspended binding takes none from a policy. */
 function withinRoom(running: readonly FieldsClaim[], input: AccountInput, live: ObservedAccount): Wishes {
   const active: FieldsClaim[] = [];
   const results: ObjectResult[] = [];
@@ -195,7 +195,7 @@ function appliesTo(live: ObservedAccount, next: NextAccount): AccountStep['appli
   ];
 }
 
-/** A user who changes a field or the annotation takes it from the manager of Reeve, so its ownership is compared, too. */
+/** Also compares the ownership. A user who changes a field or the annotation takes it from the manager of Reeve. */
 function isAsPlanned(live: ObservedAccount, next: NextAccount): boolean {
   const { pullSecrets, automount, listMarks, automountMarks, marks } = next;
   const managers = marks.size === 0 ? [] : [fieldsManager];
@@ -208,12 +208,12 @@ function isAsPlanned(live: ObservedAccount, next: NextAccount): boolean {
   return ownsAll && live.isRecorded && isDeepStrictEqual(live.marks, marks);
 }
 
-/** What stays and is no longer Reeve's gets another manager: the API server removes a field with its last manager. */
+/** Gives the fields that stay to another manager, because the API server removes a field with its last manager. */
 function keptFields(live: ObservedAccount, next: NextAccount): JsonObject {
   const { pullSecrets, automount } = next;
   const [keepsList, keepsAutomount] = [mustKeepList(live, next), mustKeepAutomount(live, next)];
   if (!keepsList && !keepsAutomount) return {};
-  // An apply removes what it leaves out of the last one.
+  // An apply removes the fields of the last one that it leaves out.
   return fieldsOf(
     keepsList || live.kept.list ? pullSecrets : undefined,
     keepsAutomount || live.kept.automount ? automount : undefined,
@@ -225,7 +225,7 @@ function mustKeepList({ pullSecrets: old, owned, shared }: ObservedAccount, next
   if (listMarks.size > 0) return false;
   const isEmpty = pullSecrets.length === 0;
   if (isDeepStrictEqual(pullSecrets, old)) return owned.list && !shared.list && !isEmpty;
-  // An empty list takes the field from another manager that would keep our items in it.
+  // An empty list takes the field from another manager, which would otherwise keep our items.
   return shared.list || !isEmpty;
 }
 
@@ -234,7 +234,7 @@ function mustKeepAutomount({ owned, shared }: ObservedAccount, next: NextAccount
   return automount !== undefined && automountMarks.size === 0 && owned.automount && !shared.automount;
 }
 
-/** A provider that is suspended or has an error adds nothing, and is in sync with what it added before. */
+/** A provider that is suspended or has an error adds nothing. The fields that it added before are in sync. */
 function frozenResults({ claims, freezeOf }: AccountInput, next: NextAccount): readonly ObjectResult[] {
   return claims.flatMap((claim) => {
     const freeze = freezeOf(claim.provider);
@@ -247,7 +247,7 @@ function frozenResults({ claims, freezeOf }: AccountInput, next: NextAccount): r
   });
 }
 
-/** What the account has after the plan, and the marks of what Reeve has added then. */
+/** The account after the plan, and the marks of Reeve in it. */
 class NextAccount {
   readonly pullSecrets: string[] = [];
   automount: boolean | undefined;
@@ -290,7 +290,7 @@ class NextAccount {
       const owners = isListApplied ? [] : this.#ownersOf(item);
       const staying = owners.length === 0 ? [] : [...this.#wantedBy(name), ...this.#kept(owners)];
       for (const provider of staying) this.listMarks.add(markOf(provider, item));
-      // An item without an owner belongs to another user, also if a policy wants the same.
+      // An item without an owner belongs to another user, even if a policy wants the same item.
       if (owners.length === 0 || staying.length > 0 || this.#isReleased(owners)) this.pullSecrets.push(name);
       this.#leave(owners, staying);
     }
@@ -302,7 +302,7 @@ class NextAccount {
       }
   }
 
-  /** A token that is not mounted is the safer end of a contradiction. */
+  /** If providers disagree, the token is not mounted, because that is safer. */
   #planAutomount(): void {
     const owners = this.#ownersOf(automountItem);
     const kept = this.#kept(owners);

@@ -37,7 +37,7 @@ export type ClaimStep =
 
 interface ReadSourceStep {
   readonly kind: 'read-source';
-  /** The copy that waits for the source: one that the share wants, or one that it no longer wants. */
+  /** The copy that waits for the source. Its share may no longer want it. */
   readonly claim: Pick<Claim, 'provider' | 'key'>;
   readonly share: CompiledShare;
 }
@@ -117,7 +117,7 @@ function planWrite(
   return isEarly ? defaultNotCreated(claim, 'changes it') : step;
 }
 
-/** True if another client created the object. An object that its provider takes back was Reeve's already. */
+/** Returns true if another client created the object. An object that its provider takes back counts as created by Reeve. */
 function isAdopted({ provider }: Claim, live: Observed | undefined): live is Observed {
   if (live === undefined) return false;
   return live.isAdopted || (live.owner === undefined && live.orphanedFrom !== provider);
@@ -133,8 +133,8 @@ function withOrphanMark(surplus: Surplus, live: Observed | undefined): Surplus {
 }
 
 /**
- * Without a source, existing copies stay and no copy is created. A source that is gone leaves its last copy as it should be;
- * one that cannot be copied any more, or a share with another form, does not.
+ * While the source is missing, Reeve creates no copy and deletes none. An existing copy is in sync if its form is the one that
+ * the share wants. Otherwise, or if the source cannot be copied, the result is failed.
  */
 function withoutSource(
   claim: Claim,
@@ -161,15 +161,15 @@ function allowedWrite(step: WriteStep, input: PlanInput): ClaimStep | ObjectResu
 }
 
 /**
- * Returns the RoleBinding that the step changes in place. Its old violations do not keep Reeve from taking subjects away, as
- * they would not keep any other user from it. The data of a Secret is not known, so its old violations count.
+ * Returns the RoleBinding that the step changes in place. Its old violations do not stop Reeve from removing subjects, as they
+ * would not stop a user. The data of a Secret is not known, so its old violations count.
  */
 function changedObject({ kind, live }: WriteStep): KubeObject | undefined {
   if (live?.owner === undefined || kind === 'replace') return undefined;
   return live.content.kind === 'object' ? live.content.object : undefined;
 }
 
-/** The cause can be another content of the same policy. */
+/** The cause can be another content of the same policy, so the text names the cause. */
 function frozenText({ reason, message }: Freeze): string {
   return reason === 'Suspended' ? message : `it is not changed: ${message}`;
 }
@@ -190,8 +190,8 @@ function neededWrite(
 const noSurplus: Surplus = { fields: {}, data: [], labels: [], annotations: [] };
 
 /**
- * After adoption the guard stops the previous owner from editing the object. Fields they left behind would stay for
- * ever, so Reeve removes them now. An apply does not remove an old expiry that another writer has set, too.
+ * After adoption, the guard stops the previous owner from editing the object. Reeve removes their other fields now, because
+ * these would stay for ever. An apply cannot remove an old expiry that another writer set, too.
  */
 function foreignSurplus(claim: Claim, object: KubeObject, live: Observed | undefined): Surplus {
   if (live?.content.kind !== 'object') return noSurplus;
@@ -237,10 +237,10 @@ function outOfScope(claim: Claim, scope: Exclude<ClaimScope, 'allowed'>): Object
   return failedResult(claim, 'KindNotAllowed', message);
 }
 
-// Compares a live object with the desired object, and says which write would bring it in sync.
+// Compares a live object with the desired object, and decides which write brings it in sync.
 
 /**
- * `check`: the objects differ, but the API server may only have stored a value in another form. A dry run shows it.
+ * `check`: the objects differ, but the API server may have stored the same value in another form. A dry run shows this.
  * `replace`: an immutable field differs, so the object must be deleted and created again.
  */
 type NeededWrite = 'none' | 'update' | 'check' | 'replace';
@@ -279,7 +279,7 @@ function hasMetadata(live: KubeObject, wanted: KubeObject): boolean {
   return isPartOf(labelsOf(wanted), labelsOf(live)) && isPartOf(annotationsOf(wanted), annotationsOf(live));
 }
 
-/** Fields that every object has. They are not compared as content. */
+/** Fields of every object, which are not compared as content. */
 const commonFields = new Set(['apiVersion', 'kind', 'metadata', 'status']);
 
 /** Returns the merge patch that removes fields that are not wanted. The API server then sets its defaults again. */

@@ -11,8 +11,8 @@ import type { Observed } from './observed.ts';
 import type { CompiledShare } from '../compile/compile-policy.ts';
 
 /**
- * The answer of the install for one object. `unknown`: the install allows it, but Reeve cannot watch the kind, for
- * example because the API server does not serve it.
+ * The answer of the install for one object. `unknown`: the install allows the object, but Reeve cannot watch its kind. The API
+ * server may not serve the kind.
  */
 export type ClaimScope = 'allowed' | 'not-allowed' | 'unknown';
 

@@ -30,7 +30,7 @@ export type PlanStep =
       readonly live: Observed;
       readonly isExpired: boolean;
     }
-  /** The object stays and loses our label and annotations, and our fields too unless it is orphaned. */
+  /** The object stays, and Reeve removes its label and annotations, and its fields unless the object is orphaned. */
   | {
       readonly kind: 'release';
       readonly owner: ProviderId;
@@ -50,9 +50,9 @@ interface Plan {
   readonly steps: readonly PlanStep[];
   /** Results of the objects that need no step. */
   readonly results: readonly ObjectResult[];
-  /** Providers that want an object just as its owner wants it. They share the owner's result. */
+  /** Providers that want an object in the same form as its owner. They share the owner's result. */
   readonly followers: readonly Follower[];
-  /** Objects with our label that name no owner, and that no provider wants. Reeve leaves them alone. */
+  /** Objects with our label that name no owner, and that no provider wants. Reeve leaves these objects alone. */
   readonly unowned: readonly Observed[];
 }
 
@@ -90,14 +90,14 @@ export function planNamespace(input: PlanInput): Plan {
   return { steps, results, followers, unowned };
 }
 
-/** Most namespaces have no such fields. */
+/** Looks for fields first, because most namespaces have none. */
 function accountPlans(input: PlanInput): readonly AccountPlan[] {
   const { desired, accounts } = input;
   const hasFields = desired.fields.size > 0 || (accounts?.marked.length ?? 0) > 0;
   return hasFields ? planAccounts(input, (provider) => fateOf(provider, input)) : [];
 }
 
-/** Taking fields back deletes nothing, so the fuse holds nothing back. What it releases stays, as objects do. */
+/** The fuse holds no fields, because their removal deletes no object. Fields of a released provider stay, as its objects do. */
 function fateOf(provider: ProviderId, input: PlanInput): FieldsFate {
   if (isFrozen(provider, input)) return 'kept';
   const { kind } = input.fuseOf(provider);
@@ -139,7 +139,7 @@ function unmanagedText({ type, orphanedFrom, unknownOffer, isHeld }: Observed): 
   );
 }
 
-/** The guard refuses the label for adoption on such an object. */
+/** Offers no adoption, because the guard refuses the label for adoption on such an object. */
 function withoutOwnerText({ type }: Observed): string {
   return (
     `a ${type.kind} of this name has the label ${managedByLabel}=${managedByReeve} but no annotation ` +
@@ -163,13 +163,13 @@ function planUnclaimed(live: Observed, input: PlanInput): PlanStep | ObjectResul
   const share = wantedShare(live.owner, input);
   const next = share === undefined ? undefined : input.copyStateOf(share);
   if (next?.kind === 'unavailable') return undesired(live, next.reason, `it stays, because ${next.message}`);
-  // The plan of the new copy does not read the source if the copy is a conflict or not allowed.
+  // The plan of the new copy does not read the source if the copy is in conflict or not allowed.
   if (share !== undefined && next?.kind === 'unread')
     return { kind: 'read-source', claim: { provider: live.owner, key: live.key }, share };
   return isExpired(live, input.desired) ? deletion(live, true) : planRemoval(live, input);
 }
 
-/** Returns nothing while the object waits to be counted: its namespace is planned again then. */
+/** Returns nothing while the object waits to be counted, because its namespace is planned again after that. */
 function planRemoval(live: Owned, { fuseOf, now }: PlanInput): PlanStep | ObjectResult | undefined {
   const { owner, expiresAt } = live;
   const verdict = fuseOf(owner, live);
@@ -179,7 +179,7 @@ function planRemoval(live: Owned, { fuseOf, now }: PlanInput): PlanStep | Object
     case 'wait':
       return undefined;
     case 'release':
-      // A provider that was suspended has kept the object beyond its end. Access must not outlive both.
+      // Access must not outlive both its end and the suspension that has kept it.
       return expiresAt !== undefined && expiresAt <= now.getTime()
         ? deletion(live, true)
         : { kind: 'release', owner, live, isOrphaned: true, isExpired: false };
@@ -196,7 +196,7 @@ function planRemoval(live: Owned, { fuseOf, now }: PlanInput): PlanStep | Object
   }
 }
 
-/** Finalizers of other programs keep the object, and RBAC does not look at a deletionTimestamp. */
+/** Reports that finalizers of other programs keep the object. RBAC grants access all the same. */
 function stillDeleting(live: Owned): ObjectResult {
   const grants = grantsAccess(live) ? ', and grants until then' : '';
   return undesired(live, 'Terminating', `${terminatingText}${grants}`);
@@ -206,7 +206,7 @@ function undesired({ owner, key }: Owned, reason: string, message: string): Obje
   return undesiredResult({ provider: owner, key }, reason, message);
 }
 
-/** A share with another source or name wants another Secret. The old copy serves until the new one can be there. */
+/** Returns a share whose source or target name changed. The old copy serves until the new copy can exist. */
 function wantedShare(owner: ProviderId, { desired }: PlanInput): CompiledShare | undefined {
   if (kindOfProvider(owner) !== 'SecretShare') return undefined;
   for (const claims of desired.claims.values())
@@ -215,7 +215,7 @@ function wantedShare(owner: ProviderId, { desired }: PlanInput): CompiledShare |
   return undefined;
 }
 
-/** Access outlives its end while its policy is suspended or has an error here. The status must not call that in sync. */
+/** Reports access that outlives its end, because its policy is suspended or has an error. Such an object is not in sync. */
 function expiredOfFrozen(live: Owned, { desired, now }: PlanInput): ObjectResult | undefined {
   const { owner, expiresAt } = live;
   const freeze = desired.frozen.get(owner);
@@ -225,14 +225,14 @@ function expiredOfFrozen(live: Owned, { desired, now }: PlanInput): ObjectResult
   return undesired(live, freeze.reason, `it expired at ${end} and still grants, because ${why}`);
 }
 
-/** The namespace says whose object it is, because a provider that does not load reports no namespace. */
+/** Names the provider in the namespace's result, because a provider that does not load has no report. */
 function keptOfInvalid(live: Owned, { snapshot }: PlanInput): ObjectResult | undefined {
   const state = snapshot.providers.get(live.owner);
   if (state === undefined || state.isValid || state.isSuspended) return undefined;
   return undesired(live, 'Invalid', 'its spec does not load, so the object stays as it is');
 }
 
-/** An object that another client created is given back. */
+/** An object that another client created is given back instead. */
 function deletion(live: Owned, hasExpired: boolean): PlanStep {
   const { owner, isDeletable } = live;
   return isDeletable
@@ -246,7 +246,7 @@ function isOwned(live: Observed): live is Owned {
   return live.owner !== undefined;
 }
 
-/** Returns true if the fuse counts the object: it would be deleted, and not because it has expired. */
+/** Returns true if the fuse counts the object: Reeve would delete it, and the object has not expired. */
 export function isUnwanted(live: Observed, input: Pick<PlanInput, 'snapshot' | 'desired'>): live is Owned {
   return (
     isOwned(live) &&
@@ -262,9 +262,9 @@ function isExpired({ owner, key }: Owned, { expired }: PlanInput['desired']): bo
   return expired.get(owner)?.has(key) === true;
 }
 
-// Says which of several providers gets an object, and which providers keep their objects as they are.
+// Decides which of several providers gets an object, and which providers keep their objects as they are.
 
-/** Orders claims by name, but a frozen provider keeps what it owns and takes nothing from other providers. */
+/** Sorts claims by name. A frozen provider keeps its objects and takes nothing from other providers. */
 export function byPrecedence(
   claims: readonly Claim[],
   live: Observed | undefined,
@@ -278,8 +278,8 @@ export function byPrecedence(
 }
 
 /**
- * Returns whether no other provider can take the objects of this one, because it is frozen. A binding of a tenant always
- * gives way: with a suspended one, he would stop the provider of the cluster from changing the object.
+ * Returns true if no other provider can take the objects of this frozen one. A tenant's binding always gives way. Otherwise a
+ * suspended one would stop the provider of the cluster from changing the object.
  */
 export function keepsFrozen(owner: ProviderId, input: Pick<PlanInput, 'snapshot' | 'desired'>): boolean {
   return isFrozen(owner, input) && namespaceOfProvider(owner) === undefined;
@@ -292,11 +292,11 @@ function isFrozen(
 ): boolean {
   if (desired.frozen.has(owner)) return true;
   const state = snapshot.providers.get(owner);
-  // The fuse decides about the objects of a provider that is being deleted.
+  // The fuse decides about a provider that is being deleted.
   return state !== undefined && !state.isDeleting && (!state.isValid || state.isSuspended);
 }
 
-// Says of a step for whom and where it writes, and what its failure means.
+// Returns the providers of a step, its place, and the results of an error.
 
 /** The providers for which a step writes. */
 export function ownersOf(step: PlanStep): readonly ProviderId[] {

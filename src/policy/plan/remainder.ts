@@ -1,4 +1,4 @@
-// Says what an adopted object was and loses, and what stays when Reeve gives it back: the fields that Kubernetes does not let go.
+// Describes what an adopted object loses, and what stays when Reeve gives it back: fields that Kubernetes does not let go.
 import { isJsonObject, ownMember, type JsonObject } from '../../base/json.ts';
 import { type KubeObject, type StringMap } from '../../base/metadata.ts';
 import { adoptLabel, fieldManager, group, managedByLabel } from '../../schema/names.ts';
@@ -10,7 +10,7 @@ interface Note {
   readonly message: string;
 }
 
-/** Words for the event what an adopted object loses and keeps when Reeve gives it back. `removed`: keys of a Secret. */
+/** Describes what an adopted object loses and keeps when Reeve gives it back. `removed`: keys of a Secret. */
 export function givenBackNote(given: {
   readonly stays: readonly string[];
   readonly removed: readonly string[];
@@ -25,20 +25,20 @@ export function givenBackNote(given: {
   return { message: `existed before Reeve, so not deleted${lost}${left}` };
 }
 
-/** Words for the event which keys of a Secret its adoption removed. Undefined if it removed none. */
+/** Describes which keys of a Secret its adoption removed. Undefined if the adoption removed none. */
 export function adoptionNote({ live, surplus }: Pick<WriteStep, 'live' | 'surplus'>): Note | undefined {
   if (live === undefined || live.owner !== undefined || surplus.data.length === 0) return undefined;
   return { message: `removed its keys ${listed(surplus.data)}, which the share does not have` };
 }
 
-/** Words for the event of a replaced object that its adoption deletes what its owner had written. */
+/** Describes what the adoption deletes of a replaced object: the content that its owner had written. */
 export function replacedNote(live: Pick<Observed, 'owner' | 'orphanedFrom' | 'type' | 'content'>): Note {
   const isNew = live.owner === undefined && live.orphanedFrom === undefined;
   const lost = isNew ? `what it held before${contentText(live)} does not come back, because it was ` : '';
   return { message: `${lost}deleted and created again` };
 }
 
-/** Returns what the object was, in brackets: the type and keys of a Secret, or the role and subjects of a RoleBinding. */
+/** Returns the content in brackets: the type and keys of a Secret, or the role and subjects of a RoleBinding. */
 function contentText({ type, content }: Pick<Observed, 'type' | 'content'>): string {
   if (content.kind === 'secret')
     return ` (type ${clipped(content.facts.type)}, keys ${listed(content.facts.keys)})`;
@@ -57,7 +57,7 @@ export interface KeptMetadata {
   readonly annotations: StringMap;
 }
 
-/** Labels and annotations of an adopted object that are not of Reeve, and that the object for its replacement does not set. */
+/** Returns labels and annotations of an adopted object that neither Reeve nor the replacement sets. */
 export function keptMetadata(
   { annotations, labels }: KubeObject['metadata'],
   { isAdopted, owner, content }: Observed,
@@ -91,7 +91,7 @@ interface Remainder {
   readonly stays: readonly string[];
 }
 
-/** Returns the ways to give the object back, the least first. The API server refuses bodies that lack a required field. */
+/** Returns the ways to give the object back, smallest first. The API server refuses bodies that lack a required field. */
 export function remaindersOf(object: KubeObject): readonly Remainder[] {
   switch (object.kind) {
     // Immutable. Without subjects, the binding grants nothing.
@@ -133,9 +133,8 @@ function secretRemainders({ type, immutable }: KubeObject): readonly Remainder[]
 }
 
 /**
- * Returns managedFields in which everything that Reeve ever set counts as applied, so that an apply can remove it.
- * Returns undefined when that is so already.
- * https://kubernetes.io/docs/reference/using-api/server-side-apply/#field-management
+ * Returns managedFields in which all fields that Reeve ever set count as applied, so that an apply can remove them. Returns
+ * undefined if they already count. https://kubernetes.io/docs/reference/using-api/server-side-apply/#field-management
  */
 export function asApplied(managedFields: unknown): readonly unknown[] | undefined {
   const entries: readonly unknown[] = Array.isArray(managedFields) ? managedFields : [];

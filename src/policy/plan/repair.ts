@@ -11,7 +11,7 @@ import type { CompiledPolicy } from '../compile/compile-policy.ts';
 export interface MissingDefaults {
   readonly labels: ReadonlyMap<string, string>;
   readonly annotations: ReadonlyMap<string, string>;
-  /** Each of these keys, with the policy or binding that sets it. */
+  /** The missing keys, each with the policy or binding that sets the key. */
   readonly keys: readonly MissingKey[];
 }
 
@@ -19,7 +19,7 @@ export interface MissingKey extends Pick<DefaultKey, 'field' | 'key'> {
   readonly provider: ProviderId;
 }
 
-/** `policies` are in the order of their set, and the first with a default for a key sets it. Defaults that read `request` are left out. */
+/** The first of `policies` with a default for a key sets that key. Defaults that read `request` are left out. */
 export function missingDefaults(
   policies: readonly CompiledPolicy[],
   namespaceObject: KubeObject,

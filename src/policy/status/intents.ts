@@ -1,4 +1,4 @@
-// Derives what a binding reports of its intents: the fields of its status, and the condition IntentsResolved.
+// Derives the report of a binding on its intents: the fields of its status, and the condition IntentsResolved.
 import type { JsonObject } from '../../base/json.ts';
 import { clipped } from '../../base/text.ts';
 import type { BindingFacts, UnsupportedIntent } from '../intents/compile-binding.ts';
@@ -12,7 +12,7 @@ const maxRendered = 100;
 /** The longest text that the CRD allows in a status. */
 const maxTextLength = 1024;
 
-/** Returns the facts where the objects of some intents have no place: nothing is rendered for these intents. */
+/** Adds intents whose objects have no place, so that nothing is rendered for them. */
 export function reachedFacts(facts: IntentFacts, unreached: readonly UnsupportedIntent[]): IntentFacts {
   if (unreached.length === 0) return facts;
   const names = new Set(unreached.map(({ intent }) => intent));

@@ -1,4 +1,4 @@
-// Derives the condition reeve.dev/Ready of a Namespace: whether every policy and share has there what it wants.
+// Derives the condition reeve.dev/Ready of a Namespace: whether each policy and share has provided all its objects there.
 import { managedByLabel, managedByReeve, ownerAnnotation, readyCondition } from '../../schema/names.ts';
 import { clipped } from '../../base/text.ts';
 import type { Desired } from '../desired/desired.ts';
@@ -27,7 +27,7 @@ export function namespaceReadiness(
   if (lacksOwner !== undefined) return notReady('OwnerMissing', withoutOwner(lacksOwner));
   const isEmpty = claims.size + fields.size === 0;
   if (skipped.length > 0) {
-    // Two providers can be satisfied by one object.
+    // One object can satisfy two providers.
     const synced = new Set(results.filter(({ state }) => state === 'synced').map(({ key }) => key));
     return ready(isEmpty ? 'NothingProvided' : 'Synced', skippedMessage(synced.size, skipped));
   }
@@ -52,7 +52,7 @@ function withoutOwner(key: ObjectKey): string {
   );
 }
 
-/** `3 of 4 provided; RoleBinding viewers skipped: annotation ad/view is missing` */
+/** Example: `3 of 4 provided; RoleBinding viewers skipped: annotation ad/view is missing`. */
 function skippedMessage(synced: number, skipped: Desired['skipped']): string {
   const [first] = skipped;
   const more = skipped.length - 1;
@@ -70,7 +70,7 @@ function firstUnsatisfied(results: readonly ObjectResult[]): ObjectResult | unde
     );
 }
 
-/** Missing objects come before unwanted ones. The failure of an owner comes before conflicts of other providers. */
+/** Missing objects come before unwanted ones. The error of an owner comes before conflicts of other providers. */
 function rankOf({ key, state, provider }: ObjectResult): string {
   return `${state === 'undesired' ? 1 : 0} ${key} ${state === 'failed' ? 0 : 1} ${provider}`;
 }
@@ -83,12 +83,12 @@ function notReady(reason: string, message: string): Condition {
   return { type: readyCondition, status: 'False', reason, message: clipped(message, maxMessageLength) };
 }
 
-// Counts for one namespace, per policy and share, how many objects are in sync and which are not.
+// Counts the objects of each policy and share in one namespace: those in sync, and the others.
 
 /** An entry of `status.failures`. */
 export interface UnsyncedObject {
   readonly namespace: string;
-  /** Left out where the provider failed in the namespace as a whole. */
+  /** Left out if the provider failed in the namespace as a whole. */
   readonly kind?: string;
   readonly name?: string;
   readonly reason: string;
@@ -112,7 +112,7 @@ export interface ProviderReport {
   readonly failed: number;
   /** Objects that are no longer wanted and that Reeve cannot remove. */
   readonly stuck: number;
-  /** Objects that the fuse kept when the namespace was reconciled. The fuse knows how many they are now. */
+  /** Objects that the fuse held when the namespace was reconciled. The fuse knows the present number. */
   readonly held: number;
   readonly failures: readonly UnsyncedObject[];
   readonly skipped: readonly SkippedObject[];
@@ -122,7 +122,7 @@ export interface ProviderReport {
   readonly nextExpiry: number | undefined;
   /** The value of the quota label, if the namespace counts for the quota of the policy. */
   readonly quotaValue: string | undefined;
-  /** What the policy costs in the namespace. 0 where that is cheap, so that small differences change no report. */
+  /** The cost of the policy in the namespace. Small costs count as 0, so that small differences change no report. */
   readonly units: number;
 }
 
@@ -178,7 +178,7 @@ export function providerReports(
   for (const { provider, ...content } of skipped)
     add(provider, (report) => ({ ...report, skipped: [...report.skipped, { namespace, ...content }] }));
   for (const [provider, { reason, message }] of frozen) {
-    // Suspension is no failure. A match or template with an error counts as one failed object.
+    // Suspension is no failure. An error of a match or template counts as one failed object.
     if (reason === 'Suspended') continue;
     const failure = { namespace, reason, message };
     add(provider, (report) => ({

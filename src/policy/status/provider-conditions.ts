@@ -20,21 +20,21 @@ export interface ProviderFacts extends BlockerFacts {
   readonly matched: number;
   readonly counts: Counts;
   readonly failures: readonly UnsyncedObject[];
-  /** The first contents that namespaces do not get, because they lack a label or annotation. */
+  /** The first contents that namespaces lack, because a label or annotation is missing. */
   readonly skipped: readonly SkippedObject[];
   /** Rules that existing objects violate. */
   readonly violations: Violations;
-  /** Parts of the spec that have no effect, each in a sentence. */
+  /** Parts of the spec that have no effect, each as a sentence. */
   readonly withoutEffect: readonly string[];
-  /** What the policy costs, if that is too much. */
+  /** The cost of the policy, if it is too high. */
   readonly cost: string | undefined;
-  /** Namespaces to be reconciled since the provider last changed. */
+  /** The number of namespaces that wait to be reconciled after the provider's last change. */
   readonly waiting: number;
   /** Objects whose deletion the fuse holds back. */
   readonly held: HeldDeletions | undefined;
-  /** Kinds whose watch has not synced, while a provider that is being deleted may still own objects of these kinds. */
+  /** Kinds whose watch has not synced, and of which a provider that is being deleted may still own objects. */
   readonly unknownKinds?: readonly string[];
-  /** Only for a binding that loads, or has loaded before. */
+  /** Missing for a binding that has never loaded. */
   readonly intents?: IntentFacts | undefined;
 }
 
@@ -117,7 +117,7 @@ function resolutionOf({ state, intents }: ProviderFacts): Condition {
   return intentsResolved(state.isValid ? intents : undefined);
 }
 
-/** Resolved intents are kept meanwhile. A binding is ready when all its intents are resolved. */
+/** Judges the objects. Resolved intents are provided meanwhile, but a binding is ready only when all its intents are resolved. */
 function settled(facts: ProviderFacts): Verdict {
   const kept = settledObjects(facts);
   if (!isBinding(facts.state.id) || kept.status === 'False') return kept;
@@ -129,7 +129,7 @@ function settledObjects(facts: ProviderFacts): Verdict {
   const { state, counts, failures } = facts;
   const failed = failures.filter((each) => !isConflict(each));
   const first = firstFailure(failed.length > 0 ? failed : failures);
-  // A policy without contents fails only where its match does. A suspended one has rules that still apply.
+  // A policy without contents fails only where its match has an error. Rules of a suspended policy still apply.
   if (counts.failed > 0 && !state.provides) return notReady('MatchFailed', matchFailedMessage(counts, first));
   if (state.isSuspended) return suspended(counts, first);
   if (counts.failed + counts.stuck > 0)
@@ -156,7 +156,7 @@ function skippedMessage({ counts, skipped: [first] }: ProviderFacts): string {
 function syncedMessage({ state, matched, counts }: ProviderFacts): string {
   if (counts.desired > 0)
     return `${plural(counts.desired, 'object')} ${counts.desired === 1 ? 'is' : 'are'} in sync`;
-  // `withoutEffect` says which term of the match keeps all namespaces away.
+  // `withoutEffect` names the term of the match that excludes all namespaces.
   if (matched === 0) return '';
   if (counts.skipped > 0) return 'no object is provided';
   return state.provides
@@ -228,9 +228,9 @@ function plural(count: number, word: string): string {
   return `${count} ${word}${count === 1 ? '' : 's'}`;
 }
 
-// Words which rights Reeve's own account lacks, and where an administrator adds them.
+// Words the rights that Reeve's own account lacks, and where an administrator adds them.
 
-/** The room that a condition or Event has for the rules, before the text that counts those left out. */
+/** The room for the rules in a condition or Event, before the text that counts the other rules. */
 const maxRulesLength = 924;
 
 export function missingRightsMessage(missing: readonly MissingRights[]): string {
@@ -250,7 +250,7 @@ export function missingRightsMessage(missing: readonly MissingRights[]): string 
 
 const maxRoles = 3;
 
-/** RBAC has rules for ClusterRoles that do not exist, too, and Reeve has no right to read ClusterRoles. */
+/** Warns that these roles may not exist. Reeve has no right to read ClusterRoles, and RBAC accepts missing ones. */
 function doubtfulRoles(missing: readonly MissingRights[]): string {
   const names = missing.flatMap(({ verbs, name, meant }) => {
     if (name === undefined || !verbs.includes('bind')) return [];

@@ -13,9 +13,9 @@ import { providerConditions, type ProviderFacts } from './provider-conditions.ts
 export interface StatusFacts extends ProviderFacts {
   /** The first namespaces that match. */
   readonly matchedNamespaces: readonly string[];
-  /** True if the fuse holds nothing back that the confirmation could release. */
+  /** True if the fuse holds nothing that the confirmation could release. */
   readonly isConfirmationSpent: boolean;
-  /** What the status remembers of deletions. Undefined: what it says already. */
+  /** The deletions to remember in the status. Undefined: those that it already holds. */
   readonly deletions?: DeletionRecord | undefined;
 }
 
@@ -73,7 +73,7 @@ function policyFields({ counts, skipped, violations }: StatusFacts): JsonObject 
   };
 }
 
-/** Returns the confirmation that counts no more until the annotation changes. */
+/** Returns the confirmation that is spent until the annotation changes. */
 function spentConfirmation(
   { confirmation, confirmationUsed }: ProviderState,
   isSpent: boolean,
@@ -99,8 +99,8 @@ function clippedFields(fields: Readonly<Record<string, string>>): JsonObject {
 }
 
 /**
- * Returns the JSON merge patch from `stored` to `wanted`, or undefined if they are the same. A field that is left out of a
- * merge patch stays, so a removed field is null: https://www.rfc-editor.org/rfc/rfc7396
+ * Returns the JSON merge patch from `stored` to `wanted`, or undefined if they are equal. A removed field is null, because a
+ * merge patch keeps fields that it leaves out: https://www.rfc-editor.org/rfc/rfc7396
  */
 export function statusPatch(stored: unknown, wanted: JsonObject): JsonObject | undefined {
   const before = isJsonObject(stored) ? stored : {};

@@ -16,7 +16,7 @@ export interface NamespaceViolation extends Violation {
 }
 
 interface QuotaViolation extends NamespaceViolation {
-  /** The value of the label that more namespaces have than the quota allows. */
+  /** The value of the label. More namespaces have it than the quota allows. */
   readonly value: string;
 }
 
@@ -35,7 +35,7 @@ export class ProviderTally {
   /** Namespaces whose report has skipped contents. */
   readonly #skipping = new Set<string>();
 
-  /** Namespaces where objects expire, and when the next one does. */
+  /** Namespaces where objects expire, each with its next expiry. */
   readonly #expiring = new Map<string, number>();
   /** Namespaces where the policy costs too much, with the units. */
   readonly #dear = new Map<string, number>();
@@ -55,7 +55,7 @@ export class ProviderTally {
     return next;
   }
 
-  /** The namespace where the policy costs most. Undefined if it costs too much nowhere. */
+  /** The namespace where the policy costs most. Undefined if the cost is too high in no namespace. */
   get dearest(): NamespaceCost | undefined {
     let dearest: NamespaceCost | undefined;
     for (const [name, units] of this.#dear) dearest = dearer(dearest, { name, units });
@@ -130,7 +130,7 @@ export class ProviderTally {
     return this.#firstOf(this.#skipping, ({ skipped }) => skipped);
   }
 
-  /** Returns a violation for each quota that is exceeded. No single namespace violates it, so no report holds it. */
+  /** Returns a violation for each exceeded quota. No single namespace violates a quota, so no report holds this violation. */
   overQuota(quota: QuotaSpec | undefined): readonly QuotaViolation[] {
     if (quota === undefined) return [];
     const members = [...this.#reports].map(([namespace, { quotaValue }]) => [namespace, quotaValue] as const);
@@ -175,7 +175,7 @@ export class ProviderTally {
   }
 }
 
-/** Returns the first names of the list in a status. It keeps only these, because a cluster can have 10,000 namespaces. */
+/** Returns the first names of the list in a status. The set holds no more, because a cluster can have 10,000 namespaces. */
 function firstByName(names: Iterable<string>, isWanted: (name: string) => boolean): readonly string[] {
   const first: string[] = [];
   for (const name of names) {
@@ -203,7 +203,7 @@ export interface Violations {
   /** A resource is missing while it is not audited. */
   readonly byResource: Readonly<Partial<Record<CountedResource, number>>>;
   readonly top: readonly NamespaceViolation[];
-  /** True if the policy has rules on Secrets and the install does not audit them. */
+  /** True if the policy has rules on Secrets that the install does not audit. */
   readonly leavesOutSecrets: boolean;
 }
 
@@ -218,7 +218,7 @@ export interface AuditedObjects {
   readonly leavesOutSecrets: boolean;
 }
 
-/** So many objects come before the Namespaces: a RoleBinding to cluster-admin is worse than a missing label. */
+/** This many objects come before the Namespaces, because a RoleBinding to cluster-admin is worse than a missing label. */
 const objectsFirst = 10;
 
 export function allViolations(namespaces: FoundViolations, objects: AuditedObjects): Violations {
@@ -239,7 +239,7 @@ function numbered(resource: CountedResource, count: number | undefined): Violati
   return count === undefined ? {} : { [resource]: count };
 }
 
-/** People read the violations first. They make no policy unready: a violation is for the owner of the namespace to mend. */
+/** Violations come first in the message. They leave a policy ready, because the owner of the namespace must mend them. */
 export function violationsMessage({ count, top: [first] }: Violations): string {
   if (first === undefined) return '';
   const { namespace, kind, name = '', rule } = first;

@@ -11,25 +11,25 @@ export interface Circumstances {
 }
 
 /**
- * Counts work in units of CEL, so that a request gets the same answer on every machine, however fast: one unit is an access to a
- * field, a call, or 16 characters. Work outside of expressions counts as many units as take the same time.
+ * Counts work in units of CEL, so that a request gets the same answer on a fast and on a slow machine. One unit is an access to
+ * a field, a call, or 16 characters. Other work counts as many units as take the same time.
  */
 export interface Budget extends RuleBudget {
-  /** True if the answer was due before the budget was used up. That says nothing about a policy. */
+  /** True if the answer was due before the budget was spent. Then no policy is to blame. */
   readonly isLate: boolean;
-  /** Says which policy spends from now on. Absent where no message needs it. */
+  /** Names the policy that spends from now on. Absent if no message needs the name. */
   charge?(policy: string): void;
 }
 
 /**
- * A computation in steps: its caller may do other work in between. Each step starts with a new part of the budget, so a
- * budget that is spent at the start of a step is spent for good.
+ * A computation in steps, so that its caller may do other work in between. Each step starts with a new part of the budget. A
+ * budget that is spent at the start of a step has nothing left.
  */
 export type Steps<T> = Generator<undefined, T, undefined>;
 
 /**
- * The units of one review, by default. Kubernetes allows the match conditions of one request as many, and ten times as many for
- * one expression: https://github.com/kubernetes/kubernetes/blob/v1.36.0/staging/src/k8s.io/apiserver/pkg/apis/cel/config.go
+ * The units of one review, by default. Kubernetes allows as many for the match conditions of one request:
+ * https://github.com/kubernetes/kubernetes/blob/v1.36.0/staging/src/k8s.io/apiserver/pkg/apis/cel/config.go
  */
 export const defaultEvaluationUnits = 2_500_000;
 

@@ -1,11 +1,11 @@
-// Reads and writes what a status remembers of deletions, so that the fuse counts over restarts and leader changes.
+// Reads and writes the deletions in a status, so that the fuse counts over restarts and changes of the leader.
 import { isDeepStrictEqual } from 'node:util';
 import { isJsonObject, ownMember, type JsonObject } from '../../base/json.ts';
 
 export interface DeletionRecord {
   /** Undefined while nothing is held. Times are milliseconds since the epoch. */
   readonly held: { readonly count: number; readonly since: number } | undefined;
-  /** Deletions that count together with later ones: by time, how many. */
+  /** Earlier deletions that count together with later ones, by time. */
   readonly recent: readonly RecentEntry[];
   /** UIDs of the objects that may be deleted now. Some of them can be deleted already. */
   readonly underway: readonly string[];
@@ -32,12 +32,12 @@ export function recentIn({ held, recent }: DeletionRecord, now: Date): number {
   return recent.reduce((sum, { at, count }) => (at > start ? sum + count : sum), 0);
 }
 
-/** As `recentIn`, with the deletions that are underway. */
+/** Adds the deletions that are underway to those of `recentIn`. */
 export function countedWithNext(record: DeletionRecord, now: Date): number {
   return recentIn(record, now) + record.underway.length;
 }
 
-/** Ignores what does not have the form that `deletionFields` writes. */
+/** Ignores fields that lack the form of `deletionFields`. */
 export function deletionRecordOf(status: unknown): DeletionRecord {
   const held = ownMember(status, 'held');
   const deletions = ownMember(status, 'deletions');
@@ -54,7 +54,7 @@ export function deletionRecordOf(status: unknown): DeletionRecord {
   return isDeepStrictEqual(record, noDeletions) ? noDeletions : record;
 }
 
-/** Returns the fields of the status. They are left out while there is nothing to remember. */
+/** Returns the fields of the status, or none if there is nothing to remember. */
 export function deletionFields({ held, recent, underway }: DeletionRecord): JsonObject {
   const deletions = {
     ...(recent.length === 0 ? {} : { recent: recent.map(({ at, count }) => ({ at: timeText(at), count })) }),

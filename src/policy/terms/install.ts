@@ -28,7 +28,7 @@ export interface Install {
   readonly resourceOf: (type: ObjectType) => string;
 }
 
-/** The flags of `reeve run` that say what the installation may do. */
+/** The flags of `reeve run` that limit what the installation may do. */
 export interface InstallFlags {
   readonly namespace: string;
   readonly sharedNamespace: readonly string[];
@@ -68,7 +68,7 @@ export function installOf(flags: InstallFlags): Install {
   };
 }
 
-/** Where no installation is known, as for files alone. */
+/** The install for a state without one, such as files alone. */
 export const anyInstall: Install = installOf({ namespace: '', sharedNamespace: [], excludeNamespace: [] });
 
 /** Only the watched version is allowed: desired and stored objects of different versions cannot be compared. */

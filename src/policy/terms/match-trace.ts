@@ -1,4 +1,4 @@
-// Explains why a match does not hold for a namespace: the first term that fails, and what comes nearest to it.
+// Explains why a match does not hold for a namespace: the first term that fails, and the most similar value.
 import { compileSelector, type LabelSelector } from '../../schema/selector.ts';
 import type { MatchSpec } from '../../api/namespace-policy/namespace-policy.ts';
 import { type KubeObject, labelsOf, nameOf, valueOf } from '../../base/metadata.ts';
@@ -18,7 +18,7 @@ interface FailingTerm {
   readonly path: string;
   readonly found: string;
   readonly accepted: string;
-  /** The value, name or label that comes nearest. */
+  /** The most similar value, name or label. */
   readonly near?: string;
 }
 
@@ -44,7 +44,7 @@ function nameTerm(
   const found = quoted(name);
   if (names !== undefined && !names.some((each) => compileGlob(each).matches(name)))
     return {
-      // A binding of a tenant has no list of names: it stands in its namespace.
+      // A tenant's binding has no list of names, because its own namespace is its match.
       path: start[0] === 'metadata' ? renderPath(start) : renderPath([...start, 'names']),
       found,
       accepted: alternatives(names.map(quoted)),
@@ -118,7 +118,7 @@ function labelTerm(
   return { path, found: `no ${label}`, accepted, ...(shown === undefined ? {} : { near: shown }) };
 }
 
-/** As in Kubernetes, one false condition means no, even if another one has an error. */
+/** One false condition means no, even if another one has an error. Kubernetes does the same. */
 function conditionTerm(
   conditions: CompiledMatch['conditions'],
   start: Path,
@@ -136,10 +136,10 @@ function conditionTerm(
 
 const maxSource = 300;
 
-/** Shorter fixed texts resemble any name. */
+/** A shorter prefix is similar to any name. */
 const minPrefix = 3;
 
-/** A glob comes near a name that begins almost like it. A list of one word needs no hint. */
+/** Finds a similar word, and for a glob a name with a similar beginning. A list of one word needs no hint. */
 function nearTo(word: string, known: readonly string[]): Pick<FailingTerm, 'near'> {
   const near = known.find((each) => {
     const { exact, prefix } = compileGlob(each);

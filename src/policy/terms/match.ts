@@ -34,7 +34,7 @@ export interface MatchError {
 
 export type MatchResult = { readonly kind: 'yes' } | { readonly kind: 'no' } | MatchError;
 
-/** For the names and the labels, however many. */
+/** The price of comparing the names and the labels, whatever their number. */
 const matchingUnits = 3;
 
 const yes: MatchResult = { kind: 'yes' };
@@ -62,7 +62,7 @@ function compileCondition(condition: MatchCondition, index: number): CompileResu
   ]);
 }
 
-/** As in Kubernetes, one false term means no, even if another term errors. The cheap terms are evaluated first. */
+/** One false term means no, even if another one has an error, as in Kubernetes. The cheap terms come first. */
 export function matchNamespace(
   match: CompiledMatch,
   namespaceObject: KubeObject,
@@ -72,7 +72,7 @@ export function matchNamespace(
   return mayMatch(match, namespaceObject) ? matchConditions(match.conditions, namespaceObject, budget) : no;
 }
 
-/** False if the name or the labels alone say no, which costs next to nothing. */
+/** Returns false if the name or the labels alone exclude the namespace. This costs next to nothing. */
 export function mayMatch(match: CompiledMatch, namespaceObject: KubeObject): boolean {
   const name = nameOf(namespaceObject);
   if (match.names !== undefined && !match.names.some((glob) => glob.matches(name))) return false;
@@ -87,7 +87,7 @@ function matchConditions(
 ): MatchResult {
   let firstError: MatchResult | undefined;
   for (const { name, expression } of conditions) {
-    // A spent budget makes the caller refuse the review, whatever this returns.
+    // The caller refuses a review whose budget is spent, so this result does not matter.
     if (budget.isSpent())
       return { kind: 'error', condition: name, message: 'the budget of this request is used up' };
     const result = expression.evaluate({ namespaceObject }, budget);
@@ -97,12 +97,12 @@ function matchConditions(
   return firstError ?? yes;
 }
 
-/** False if no name and labels satisfy both. Conditions and two globs with a common prefix may still exclude each other. */
+/** Returns false if no name and labels satisfy both. Conditions, or globs with a common prefix, may still exclude each other. */
 export function canBothMatch(a: CompiledMatch, b: CompiledMatch): boolean {
   if (a.selector !== undefined && b.selector !== undefined && !canBothSelect(a.selector, b.selector))
     return false;
   const excluded = [...a.excludeNames, ...b.excludeNames];
-  // A glob that matches the text of another one, stars included, matches all that the other one matches.
+  // A glob that matches the text of another glob, stars included, matches all names of that glob.
   const left = (names: readonly Glob[] = anyName): readonly Glob[] =>
     names.filter(({ source }) => !excluded.some((glob) => glob.matches(source)));
   const others = left(b.names);
@@ -116,7 +116,7 @@ function canBothMatchName(a: Glob, b: Glob): boolean {
   return b.exact ? a.matches(b.source) : a.prefix.startsWith(b.prefix) || b.prefix.startsWith(a.prefix);
 }
 
-/** The text for a status. */
+/** Returns the text for a status. */
 export function matchErrorText({ condition, message }: MatchError): string {
   return `match condition ${condition}: ${message}`;
 }
@@ -153,7 +153,7 @@ export function isExcepted(
   );
 }
 
-/** Returns when the next exception ends, in milliseconds since the epoch. With `namespace`: the next one that covers it. */
+/** Returns when the next exception ends, in milliseconds since the epoch. `namespace` limits this to exceptions that cover it. */
 export function nextExceptionEnd(
   exceptions: readonly CompiledException[],
   now: Date,

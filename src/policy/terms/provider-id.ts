@@ -5,7 +5,7 @@ import { isLabelValue, isNamespaceName } from '../../base/kubernetes-names.ts';
 import { apiVersion as ownVersion, group, useVerb } from '../../schema/names.ts';
 import type { DeletionRecord } from './deletion-record.ts';
 
-/** By precedence, which is the order of the kinds. */
+/** Sorted by precedence, which is the order of the kinds. */
 export const providerKinds: readonly ProviderKind[] = kindDefinitions.flatMap((each) =>
   each.word === 'intent' ? [] : [each.kind],
 );
@@ -35,7 +35,7 @@ export function parseProviderId(text: string | undefined): ProviderId | undefine
   return providerId(kind, name, namespace);
 }
 
-/** A tenant writes such a provider in the namespace that it is about. */
+/** Returns true for a kind that tenants write in their own namespace. */
 function isNamespaced(kind: ProviderKind): boolean {
   return kinds[kind].scope === 'Namespaced';
 }
@@ -73,7 +73,7 @@ export function providerRef(id: ProviderId): ObjectRef {
   return namespace === undefined ? ref : { ...ref, namespace };
 }
 
-/** The name in sentences: `NamespacePolicy team-namespaces`, `SecurityIntentBinding shop/no-egress`. */
+/** Returns the name in sentences: `NamespacePolicy team-namespaces`, `SecurityIntentBinding shop/no-egress`. */
 export function shownProvider(id: ProviderId): string {
   return id.replace('/', ' ');
 }
@@ -84,12 +84,12 @@ export function kubectlName(resource: string, id: ProviderId): string {
   return `${resource} ${nameOfProvider(id)}${namespace === undefined ? '' : ` -n ${namespace}`}`;
 }
 
-/** The name in metrics and violations: that of a policy or share, and the id of a binding, so that no two are the same. */
+/** Returns the name in metrics and violations. A binding has its id there, so that no two providers have one name. */
 export function shortName(id: ProviderId): string {
   return isBinding(id) ? id : nameOfProvider(id);
 }
 
-/** A binding is known by its id, `SecurityIntentBinding/shop/no-egress`, which names the kind. */
+/** Returns the name with its kind. The id of a binding, `SecurityIntentBinding/shop/no-egress`, already names the kind. */
 export function shownName(policy: string, kind = 'policy'): string {
   return policy.includes('/') ? policy.replace('/', ' ') : `${kind} ${policy}`;
 }
@@ -129,6 +129,6 @@ export interface ProviderState {
   readonly confirmation: string | undefined;
   /** The stored `status.confirmationUsed`. */
   readonly confirmationUsed: string | undefined;
-  /** What the stored status remembers of deletions. */
+  /** The deletions that the stored status remembers. */
   readonly deletions: DeletionRecord;
 }

@@ -9,7 +9,7 @@ export type Subresource = '' | 'status' | 'finalize';
 interface AdmissionRequest extends RuledWrite {
   readonly uid: string;
   readonly subresource: Subresource;
-  /** Empty before the API server has named an object that was sent with `generateName`. */
+  /** Empty until the API server has named an object with `generateName`. */
   readonly name: string;
   /** For a Namespace: its own name. Empty for all other cluster-scoped kinds. */
   readonly namespace: string;
@@ -68,11 +68,11 @@ export interface Violation {
   readonly path: string;
   readonly found: string;
   readonly accepted: string;
-  /** The reason in whole words, which a refusal shows in place of `found` and `accepted`. */
+  /** The reason as a sentence. A refusal shows it in place of `found` and `accepted`. */
   readonly message?: string;
   /** The `spec.contact` of the policy or share. */
   readonly contact?: string;
-  /** True for a missing key that the mutating webhook sets, unless the API server got no answer from it. */
+  /** True for a missing key that the mutating webhook sets, unless the API server got no answer from that webhook. */
   readonly isSetByReeve?: true;
 }
 
@@ -80,9 +80,9 @@ export interface Violation {
 export interface JudgedViolation {
   readonly violation: Violation;
   readonly actions: readonly ValidationAction[];
-  /** Paths of keys whose lack causes this violation. Where other violations demand all of them, this one says nothing new. */
+  /** Paths of keys whose lack causes this violation. It says nothing new if other violations demand all of these keys. */
   readonly dueTo?: readonly string[];
-  /** True for a template or condition that fails with the values of the object: another violation may be the cause. */
+  /** True for a template or condition that fails with the values of the object, because another violation may be the cause. */
   readonly isConsequence?: true;
 }
 
@@ -103,7 +103,7 @@ export interface Right {
   /** Absent: the right to all objects of the resource. */
   readonly name?: string;
   readonly namespace?: string;
-  /** Another right that does as well. */
+  /** Another right that is enough, too. */
   readonly instead?: Right;
   /** The part of the write that needs the right, as the subject of a sentence: "label team=a". Absent: the whole write. */
   readonly cause?: string;
@@ -124,7 +124,7 @@ export interface OwnRight extends Right {
   readonly notice: string;
 }
 
-/** Equal for two rights that one access review answers, whatever needs them. */
+/** Equal for two rights that one access review answers. */
 export type RightKey = string;
 
 export function rightKey({ verb, group, resource, name, namespace }: Right): RightKey {
@@ -135,7 +135,7 @@ export function rightKey({ verb, group, resource, name, namespace }: Right): Rig
 export interface Decision {
   readonly violations: readonly JudgedViolation[];
   readonly rights: readonly Right[];
-  /** Rights that Reeve's own account needs later. A missing one refuses nothing: its notice warns the author. */
+  /** Rights that Reeve's own account needs later. A missing right refuses nothing, but its notice warns the author. */
   readonly ownRights: readonly OwnRight[];
   /** Warnings about the effects of the write. */
   readonly notices: readonly string[];
@@ -143,7 +143,7 @@ export interface Decision {
   readonly policies: readonly string[];
   /** True when the evaluation budget ran out. The review is then refused in any case. */
   readonly overBudget: boolean;
-  /** Policies that could only report, and that the evaluation budget left nothing for, by name. */
+  /** Names of the policies that could only report, and that the budget did not reach. */
   readonly unjudged: readonly string[];
 }
 
@@ -170,7 +170,7 @@ export interface Verdict {
   readonly unjudged: readonly string[];
 }
 
-// What each rule says of a write, for commands that explain a request or count which rules a test reached.
+// Records the result of each rule for a write, for commands that explain a request or count the rules that tests reach.
 
 /** A violation before the policy and the rule are added. */
 export type TracedViolation = Pick<Violation, 'path' | 'found' | 'accepted' | 'message'>;
@@ -178,14 +178,14 @@ export type TracedViolation = Pick<Violation, 'path' | 'found' | 'accepted' | 'm
 export interface RuleOutcome {
   readonly policy: string;
   readonly rule: RuleId;
-  /** `unasked`: the rule judges what an object is, and the write leaves none that the policy matches. */
+  /** `unasked`: the rule judges the state of an object, and the policy matches no object after the write. */
   readonly kind: 'judged' | 'excepted' | 'unasked';
-  /** Violations that count with all of these actions. A refusal may leave some out, where another one says the same. */
+  /** Violations that count with all of these actions. A refusal may leave out some that repeat another one. */
   readonly fresh: readonly TracedViolation[];
   /** Violations that the old object had as well: they are reported and block no write. */
   readonly old: readonly TracedViolation[];
   readonly actions: readonly ValidationAction[];
 }
 
-/** Is called for each rule of a policy that matches. The webhook has none. */
+/** Called for each rule of a policy that matches. The webhook has no trace. */
 export type Trace = (outcome: RuleOutcome) => void;
