@@ -1,4 +1,4 @@
-// Lists the rights an author needs for a policy or share, so that it does nothing its author could not do.
+// Lists the rights that an author needs for a policy or share, so that Reeve does nothing that its author could not do.
 import { isDeepStrictEqual } from 'node:util';
 import type {
   NamespacePolicySpec,
@@ -29,9 +29,9 @@ import { labelsOf, withMetadata, type KubeObject } from '../../base/metadata.ts'
 import type { CompiledPolicy, CompiledShare } from '../compile/compile-policy.ts';
 
 /**
- * Returns each RBAC right that the author must have. A write of a policy or share that only removes needs none, like a deletion.
- * Objects of a suspended provider outlast its deletion, so a suspension needs the rights to hand them out, not those to write
- * them. A tenant can write bindings, so a binding also needs the rights to delete or weaken what it provides.
+ * Returns each RBAC right that the author must have. A write that only removes needs none, like a deletion. Objects of a
+ * suspended provider outlast its deletion. So a suspension needs the rights to hand them out, but not those to write them. A
+ * tenant can write bindings, so a binding also needs the rights to delete or weaken its objects.
  */
 export function authorRights(
   write: ProviderWrite,
@@ -70,7 +70,7 @@ function gainedRights(
   return [...provided, ...steeredByDefaults(id, defaults, snapshot, sourceOf)];
 }
 
-/** The rights to delete what a binding provides: on its objects, or to use the binding. */
+/** Returns the rights to delete the objects of a binding: on these objects, or to use the binding. */
 function lostRights(write: ProviderWrite, { intents }: ClusterSnapshot, install: Install): readonly Right[] {
   const { id, before, reported } = write;
   if (!reported.isStored) return [];
@@ -99,7 +99,7 @@ function rulesOf({ namespaces, validationActions }: NamespacePolicySpec): unknow
   return [namespaces, validationActions];
 }
 
-/** Returns the older version of a binding with only what the newer version does not keep as it is. */
+/** Returns the part of the older version that the newer version changes or drops. */
 function lostPart({ after }: ProviderWrite, before: ProviderDefinition): ProviderDefinition {
   if (before.kind === 'SecretShare') return before;
   const { spec } = before.object;
@@ -123,8 +123,8 @@ function lostPart({ after }: ProviderWrite, before: ProviderDefinition): Provide
 }
 
 /**
- * The rights for all that an intent can bring, for intents that do not exist yet: once they exist, nothing says who wrote the
- * binding.
+ * Returns the rights for intents that do not exist yet, as if they brought all possible objects. Once they exist, nothing names
+ * the author of the binding.
  */
 function earlyRights(write: ProviderWrite, snapshot: ClusterSnapshot, install: Install): readonly Right[] {
   const { id, before, after, isByIntent } = write;
@@ -151,7 +151,7 @@ function earlyRights(write: ProviderWrite, snapshot: ClusterSnapshot, install: I
   return [...rights, ...steered.map((right) => ({ ...right, effect: effect(right.effect) }))];
 }
 
-/** The roles that this write newly binds. Reeve cannot bind every role that its author can. */
+/** Returns the roles that this write newly binds. An author may be able to bind roles that Reeve cannot. */
 export function rolesToBind({ id, before }: ProviderWrite, rights: readonly Right[]): readonly OwnRight[] {
   const known = before?.kind === 'NamespacePolicy' ? before.compiled.roleNames : [];
   return rights.flatMap((right) => {
@@ -164,12 +164,12 @@ export function rolesToBind({ id, before }: ProviderWrite, rights: readonly Righ
   });
 }
 
-// Finds the providers that labels bring a namespace under: the labels of a tenant's binding, and the defaults of a policy.
+// Finds the providers that labels of a tenant's binding, or defaults of a policy, bring a namespace under.
 
 /**
- * Compares the namespace without these labels and with them, because the binding sets them again whenever they are missing.
- * Undefined for providers of the cluster, for a namespace that is not known, and where time runs out: then every provider that
- * could read the labels counts.
+ * Compares the namespace with and without these labels, because the binding sets them again whenever they are missing. Returns
+ * undefined for a provider of the cluster, an unknown namespace, and at the end of the time. Then each provider that could read
+ * the labels counts.
  */
 function steeredNamespace(
   definition: ProviderDefinition,
@@ -203,7 +203,7 @@ function steeredNamespace(
   return budget.isSpent() ? undefined : rights;
 }
 
-/** A binding has no templates, so its defaults need no request. */
+/** Needs no request, because the defaults of a binding hold no templates. */
 function literalLabels({ namespaceDefaults }: CompiledPolicy): ReadonlyMap<string, string> {
   const values = new Map<string, string>();
   for (const { field, key, template } of namespaceDefaults) {
@@ -226,8 +226,8 @@ interface DefaultedKeys {
 }
 
 /**
- * A default chooses for other users which providers a new namespace comes under. So its author needs the right to use
- * every provider that reads the key. Conditions and templates count as reading all keys.
+ * A default chooses for other users which providers a new namespace comes under. So its author needs the right to use each
+ * provider that reads the key. Conditions and templates count as reading all keys.
  */
 function steeredByDefaults(
   id: ProviderId,
@@ -239,7 +239,7 @@ function steeredByDefaults(
   const readers: readonly Reader[] = [...snapshot.policies.policies, ...snapshot.shares.shares];
   const others = new Set([...readers.map((each) => each.id), ...snapshot.providers.keys()]);
   others.delete(id);
-  // A tenant's binding reads the name of its own namespace alone, also one whose stored version does not load.
+  // A tenant's binding only reads the name of its own namespace, even if its stored version does not load.
   for (const other of others) if (namespaceOfProvider(other) !== undefined) others.delete(other);
   const byId = new Map(readers.map((each) => [each.id, each]));
   return [...others].flatMap((other) => {
@@ -254,17 +254,17 @@ function steeredByDefaults(
   });
 }
 
-/** A policy or share in the version that is in force. A provider whose stored version does not load is not among them. */
+/** A policy or share in the version that is in force. A provider whose stored version does not load is missing here. */
 type Reader = CompiledPolicy | CompiledShare;
 
-/** Returns whether it reads more of a Namespace than its name and the labels of its selector. */
+/** Returns whether the provider reads more of a Namespace than its name and the labels of its selector. */
 function readsOtherFields(reader: Reader): boolean {
   return reader.match.conditions.length > 0 || ('readsNamespace' in reader && reader.readsNamespace);
 }
 
-// Finds writes that only remove: fewer namespaces, contents and subjects, or a suspension.
+// Recognizes writes that only remove: fewer namespaces, contents or subjects, or a suspension.
 
-/** `suspends`: nothing is added, but what exists outlasts its expiry, and the deletion of its provider. */
+/** `suspends`: the write adds nothing, but existing objects outlast their expiry and the deletion of their provider. */
 type Reduction = 'none' | 'removes' | 'suspends';
 
 function reductionIn({ before, after }: ProviderWrite): Reduction {
@@ -287,7 +287,7 @@ function placedContents(definition: ProviderDefinition): readonly unknown[] {
   return resources.map((resource, index) => [resource, onlyIn[index]]);
 }
 
-/** The fields that such a write leaves alone. */
+/** Returns the fields that such a write must leave alone. */
 function fixedPart({ kind, object }: ProviderDefinition): unknown {
   if (kind === 'SecretShare') {
     const { targets: _targets, suspend: _suspend, ...rest } = object.spec;
@@ -297,7 +297,7 @@ function fixedPart({ kind, object }: ProviderDefinition): unknown {
   return rest;
 }
 
-/** A condition that is added could have an error, which keeps the objects where they are. So conditions must be equal. */
+/** Conditions must be equal, because an error of an added condition would keep the objects where they are. */
 function isNarrower(before: MatchSpec, after: MatchSpec): boolean {
   const [old = {}, now = {}] = [before.namespaceSelector, after.namespaceSelector];
   const [oldLabels, labels] = [old, now].map(({ matchLabels = {} }) => Object.entries(matchLabels));

@@ -14,9 +14,9 @@ import { renderPath, type Path } from '../../base/problem.ts';
 
 /** An object that the newer version of a provider adds, or wants in another form. */
 export interface ContentChange {
-  /** `changes RoleBinding access` */
+  /** Example: `changes RoleBinding access`. */
   readonly text: string;
-  /** `ClusterRole view -> edit; deleted and created again`. Empty if there is nothing to add. */
+  /** Example: `ClusterRole view -> edit; deleted and created again`. Can be empty. */
   readonly detail: string;
   /** True if the namespace has no older form of the object. */
   readonly isNew: boolean;
@@ -24,7 +24,7 @@ export interface ContentChange {
   affects(namespaceObject: KubeObject, circumstances: Circumstances): boolean;
 }
 
-/** Returns nothing while the newer version is suspended, and where one of the versions is missing. */
+/** Returns nothing while the newer version is suspended, and if one of the versions is missing. */
 export function contentChanges(write: ProviderWrite, install: Install): readonly ContentChange[] {
   const { before, after } = write;
   if (fateOf(write) === 'kept' || before === undefined) return [];
@@ -53,7 +53,7 @@ function shareChanges(
 /** One content of a policy, as it is written and compiled. */
 interface Content {
   readonly type: ObjectType;
-  /** Can be a template. */
+  /** May be a template. */
   readonly name: string;
   readonly binding?: RoleBindingContent;
   readonly source: object;
@@ -103,7 +103,7 @@ function policyChanges(
   });
 }
 
-/** With `isNew`, for namespaces where the older version provided no such object, because it had expired or was skipped. */
+/** `isNew` is for namespaces that had no such object from the older version, because it had expired or was skipped. */
 function contentChange(old: Content | undefined, now: Content, isNew: boolean): ContentChange {
   const isSameEverywhere = !rendersDifferently(old) && !rendersDifferently(now);
   return {
@@ -135,7 +135,7 @@ function rendersDifferently(content: Content | undefined): boolean {
   return content?.compiled.isTemplated === true || expiresAfter !== undefined || expiresAt !== undefined;
 }
 
-/** A namespace that gets no object from the newer version can only lose one, which another notice counts. */
+/** Ignores a namespace that gets no object from the newer version. It can only lose an object, which another notice counts. */
 // oxlint-disable-next-line max-params -- one caller, which has them all at hand
 function isOther(
   old: Content | undefined,
@@ -148,16 +148,16 @@ function isOther(
   const rendered = now.compiled.render(namespaceObject, budget);
   if (rendered.kind !== 'present' || isExpired(rendered.value)) return false;
   const before = old?.compiled.render(namespaceObject, budget);
-  // After an error the older object stays as it was.
+  // After an error, the older object stays as it was.
   const existed = before?.kind === 'error' || (before?.kind === 'present' && !isExpired(before.value));
   return isNew ? !existed : existed && !isDeepStrictEqual(before, rendered);
 }
 
 // Words how two versions of an object that a provider wants differ. It never sees the data of a Secret.
 
-/** A warning has room for few differences. */
+/** The number of differences that fit into a warning. */
 const maxShown = 2;
-/** The API server cuts warnings at 256 characters, and the names of namespaces follow. */
+/** The API server cuts warnings at 256 characters, and the names of namespaces need room. */
 const maxTextLength = 40;
 /**
  * The roleRef of a RoleBinding and the type of a Secret cannot be updated.
@@ -191,7 +191,7 @@ function expiryText({ expiresAfter, expiresAt }: RoleBindingContent): string {
   return expiresAfter === undefined ? (expiresAt ?? 'never') : `after ${expiresAfter}`;
 }
 
-/** Empty if both shares make the same copy. */
+/** Returns an empty text if both shares make the same copy. */
 function shareDifferences(old: CompiledShare, now: CompiledShare): string {
   const [before, after] = [old.copy, now.copy];
   const sources = [old.source, now.source].map(({ namespace, name }) => `${namespace}/${name}`);
@@ -213,7 +213,7 @@ function shareDifferences(old: CompiledShare, now: CompiledShare): string {
   ].join('; ');
 }
 
-/** The webhook does not see the source, so it cannot know whether the type of the source is another one. */
+/** The webhook does not see the source, so it does not know the type of the source. */
 function replacement(before: CopySpec, after: CopySpec): string {
   const isUnsure = before.type !== after.type && (before.type === '' || after.type === '');
   return isUnsure ? `${again} if the type differs` : again;
@@ -223,7 +223,7 @@ function typeText({ type }: CopySpec): string {
   return type === '' ? 'of the source' : type;
 }
 
-/** Names of keys, which `kubectl describe` shows as well. */
+/** Lists the names of keys, which `kubectl describe` shows as well. */
 function keysText({ keys }: CopySpec): string {
   if (keys === undefined) return 'all';
   return keys.map(({ from, to }) => (from === to ? to : `${from} as ${to}`)).join(', ');
@@ -234,14 +234,14 @@ function differingLabels(old: CopySpec['labels'], now: CopySpec['labels']): read
   return [...keys].filter((key) => ownMember(old, key) !== ownMember(now, key));
 }
 
-/** Lists the paths that differ, with their values where these are short and no configuration data. */
+/** Lists the paths that differ. Shows only values that are short and no configuration data. */
 function fieldDifferences(old: unknown, now: unknown): string {
   const all = differingFields(old, now, []);
   const shown = all.slice(0, maxShown).map(({ path, before, after }) => {
     const name = clipped(renderPath(path), maxTextLength);
     const isShown = isScalar(before) && isScalar(after) && !/data$/i.test(String(path[0]));
     if (!isShown) return name;
-    // A number and a text of the same digits must not look the same.
+    // A number and a text with the same digits must look different.
     return String(before) === String(after)
       ? change(name, JSON.stringify(before), JSON.stringify(after))
       : change(name, String(before), String(after));
@@ -256,7 +256,7 @@ interface Difference {
   readonly after: unknown;
 }
 
-/** A list counts as one field, because an item that is inserted moves all others. */
+/** A list counts as one field, because an inserted item moves all others. */
 function differingFields(before: unknown, after: unknown, path: Path): readonly Difference[] {
   if (isDeepStrictEqual(before, after)) return [];
   if (!isJsonObject(before) || !isJsonObject(after)) return [{ path, before, after }];
@@ -274,7 +274,7 @@ function change(what: string, before: string, after: string): string {
   return `${what} ${clipped(before, maxTextLength)} -> ${clipped(after, maxTextLength)}`;
 }
 
-/** `adds Group ops, User ann and 3 more`. Nothing for no items. */
+/** Example: `adds Group ops, User ann and 3 more`. Returns nothing for no items. */
 function some(items: readonly string[], what: string): readonly string[] {
   if (items.length === 0) return [];
   const shown = items.slice(0, maxShown).map((item) => clipped(item, maxTextLength));

@@ -1,4 +1,4 @@
-// Decides a write of a provider or intent: problems of its spec first, then what the write does.
+// Decides a write of a provider or intent: the problems of its spec first, then its effects.
 import { isTerminating } from '../../base/metadata.ts';
 import { kinds, type ProviderKind } from '../../api/kinds.ts';
 import {
@@ -52,7 +52,7 @@ import {
 } from './no-effect.ts';
 import { noticesOf, unknownNotice } from './notices.ts';
 
-/** Undefined for an intent. A write of an intent is judged as a write of each binding that names it. */
+/** Returns undefined for an intent, because its write is judged as a write of each binding that names it. */
 function kindOf({ resource }: ProviderReview): ProviderKind | undefined {
   return providerKinds.find((kind) => kinds[kind].plural === resource);
 }
@@ -88,14 +88,14 @@ export function* decideProvider(
   return yield* decideWrite(review, write, snapshot, circumstances);
 }
 
-/** The namespace controller deletes all objects of a namespace that is being deleted. A refusal would only delay that. */
+/** Returns true while the namespace of the object is being deleted. A refusal would only delay that deletion. */
 function isSweptAway({ object }: ProviderReview, id: ProviderId, snapshot: ClusterSnapshot): boolean {
   const namespace = namespaceOfProvider(id);
   const namespaceObject = namespace === undefined ? undefined : snapshot.namespace(namespace);
   return object === undefined && namespaceObject !== undefined && isTerminating(namespaceObject);
 }
 
-// Decides a write of an intent: it is a write of each binding that names the intent.
+// Decides a write of an intent as a write of each binding that names it.
 
 type NamedBinding = StoredBinding & { readonly id: ProviderId };
 
@@ -111,7 +111,7 @@ function* decideIntent(
   if (after?.ok === false) return { ...nothingToDecide, violations: after.problems.map(specViolation) };
   const { context } = snapshot.intents;
   const contexts = writeContexts(
-    // An older version that does not load can still be in force in an earlier form.
+    // If the older version does not load, an earlier version can still be in force.
     before?.ok === false ? context : withIntent(context, review.name, before?.value),
     withIntent(context, review.name, after?.value),
   );
@@ -141,7 +141,7 @@ function* addEffects(
   }
 }
 
-/** Bindings of the cluster come first, so that a lack of time leaves them out last. */
+/** Puts bindings of the cluster first, so that the end of the time leaves them out last. */
 function bindingsNaming(name: string, { intents }: ClusterSnapshot): readonly NamedBinding[] {
   const found: NamedBinding[] = [];
   for (const { kind, object } of intents.bindings()) {
@@ -179,13 +179,13 @@ function* effectOn(
   return { id, problems, decision, dropped: impact.dropped };
 }
 
-// Judges one write of a provider: its impact, what it must not do, the rights of its author, and the warnings.
+// Judges one write of a provider: its impact, forbidden effects, the rights of its author, and the warnings.
 
-/** A write that leaves the spec alone is allowed, so that finalizers can always be removed. */
+/** Returns true for a write that keeps the spec. Such a write is allowed, so that finalizers can always be removed. */
 function isUntouched({ object, oldObject }: ProviderReview): boolean {
   if (oldObject === undefined) return false;
   if (object === undefined) return isTerminating(oldObject);
-  // A provider that is being deleted enforces its rules until the end, so its spec is decided like any other.
+  // A provider that is being deleted enforces its rules until its end, so a change of its spec is decided as usual.
   return isDeepStrictEqual(object['spec'], oldObject['spec']);
 }
 
@@ -230,12 +230,12 @@ function decisionOn(
       ...withoutEffect(write, impact, snapshot, circumstances),
       ...misspelledRoles(write.id, write.before, write.after, snapshot).map(({ message }) => message),
     ],
-    // The reconciler counts deletions again, by live objects. Only a policy with Deny could do harm where it is not known.
+    // The reconciler counts deletions again, by live objects. So only a policy with Deny could do harm with an unknown impact.
     overBudget: impact.isCutShort && denies(write.after),
   };
 }
 
-/** Defaults on which the written version differs from another policy, unless the older version did so in the same way. */
+/** Returns differing defaults that the write adds, without those that the older version already had. */
 function differences(
   { id, before, after }: ProviderWrite,
   snapshot: ClusterSnapshot,
@@ -248,7 +248,7 @@ function differences(
   return (now ?? []).filter((text) => old?.includes(text) !== true).map((text) => `${id}: ${text}`);
 }
 
-/** Without a cluster no namespace is known, so a policy that matches none is no surprise. A namespace that was left out may match. */
+/** Finds parts without effect. A policy that matches no namespace counts only if all namespaces are known and were judged. */
 function withoutEffect(
   { id, after }: ProviderWrite,
   { managed, matched, unmatched, tooDear, late }: Impact,

@@ -1,4 +1,4 @@
-// Refuses writes of providers that delete too much or leave objects behind, or whose match conditions have an error.
+// Refuses writes of providers that delete too much, leave objects behind, or have an error in a match condition.
 import { cleanupFinalizer, confirmDeletionsAnnotation, group } from '../../schema/names.ts';
 import { ownMember } from '../../base/json.ts';
 import { allowsDeletions, earlierText, parseConfirmation } from '../plan/fuse.ts';
@@ -18,8 +18,8 @@ import {
 import { totalOf, type Impact } from './impact.ts';
 
 /**
- * Refuses a write that deletes more objects than spec.maxDeletions, together with the deletions of the last ten minutes, unless
- * a person has confirmed the number.
+ * Refuses a write that deletes more objects than spec.maxDeletions, unless a person has confirmed the number. Deletions of the
+ * last ten minutes count, too.
  */
 export function fuseViolation(
   review: ProviderReview,
@@ -47,8 +47,8 @@ export function fuseViolation(
 }
 
 /**
- * Refuses a deletion that would leave objects behind, because the finalizer of a provider that has objects was removed.
- * Reeve adds the finalizer again within seconds.
+ * Refuses a deletion that would leave objects behind, because a user removed the finalizer. Reeve adds the finalizer again
+ * within seconds.
  */
 export function finalizerViolation(
   write: ProviderWrite,
@@ -75,8 +75,8 @@ export function finalizerViolation(
 }
 
 /**
- * Refuses `kubectl delete --cascade=orphan` of a provider whose objects would be deleted: its user wants to keep them, and the
- * garbage collector, which honors the option, knows only ownerReferences.
+ * Refuses `kubectl delete --cascade=orphan` of a provider whose objects would be deleted, because its user wants to keep them.
+ * The garbage collector knows only ownerReferences, so it would not keep them.
  * https://kubernetes.io/docs/concepts/architecture/garbage-collection/#orphaned-dependents
  */
 export function cascadeViolation(
@@ -108,8 +108,8 @@ interface Deletions {
 }
 
 /**
- * Returns what a write deletes. Nothing waits after a DELETE, so there the namespaces that were left out count, too: by the
- * status, or by the contents if the status is about an older version.
+ * Returns the deletions of a write. Nothing can wait after a DELETE, so there the namespaces without a count are included: by
+ * the status, or by the contents if the status is about an older version.
  */
 function deletionsOf(write: ProviderWrite, { dropped, tooDear, late }: Impact): Deletions {
   const { before, after, reported } = write;
@@ -126,8 +126,8 @@ function deletionsOf(write: ProviderWrite, { dropped, tooDear, late }: Impact): 
 }
 
 /**
- * Returns the number in the annotation, or -1. An old annotation confirmed another write. Where the write carries no new
- * version of the provider, the annotation must be set before.
+ * Returns the number in the annotation, or -1. An annotation from an older version confirmed another write. A write without a
+ * new version of the provider needs an annotation from before.
  */
 function confirmedCount({ object, oldObject }: ProviderReview, write: ProviderWrite): number {
   const old = valueOf(annotationsOf(oldObject), confirmDeletionsAnnotation);
@@ -137,7 +137,7 @@ function confirmedCount({ object, oldObject }: ProviderReview, write: ProviderWr
   return now === old ? -1 : (parseConfirmation(now) ?? -1);
 }
 
-/** Warns of an annotation that is set alone, while no deletions are held: it confirms less than its author may think. */
+/** Warns of an annotation that is set while no deletions are held, because it confirms less than its author may think. */
 export function confirmationNotices(
   { object, oldObject }: ProviderReview,
   id: ProviderId,
@@ -157,7 +157,7 @@ export function confirmationNotices(
   ];
 }
 
-/** A deletion carries no new object, and an intent is another object than its binding. */
+/** Returns true for a deletion, which carries no new object, and for an intent, whose binding does not change. */
 function isConfirmedBefore({ after, isByIntent }: ProviderWrite): boolean {
   return after === undefined || isByIntent === true;
 }
@@ -178,15 +178,15 @@ function confirmationOf(
     return { annotation, command: `kubectl annotate ${object} --overwrite ${annotation}` };
   }
   const old = valueOf(annotationsOf(oldObject), confirmDeletionsAnnotation);
-  // The same number would be the old annotation, which confirmed another write.
+  // The same number would repeat the old annotation, which confirmed another write.
   const annotation = `${confirmDeletionsAnnotation}=${old === String(count) ? count + 1 : count}`;
   const command = `kubectl annotate --local -f FILE --overwrite ${annotation} -o yaml | kubectl apply -f -`;
   return { annotation, command };
 }
 
 /**
- * Refuses a policy with action Deny whose match condition has an error for a namespace: every write of that namespace
- * would be refused. An error that the older version had as well is only a notice.
+ * Refuses a policy with action Deny whose match condition has an error for a namespace, because each write of that namespace
+ * would be refused. An error that the older version already had is only a notice.
  */
 export function unmatchedViolation(
   { before, after }: ProviderWrite,

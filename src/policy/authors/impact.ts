@@ -1,4 +1,4 @@
-// Compares two versions of a provider over all namespaces: which they match, which objects they drop or change.
+// Compares two versions of a provider over all namespaces: the matched namespaces, and the dropped or changed objects.
 import { isDeepStrictEqual } from 'node:util';
 import { type QuotaSpec, exceededBy, type OverQuota } from '../../rules/namespace-quota.ts';
 import { type KubeObject, labelsOf, nameOf, valueOf } from '../../base/metadata.ts';
@@ -45,7 +45,7 @@ export interface UnmatchedNamespace {
   readonly isOld: boolean;
 }
 
-/** Never does more in one step than a part of one namespace. */
+/** A step never does more than a part of one namespace. */
 export function* impactOf(
   write: ProviderWrite,
   snapshot: ClusterSnapshot,
@@ -67,40 +67,40 @@ export function* impactOf(
 
 const no: MatchResult = { kind: 'no' };
 
-/** Adds up the impact, one namespace after another. */
+/** Adds up the impact, one namespace after the other. */
 class Comparison {
   /** Names of the namespaces that only the newer version matches. */
   readonly gained: string[] = [];
   /** Names of the namespaces that only the older version matches. */
   readonly lost: string[] = [];
-  /** The number of namespaces that the newer version matches, and of all that it could match. */
+  /** Counts the namespaces that the newer version matches, then those that it could match. */
   matched = 0;
   managed = 0;
-  /** By namespace, the number of objects that no provider wants after the write. */
+  /** The number of objects that no provider wants after the write, by namespace. */
   readonly dropped = new Map<string, number>();
   readonly unmatched: UnmatchedNamespace[] = [];
-  /** Names of the namespaces that cost too much, so that numbers leave them out. */
+  /** Names of the namespaces that cost too much. The numbers leave them out. */
   readonly tooDear: string[] = [];
-  /** Names of the namespaces that the webhook had no time for, so that numbers leave them out. */
+  /** Names of the namespaces for which the webhook had no time. The numbers leave them out. */
   readonly late: string[] = [];
-  /** The namespace in which the newer version costs most. */
+  /** The namespace in which the newer version costs the most. */
   dearest: NamespaceCost | undefined;
   /** True if the budget ended before the last namespace. */
   isCutShort = false;
-  /** For a policy that turns to Deny: by namespace, the number of violations that it has already. */
+  /** The number of violations that exist already, by namespace. Only for a policy that turns to Deny. */
   readonly violating = new Map<string, number>();
-  /** For such a policy: the number of violations of the other objects that it judges, as its status says. */
+  /** The number of violations of other objects, by the status. Only for a policy that turns to Deny. */
   readonly violatingObjects: ReadonlyMap<AuditedResource, number>;
-  /** The objects that differ where both versions match, with the names of these namespaces. */
+  /** The objects that differ in namespaces that both versions match, with the names of these namespaces. */
   readonly changed = new Map<ContentChange, string[]>();
-  /** For `existing: Repair`: the labels and annotations that existing namespaces get, with the names of these namespaces. */
+  /** The labels and annotations that existing namespaces get, with the names of these namespaces. Only for `existing: Repair`. */
   readonly repaired = new Map<string, string[]>();
-  /** Contents that namespaces do not get: in all namespaces if this write changes the contents, else in those gained. */
+  /** Contents that namespaces do not get. If the write does not change the contents, only gained namespaces count. */
   readonly unrendered = new UnrenderedContents();
   readonly handOvers = new ObjectGroups<{ effect: HandOver['effect']; other: ProviderId; kind: string }>();
-  /** Values of the label of a quota that too many namespaces have already. */
+  /** Values of the quota's label that too many namespaces already have. */
   readonly quotas: QuotaUse;
-  /** What policies and shares provide and this policy refuses. */
+  /** The objects of policies and shares that this policy refuses. */
   readonly refused: RefusedContents;
   readonly #write: ProviderWrite;
   readonly #difference: ProviderDifference;
@@ -130,7 +130,7 @@ class Comparison {
     this.#difference = new ProviderDifference(write, snapshot, circumstances);
   }
 
-  /** For a namespace after the end of the whole budget. */
+  /** Leaves out a namespace after the end of the whole budget. */
   leaveOut(namespaceObject: KubeObject): void {
     this.managed += 1;
     const { before, after } = this.#write;
@@ -145,7 +145,7 @@ class Comparison {
     (isLate ? this.late : this.tooDear).push(nameOf(namespaceObject));
   }
 
-  /** The namespace is left out of the numbers that a step had no budget to find. */
+  /** A namespace is missing in the numbers for which its step had no budget. */
   *add(namespaceObject: KubeObject): Steps<void> {
     this.managed += 1;
     const { before, after } = this.#write;
@@ -156,7 +156,7 @@ class Comparison {
     if (older.kind === 'no' && newer.kind === 'no') return;
     const isLate = isOlderLate || (newer.kind === 'error' && this.#isSpent());
     yield;
-    // The error of a condition without budget says nothing of the condition.
+    // At the end of the budget, an error says nothing about the condition.
     if (!isLate) this.#addMatched(namespaceObject, older, newer);
     if (isLate || this.#isSpent()) this.#leaveOut(namespaceObject);
   }
@@ -184,7 +184,7 @@ class Comparison {
       else this.gained.push(name);
     }
     if (older.kind === 'yes' && newer.kind === 'no') this.lost.push(name);
-    // After the cost was measured, because no content is rendered twice.
+    // This follows the measurement of the cost, because no content is rendered twice.
     const { lost, handedOver, unrendered } = this.#difference.in(namespaceObject, older.kind, newer.kind);
     if (lost > 0) this.dropped.set(name, lost);
     for (const content of unrendered) this.unrendered.add(content, name);
@@ -222,7 +222,7 @@ class Comparison {
     if (definition === undefined) return no;
     const budget = new CountingBudget(this.#circumstances.budget);
     const result = matchNamespace(definition.compiled.match, namespaceObject, budget);
-    // A write of a namespace pays for the match whatever its result is.
+    // A write of a namespace pays for the match, whatever the result of the match is.
     if (this.#hasSameMatch || definition === this.#write.after)
       this.dearest = dearer(this.dearest, { name: nameOf(namespaceObject), units: budget.units });
     return result;
@@ -244,7 +244,7 @@ class QuotaUse {
         this.#members[index]?.set(nameOf(namespaceObject), valueOf(labelsOf(namespaceObject), quota.label));
   }
 
-  /** The values of the newer version with too many namespaces, without those that the write leaves as they were. */
+  /** Values of the newer version with too many namespaces, without the values that the write does not change. */
   get over(): readonly OverQuota[] {
     const [old = [], now = []] = this.#quotas.map((quota, index) =>
       quota === undefined ? [] : exceededBy(quota, this.#members[index] ?? []),
@@ -277,14 +277,14 @@ function repairs({ after }: ProviderWrite): boolean {
   );
 }
 
-/** Existing violations block no write, so an author must hear of them when Warn or Audit turns into Deny. */
+/** Returns true if Warn or Audit turns into Deny. Existing violations refuse no write, so the author must hear of them. */
 function turnsToDeny({ before, after }: ProviderWrite): boolean {
   return (
     policyIn(before)?.actions.includes('Deny') === false && policyIn(after)?.actions.includes('Deny') === true
   );
 }
 
-/** Lost and changed objects are both found by rendering a namespace, which takes most of the time. */
+/** Remembers the rendering, because lost and changed objects both need it, and it takes most of the time. */
 function renderingOnce(definition: ProviderDefinition | undefined): ProviderDefinition | undefined {
   if (definition?.kind !== 'NamespacePolicy') return definition;
   const { compiled } = definition;

@@ -1,4 +1,4 @@
-// Adds up what a write of an intent does to the bindings that name it.
+// Adds up the effects of a write of an intent on the bindings that name it.
 import { renderProblem, type Problem } from '../../base/problem.ts';
 import { factsOf, kindsNotAllowed } from '../compile/load-provider.ts';
 import { type Install } from '../terms/install.ts';
@@ -21,16 +21,16 @@ import type { ProviderWrite } from './provider-write.ts';
 
 export interface BindingEffect {
   readonly id: ProviderId;
-  /** The reasons why the binding does not load with the new version of the intent. */
+  /** The reasons why the binding does not load with the new intent. */
   readonly problems: readonly Problem[];
   readonly decision: Decision;
-  /** By namespace, the number of objects that no provider wants after the write. */
+  /** The number of objects that no provider wants after the write, by namespace. */
   readonly dropped: ReadonlyMap<string, number>;
 }
 
-/** Tenants can have thousands of bindings. Beyond this number, their warnings are summed up. */
+/** Tenants can have thousands of bindings. Warnings beyond this number are summed up. */
 const maxTenants = 3;
-/** Beyond this number of namespaces, an author needs a right in all of them, which is one question to the API server. */
+/** For more namespaces, an author needs a right in all namespaces, which takes one question to the API server. */
 const maxNamespaces = 5;
 
 export class IntentEffects {
@@ -55,7 +55,7 @@ export class IntentEffects {
     (namespaceOfProvider(effect.id) === undefined ? this.#cluster : this.#tenants).push(effect);
   }
 
-  /** For a binding after the end of the budget. */
+  /** Leaves out a binding after the end of the budget. */
   leaveOut(id: ProviderId, isLate: boolean): void {
     this.#leftOut.push(id);
     this.#isLate ||= isLate;
@@ -75,7 +75,7 @@ export class IntentEffects {
           );
     return {
       ...nothingToDecide,
-      // The fuse and the problems of a tenant's binding refuse no write of an intent. Its objects stay as they are.
+      // The fuse and the problems of a tenant's binding refuse no write of an intent, because its objects stay as they are.
       violations: this.#cluster.flatMap(refusals),
       rights: mergedRights([...rights, ...further]),
       notices: [...this.#summary(all), ...this.#cluster.flatMap(noticesOf), ...this.#tenantNotices()],
@@ -126,7 +126,7 @@ function bindings(ids: readonly ProviderId[]): string {
   return `${ids.length} ${ids.length === 1 ? 'binding' : 'bindings'}: ${listed(ids)}`;
 }
 
-/** Names the binding, because its user writes an intent. */
+/** Returns refusals that name the binding, because the user writes an intent. */
 function refusals({ id, problems, decision }: BindingEffect): readonly JudgedViolation[] {
   const invalid = problems.map((problem): JudgedViolation => ({
     violation: {
@@ -152,7 +152,7 @@ function noticesOf({ decision }: BindingEffect): readonly string[] {
   return decision.notices;
 }
 
-/** What would refuse the write for a binding of the cluster. */
+/** Lists the reasons that would refuse the write for a binding of the cluster. */
 function waiting({ id, problems, decision }: BindingEffect): readonly string[] {
   return [
     ...problems.map((problem) => `${id} would not be valid, so its objects stay: ${renderProblem(problem)}`),
@@ -160,7 +160,7 @@ function waiting({ id, problems, decision }: BindingEffect): readonly string[] {
   ];
 }
 
-/** The rights for one purpose come once. Where they name many namespaces, one right for all of them replaces them. */
+/** Joins the rights for one purpose. One right for all namespaces replaces rights in many namespaces. */
 function mergedRights(rights: readonly Right[]): readonly Right[] {
   const groups = Map.groupBy(rights, ({ verb, group, resource, rule, namespace, name }) =>
     JSON.stringify([verb, group, resource, rule, namespace === name ? undefined : name]),
@@ -176,12 +176,12 @@ function mergedRights(rights: readonly Right[]): readonly Right[] {
   });
 }
 
-/** Neither the field of a binding nor the right to use it says anything to the author of an intent. */
+/** Removes the field of the binding and the right to use the binding, which mean nothing to the author of an intent. */
 function onIntent({ instead: _instead, ...right }: Right): Right {
   return { ...right, path: 'spec' };
 }
 
-/** For bindings that no time was left for: the rights for all that the adapters of the intent can provide. */
+/** Returns the rights for all objects of the intent's adapters, for bindings that were left out. */
 function rightsWithoutTime(
   intents: readonly Intent[],
   { adapters }: IntentContext,
@@ -203,9 +203,9 @@ function rightsWithoutTime(
   );
 }
 
-// Words the warnings about the intents of a binding: which are missing, which nothing keeps, and which objects come later.
+// Words the warnings about the intents of a binding: missing intents, intents that nothing keeps, and objects that come later.
 
-/** Returns nothing for a policy or share. What the older version had as well is no news. */
+/** Returns nothing for a policy or share. Leaves out warnings that the older version had as well. */
 export function intentNotices(
   { id, before, after, allServed }: ProviderWrite,
   install: Install,
@@ -226,7 +226,7 @@ export function intentNotices(
   ];
 }
 
-/** The order of apply must not matter, so a missing intent is no reason to refuse. */
+/** A missing intent refuses nothing, because the order of an apply must not matter. */
 function missingIntents(
   { missing: names }: BindingFacts,
   known: BindingFacts | undefined,
@@ -253,7 +253,7 @@ function provided(facts: BindingFacts, known: BindingFacts | undefined): readonl
   return parts.length === 0 ? [] : [`keeps its intents with ${listed(parts.map(partText))}`];
 }
 
-/** The engine of these objects is not installed. They come with it, and their author answers for them now. */
+/** Warns of objects whose engine is not installed. They come with the engine, and their author answers for them now. */
 function coming(
   facts: BindingFacts,
   all: BindingFacts | undefined,

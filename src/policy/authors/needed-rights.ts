@@ -1,4 +1,4 @@
-// Lists the RBAC rights that a provider's objects require, both of its author and of Reeve's own account.
+// Lists the RBAC rights for a provider's objects: those of its author, and those of Reeve's own account.
 import type { NamespacePolicy, NamespacePolicySpec } from '../../api/namespace-policy/namespace-policy.ts';
 import type { DefaultsSpec } from '../../rules/default-keys.ts';
 import { renderPath, type Path } from '../../base/problem.ts';
@@ -22,7 +22,7 @@ export interface RightsRule {
 }
 
 interface NeededRights extends RightsRule {
-  /** The webhook sets `defaults` in the request of another user, so Reeve's own account needs no right for them. */
+  /** Why the rights are needed. Reeve's account needs none for `defaults`: the webhook sets them in a user's request. */
   readonly for: 'bindings' | 'role' | 'kind' | 'accounts' | 'namespaces' | 'defaults' | 'source' | 'copies';
   /** True if the install allows the object. The author needs the right anyway, because an install may allow more later. */
   readonly isAllowed: boolean;
@@ -36,7 +36,7 @@ const roleGroup = groupOf(roleBindingType.apiVersion);
 /** Reeve never sends an update: it applies or patches. */
 const writing = ['create', 'patch', 'delete'] as const;
 
-/** Returns each rule once. Repair comes before defaults, because Reeve's own account needs its right. */
+/** Returns each rule once. Repair comes before defaults, because Reeve's own account needs the right for a repair. */
 export function neededRights(definition: ProviderDefinition, install: Install): readonly NeededRights[] {
   const needed =
     definition.kind === 'NamespacePolicy'
@@ -52,7 +52,7 @@ export function neededRights(definition: ProviderDefinition, install: Install): 
   return [...byRule.values()];
 }
 
-/** The rights for all that the adapters of the install can provide in a namespace, or in all of them. */
+/** Returns the rights for all objects that the adapters of the install can provide in a namespace, or in all of them. */
 export function rightsOfAdapters(
   adapters: readonly IntentAdapter[],
   namespace: string | undefined,
@@ -90,10 +90,10 @@ export function rightsOfAdapters(
   ];
 }
 
-/** Rights with the field of the spec, which for a binding is not what its author wrote. */
+/** Rights with the path in the spec. The author of a binding did not write this field. */
 type NeededPart = Omit<NeededRights, 'path'> & { readonly path: Path };
 
-/** A tenant needs rights in the namespace of the binding alone. RBAC counts a Namespace as an object of that namespace. */
+/** Limits the rights of a tenant to the namespace of the binding. For RBAC, a Namespace is in that namespace. */
 function inBinding({ path, ...part }: NeededPart, definition: ProviderDefinition): NeededRights {
   if (definition.kind === 'SecretShare' || definition.intents === undefined)
     return { ...part, path: renderPath(path) };
@@ -106,7 +106,7 @@ function inBinding({ path, ...part }: NeededPart, definition: ProviderDefinition
 
 function policyRights({ spec }: NamespacePolicy, install: Install): readonly NeededPart[] {
   const { roleBindings = [], resources = [], serviceAccounts = [] } = spec.contents ?? {};
-  // The right to bind says nothing of the RoleBindings of others, which a policy can take over and replace.
+  // The right to bind does not cover the RoleBindings of others, which a policy can take over and replace.
   const bindings: NeededPart = {
     for: 'bindings',
     isAllowed: true,
@@ -145,7 +145,7 @@ function policyRights({ spec }: NamespacePolicy, install: Install): readonly Nee
   ];
 }
 
-/** A default writes a label or annotation on objects of other users, as `kubectl label` does. */
+/** A default writes a label or annotation on objects of other users, as `kubectl label` does, so it needs the same rights. */
 function defaultsRights({ namespaces, secrets }: NamespacePolicySpec): readonly NeededPart[] {
   return [
     ...(hasKeys(namespaces?.defaults) ? [toSet('Namespaces')] : []),

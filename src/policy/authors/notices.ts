@@ -1,4 +1,4 @@
-// Words the warnings to the author of a provider: which namespaces it reaches and what it deletes.
+// Words the warnings to the author of a provider: the namespaces that it reaches, and its deletions.
 import { cleanupFinalizer, confirmDeletionsAnnotation } from '../../schema/names.ts';
 import { isBinding, type ProviderId } from '../terms/provider-id.ts';
 import {
@@ -42,12 +42,12 @@ export function noticesOf(write: ProviderWrite, impact: Impact, install: Install
     ...secretName(write, install),
     ...impact.unrendered.all.map((content) => unrenderedNotice(id, content)),
     ...[...impact.repaired].map(([key, names]) => repairNotice(id, key, names)),
-    // There can be many of them, and a warning counts those that are cut.
+    // These come last, because they can be many, and a warning counts those that are cut.
     ...[...impact.changed].map(([change, names]) => changeNotice(write, change, names)),
   ];
 }
 
-/** The notice for a stored version that does not load, so that there is nothing to compare with. */
+/** Returns the notice for a stored version that does not load, so that no comparison is possible. */
 export function unknownNotice({ id, after }: ProviderWrite): string {
   const reason = `${id}: the stored version is not valid`;
   return after === undefined
@@ -123,7 +123,7 @@ function handOverNotice(
   return `${id} ${texts[effect]}: ${listed([...where])}`;
 }
 
-/** Held objects are not wanted, so the webhook cannot count them. The reconciler counts them at the deletion. */
+/** Warns of held objects, which the webhook cannot count. The reconciler counts them at the deletion. */
 function holding(write: ProviderWrite): readonly string[] {
   const { id, after, reported } = write;
   if (after !== undefined || !reported.holdsDeletions || fateOf(write) !== 'deleted') return [];
@@ -139,7 +139,7 @@ function unmatchedNotice(id: ProviderId, unmatched: readonly UnmatchedNamespace[
 
 const kindNames = { rolebindings: 'RoleBindings', roles: 'Roles', secrets: 'Secrets' } as const;
 
-/** The reconciler counts violations of other objects, under the rules of the older version. */
+/** Adds the violations of other objects, which the reconciler counts under the rules of the older version. */
 function violations(write: ProviderWrite, { violating, violatingObjects }: Impact): readonly string[] {
   const [ofNamespaces, ofObjects] = [totalOf(violating), totalOf(violatingObjects)];
   const count = ofNamespaces + ofObjects;
@@ -172,8 +172,8 @@ function hasSameObjectRules(write: ProviderWrite): boolean {
 }
 
 /**
- * What a policy refuses stays as it is, which shows only when its provider or source changes. A RoleBinding that the written
- * policy comes to refuse can still lose its subjects.
+ * Warns of refused objects. They stay as they are, which shows only when their provider or source changes. A RoleBinding that
+ * the written policy refuses can still lose subjects.
  */
 function refusals(id: ProviderId, { all, unread, isComplete }: Impact['refused']): readonly string[] {
   const inNamespaces = ({ size }: ReadonlySet<string>): string =>
@@ -227,7 +227,7 @@ function suspension({ id, before, after }: ProviderWrite): readonly string[] {
   );
 }
 
-/** Versions that existed only while the provider was suspended are not counted here. */
+/** Counts no versions that existed only while the provider was suspended. */
 function resumption({ id, before, after }: ProviderWrite): readonly string[] {
   if (before?.object.spec.suspend !== true || after === undefined || after.object.spec.suspend) return [];
   const { maxDeletions } = after.object.spec;

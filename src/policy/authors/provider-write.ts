@@ -1,4 +1,4 @@
-// Describes a write of a policy or share as two versions, and the fate of objects it no longer wants.
+// Describes a write of a policy or share as two versions, and the fate of the objects that it no longer wants.
 import { cleanupFinalizer } from '../../schema/names.ts';
 import type { QuotaMember, QuotaSpec } from '../../rules/namespace-quota.ts';
 import { ownMember } from '../../base/json.ts';
@@ -25,28 +25,28 @@ export interface ProviderCircumstances extends Circumstances {
 
 export interface ProviderWrite {
   readonly id: ProviderId;
-  /** Undefined on CREATE, and where the stored version does not load. */
+  /** Undefined on CREATE, and if the stored version does not load. */
   readonly before: ProviderDefinition | undefined;
   /** Undefined on DELETE. */
   readonly after: ProviderDefinition | undefined;
   readonly reported: ReportedState;
-  /** Both versions, as if the API server served the kinds of all adapters. Only for a binding. */
+  /** Both versions, as if the API server served the kinds of all adapters. Set for a binding only. */
   readonly allServed?: Pick<ProviderWrite, 'before' | 'after'>;
-  /** True if an intent is written, and this binding names it. The binding itself stays as it is. */
+  /** True if the write is one of an intent that this binding names. The binding itself does not change. */
   readonly isByIntent?: true;
 }
 
-/** What the status says of the older version. The reconciler decides by live objects, whatever a status says. */
+/** The report of the status on the older version. The reconciler decides by live objects, whatever a status says. */
 interface ReportedState {
-  /** The status is about the older version, not about one before it. */
+  /** True if the status is about the older version, and not about an earlier one. */
   readonly isCurrent: boolean;
-  /** A share without a source and without copies. */
+  /** True for a share without a source and without copies. */
   readonly hasNoCopies: boolean;
-  /** The fuse holds deletions. */
+  /** True if the fuse holds deletions. */
   readonly holdsDeletions: boolean;
-  /** What was deleted before, and what is being deleted. */
+  /** Earlier deletions, and deletions that are underway. */
   readonly deletions: DeletionRecord;
-  /** The number of wanted objects, if all of them exist. Undefined: some are missing, or nothing is known. */
+  /** The number of wanted objects, if all of them exist. Undefined if some are missing or nothing is known. */
   readonly existing: number | undefined;
   /** The number of objects that existed, whichever version the status is about. */
   readonly synced: number;
@@ -54,7 +54,7 @@ interface ReportedState {
   readonly isStored: boolean;
   /** True for a stored object without the finalizer that Reeve adds before it creates the first object. */
   readonly lacksFinalizer: boolean;
-  /** By resource, from `status.violationsByResource`, without Namespaces, which the webhook judges itself. */
+  /** The violations of `status.violationsByResource`, without Namespaces, which the webhook judges itself. */
   readonly violations: ReadonlyMap<AuditedResource, number>;
 }
 
@@ -102,14 +102,14 @@ function violationsIn(status: unknown): readonly (readonly [AuditedResource, num
   });
 }
 
-/** Says `up to` where the status does not show that all these objects exist: the webhook sees no objects. */
+/** Returns `up to` unless the status shows that all these objects exist, because the webhook sees no objects. */
 export function upTo({ reported: { existing } }: ProviderWrite, count: number): string {
   return existing !== undefined && count <= existing ? '' : 'up to ';
 }
 
 /**
- * True for a deletion that Reeve cannot clean up after: without the finalizer the provider is deleted at once, and Reeve
- * releases the objects of an unknown provider.
+ * True for a deletion without the finalizer. The provider is then deleted at once, and Reeve releases the objects of an unknown
+ * provider.
  */
 export function leavesObjects(write: ProviderWrite): boolean {
   return write.after === undefined && write.reported.lacksFinalizer && fateOf(write) === 'deleted';
@@ -128,7 +128,7 @@ export function fateOf({ before, after }: ProviderWrite): Fate {
   return spec?.suspend === true || spec?.deletionPolicy === 'Orphan' ? 'released' : 'deleted';
 }
 
-/** The Namespaces that a provider can match: for a tenant's binding, only its own. */
+/** Returns the Namespaces that a provider can match. A tenant's binding can match only its own. */
 export function reachableBy(id: ProviderId, snapshot: ClusterSnapshot): readonly KubeObject[] {
   const name = namespaceOfProvider(id);
   if (name === undefined) return [...snapshot.namespaces()];
@@ -136,12 +136,12 @@ export function reachableBy(id: ProviderId, snapshot: ClusterSnapshot): readonly
   return namespaceObject === undefined ? [] : [namespaceObject];
 }
 
-/** The Namespaces of `reachableBy` that the install does not exclude. */
+/** Returns the Namespaces of `reachableBy` that the install does not exclude. */
 export function managedBy(id: ProviderId, snapshot: ClusterSnapshot): readonly KubeObject[] {
   return reachableBy(id, snapshot).filter((namespaceObject) => isManaged(namespaceObject, snapshot));
 }
 
-/** What a provider provides, as far as two versions of it can differ. */
+/** Returns the parts of a definition that decide which objects it provides. */
 export function providedBy(definition: ProviderDefinition | undefined): unknown {
   if (definition?.kind === 'SecretShare') return [definition.compiled.source, definition.compiled.copy];
   return definition && [definition.object.spec.contents, definition.intents?.onlyIn ?? []];
@@ -155,7 +155,7 @@ export function hasSame(
   return isDeepStrictEqual(part(before), part(after));
 }
 
-/** Adds up objects by what one sentence says of them, with all their names and namespaces. */
+/** Adds up objects that one sentence can describe, with all their names and namespaces. */
 export class ObjectGroups<T extends object> {
   readonly #groups = new Map<string, T & { names: Set<string>; namespaces: Set<string> }>();
 
@@ -184,7 +184,7 @@ export function quotaIn(definition: ProviderDefinition | undefined): QuotaSpec |
   return definition?.kind === 'NamespacePolicy' ? definition.object.spec.namespaces?.quota : undefined;
 }
 
-/** The namespaces that count for the quota of a policy. */
+/** Returns the namespaces that count for the quota of a policy. */
 export function quotaMembers(
   { label }: QuotaSpec,
   { id, match }: Pick<CompiledPolicy, 'id' | 'match'>,
@@ -199,9 +199,9 @@ export function policyIn(definition: ProviderWrite['after']): CompiledPolicy | u
   return definition?.kind === 'NamespacePolicy' ? definition.compiled : undefined;
 }
 
-// Loads the two versions of a write. For a binding also as if the API server served the kinds of all adapters.
+// Loads the two versions of a write. A binding is also loaded as if the API server served the kinds of all adapters.
 
-/** Two versions of something: of the object, or of what it is compiled with. */
+/** The older and the newer version of an object, or of the context of its compilation. */
 interface Versions<T> {
   readonly before: T;
   readonly after: T;
@@ -212,10 +212,10 @@ interface LoadedVersions extends Pick<ProviderWrite, 'before' | 'after' | 'allSe
   readonly problems: readonly Problem[];
 }
 
-/** With what the two versions of a binding are compiled. */
+/** The contexts in which the two versions of a binding are compiled. */
 export interface WriteContexts {
   readonly now: Versions<IntentContext>;
-  /** Undefined where the API server serves the kinds of all adapters. */
+  /** Undefined if the API server serves the kinds of all adapters. */
   readonly allServed: Versions<IntentContext> | undefined;
 }
 
@@ -237,7 +237,7 @@ export function versionsOf(
   return { ...now, allServed, problems: now.problems.length > 0 ? now.problems : problems };
 }
 
-/** Finds whether two contexts compile a binding to the same. Most bindings are written alike, so it remembers each form. */
+/** Decides whether two contexts compile a binding to the same result. Most bindings look alike, so each form is remembered. */
 export class BindingForms {
   readonly #isSame = new FormCache();
   readonly #contexts: WriteContexts;

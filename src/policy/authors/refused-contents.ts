@@ -1,4 +1,4 @@
-// Finds what a written policy refuses of the contents of all providers, and what other policies refuse of written contents.
+// Finds the objects that a written policy refuses, and the written contents that other policies refuse.
 import { type KubeObject, nameOf } from '../../base/metadata.ts';
 import type { CompiledContent } from '../compile/compile-contents.ts';
 import type { CompiledPolicy, CompiledShare } from '../compile/compile-policy.ts';
@@ -24,12 +24,12 @@ interface UnreadCopies {
   readonly namespaces: Set<string>;
 }
 
-/** A warning must not use up the time of the review. The numbers are minimums beyond that. */
+/** A limit, because a warning must not use up the time of the review. Beyond it, the numbers are minimums. */
 const maxLooks = 5000;
 
 export class RefusedContents {
   readonly unread: UnreadCopies = { shares: new Set(), namespaces: new Set() };
-  /** False if there was no time to look at all namespaces. */
+  /** False if the time did not suffice for all namespaces. */
   isComplete = true;
   readonly #found = new ObjectGroups<Refusal>();
   /** Undefined for a policy without Deny. */
@@ -38,10 +38,10 @@ export class RefusedContents {
   readonly #hasSameBindings: boolean;
   readonly #write: ProviderWrite;
   readonly #providesSame: boolean;
-  /** What the newer version provides. None while it is suspended. */
+  /** The RoleBindings of the newer version. Empty while it is suspended. */
   readonly #bindings: readonly CompiledContent[];
   readonly #share: CompiledShare | undefined;
-  /** The rules on Secrets. Defaults are set on a copy before it is judged. */
+  /** The rules on Secrets. A copy gets its defaults before it is judged. */
   readonly #secretRules: readonly CompiledRule[];
   readonly #snapshot: ClusterSnapshot;
   readonly #circumstances: Circumstances;
@@ -66,13 +66,13 @@ export class RefusedContents {
     return this.#found.all;
   }
 
-  /** The newer version must match the namespace. Where `isGained` is false, the older version matches it too. */
+  /** The newer version must match the namespace. Unless `isGained`, the older version matches it too. */
   add(namespaceObject: KubeObject, isGained: boolean): void {
     this.#addRefusing(namespaceObject, isGained);
     this.#addRefused(namespaceObject, isGained);
   }
 
-  /** What the written policy refuses. */
+  /** Adds the objects that the written policy refuses. */
   #addRefusing(namespaceObject: KubeObject, isGained: boolean): void {
     const policy = this.#policy;
     if (policy === undefined) return;
@@ -91,7 +91,7 @@ export class RefusedContents {
     }
   }
 
-  /** What other policies refuse of the contents that this write adds or changes. */
+  /** Adds the contents of this write that other policies refuse. */
   #addRefused(namespaceObject: KubeObject, isGained: boolean): void {
     const { id, before } = this.#write;
     if (this.#providesSame && !isGained) return;
@@ -133,7 +133,7 @@ export class RefusedContents {
     if (name === undefined || found.length === 0) return;
     const same = older.find((each) => each.name === content.name);
     const [, before = []] = same === undefined ? [] : this.#violations(policy, same, namespaceObject);
-    // What the older version violates as well is known already, or blocks no change.
+    // Violations that the older version has as well are known already, or refuse no change.
     if (found.some((each) => !before.includes(each)))
       this.#found.add({ kind: 'RoleBinding', by: policy.id, provider }, name, nameOf(namespaceObject));
   }
@@ -172,7 +172,7 @@ export class RefusedContents {
     }
   }
 
-  /** A share says the type of its copies only if that differs from the type of the source. */
+  /** A share names the type of its copies only if it differs from the type of the source. */
   #refusesType(policy: CompiledPolicy, { copy }: CompiledShare, namespaceObject: KubeObject): boolean {
     const { name, type } = copy;
     if (type === '') return false;
@@ -210,7 +210,7 @@ function rulesIn(definition: ProviderWrite['after']): unknown {
   return [validationActions, rbac, secrets, exceptions];
 }
 
-/** The RoleBindings of a version. A suspended policy provides none. */
+/** Returns the RoleBindings of a version. A suspended policy provides none. */
 function roleBindingsIn(definition: ProviderWrite['after']): readonly CompiledContent[] {
   const policy = policyIn(definition);
   return policy === undefined || policy.isSuspended ? [] : roleBindingsOf(policy);

@@ -1,4 +1,4 @@
-// Finds what a write of a provider does to the objects of one namespace: which are lost, handed over or not provided.
+// Finds the effects of a provider's write on the objects of one namespace: lost, handed over, or not provided.
 import { isDeepStrictEqual } from 'node:util';
 import type { KubeObject } from '../../base/metadata.ts';
 import { roleBindingType, secretObjectType, groupKind, type ObjectKey } from '../../base/object-type.ts';
@@ -27,7 +27,7 @@ import {
 import type { CompiledContent } from '../compile/compile-contents.ts';
 import { type ClusterSnapshot, PolicySet, ShareSet } from '../compile/snapshot.ts';
 
-/** What a write does to the objects of one namespace. */
+/** The effects of a write on the objects of one namespace. */
 interface WriteDifference {
   /** The number of objects that no provider wants after the write. */
   readonly lost: number;
@@ -36,9 +36,9 @@ interface WriteDifference {
   readonly unrendered: readonly UnrenderedContent[];
 }
 
-/** An object that moves between the written provider and another one, where both want it in different forms. */
+/** An object that moves between the written provider and another one, which wants it in another form. */
 export interface HandOver {
-  /** What happens to the object for the written provider. */
+  /** The effect on the written provider. */
   readonly effect: 'taken' | 'handed' | 'not got';
   readonly claim: Claim;
   readonly other: Claim;
@@ -61,7 +61,7 @@ const nothing: Wanted = { claims: new Map(), frozen: new Map() };
 export class ProviderDifference {
   readonly #write: ProviderWrite;
   readonly #before: Provider | undefined;
-  /** Undefined as well for a version without contents. */
+  /** Also undefined for a version without contents. */
   readonly #after: Provider | undefined;
   readonly #isKept: boolean;
   /** True if both versions provide the same in a namespace that both match. */
@@ -82,13 +82,13 @@ export class ProviderDifference {
     this.#isSame = hasSame(write, providedBy);
     this.#others = providersLike(write, snapshot);
     this.#countsLost = before !== undefined && !reported.hasNoCopies;
-    // A suspended provider gives and takes nothing.
+    // A suspended provider neither gives nor takes objects.
     this.#countsHandOvers = this.#others !== undefined && before?.object.spec.suspend !== true;
     this.#hasTemplates = contents?.some(({ isTemplated }) => isTemplated) === true;
     this.#circumstances = circumstances;
   }
 
-  /** `older` and `newer` say whether the versions match the namespace, which must be managed. */
+  /** `older` and `newer` are the match results of the two versions. The namespace must be managed. */
   in(namespaceObject: KubeObject, older: MatchResult['kind'], newer: MatchResult['kind']): WriteDifference {
     if (this.#isKept || (older === newer && this.#isSame)) return none;
     const unrendered = newer === 'yes' ? this.#unrendered(namespaceObject) : [];
@@ -143,12 +143,12 @@ export class ProviderDifference {
       .flatMap((rendered, index) =>
         rendered.kind === 'skipped' || rendered.kind === 'error' ? [{ ...rendered, index }] : [],
       );
-    // Without time every template is an error.
+    // At the end of the budget, each template ends with an error.
     return budget.isSpent() ? [] : found;
   }
 }
 
-/** Returns the claims of one provider, together with those of others. A provider that is frozen takes no object, so it comes last. */
+/** Returns the claims of one provider with those of others. A frozen provider comes last, because it takes no object. */
 function withOthers(keys: ReadonlySet<ObjectKey>, own: Claims, { claims, frozen }: Wanted): Claims {
   const compare = (a: Claim, b: Claim): number =>
     Number(frozen.has(a.provider)) - Number(frozen.has(b.provider)) ||
@@ -161,7 +161,7 @@ function withOthers(keys: ReadonlySet<ObjectKey>, own: Claims, { claims, frozen 
   return all;
 }
 
-/** What this provider has before and after the write is a change in place, which another notice words. */
+/** Returns undefined if this provider has the object before and after the write, because another notice words such a change. */
 function handOverOf(
   change: Change,
   id: ProviderId,
@@ -190,15 +190,15 @@ function formOf({ content, expiresAt }: Claim): unknown {
   return [source, copy];
 }
 
-/** False for an object that the installation does not let Reeve create, so that it never existed. */
+/** Returns false for an object that the installation does not let Reeve create, so that it never existed. */
 function mayExist({ type, name }: Claim, install: Install): boolean {
   if (groupKind(type) === groupKind(secretObjectType)) return mayMakeSecret(name, install);
   return groupKind(type) === groupKind(roleBindingType) || isProvided(type, install);
 }
 
-// Adds up the contents of a policy that existing namespaces do not get, because a template skips or fails there.
+// Adds up contents that existing namespaces do not get, because a template skips or fails there.
 
-/** A reason can name a value of the namespace, so that each namespace has another one. */
+/** A reason can name a value of the namespace, so there can be as many reasons as namespaces. */
 const maxReasons = 3;
 const otherReasons = 'for other reasons';
 
@@ -206,7 +206,7 @@ export class UnrenderedContents {
   /** By content, then by reason. */
   readonly #found = new Map<string, Map<string, UnrenderedContent & { readonly names: string[] }>>();
 
-  /** Each content and reason, with the names of the namespaces. The name of the object is that of the first namespace. */
+  /** Each content and reason, with the names of the namespaces. The name of the object comes from the first namespace. */
   get all() {
     return [...this.#found.values()].flatMap((reasons) => [...reasons.values()]);
   }
@@ -247,7 +247,7 @@ function policiesLike(versions: readonly ProviderDefinition[], snapshot: Cluster
   const own = versions.flatMap((version) => (version.kind === 'NamespacePolicy' ? [version.compiled] : []));
   const ids = new Set(own.map(({ id }) => id));
   const wanted = own.flatMap(({ contents }) => contents);
-  // Thousands of tenants can have bindings, so each is compared only with what its own namespace gets.
+  // Thousands of tenants can have bindings, so a binding is compared only with the objects of its own namespace.
   const isTenants = own.every(({ id }) => namespaceOfProvider(id) !== undefined);
   const others = isTenants
     ? policies.candidates(
@@ -261,7 +261,7 @@ function policiesLike(versions: readonly ProviderDefinition[], snapshot: Cluster
   );
 }
 
-/** Only shares provide Secrets, so only a share can want the copy of a share. */
+/** Only a share can want the copy of a share, because only shares provide Secrets. */
 function sharesLike(versions: readonly ProviderDefinition[], { shares }: ClusterSnapshot) {
   const own = versions.flatMap((version) => (version.kind === 'SecretShare' ? [version.compiled] : []));
   return shares.shares.filter((share) =>
@@ -269,7 +269,7 @@ function sharesLike(versions: readonly ProviderDefinition[], { shares }: Cluster
   );
 }
 
-/** Rendering the contents of all policies for all namespaces would take too long, so other names are left out early. */
+/** Excludes names that must differ, because rendering all policies for all namespaces would take too long. */
 function mayBeSame(a: CompiledContent, b: CompiledContent): boolean {
   if (groupKind(a.type) !== groupKind(b.type)) return false;
   const [one, other] = [fixedPart(a.name), fixedPart(b.name)];
@@ -281,7 +281,7 @@ function mayBeSame(a: CompiledContent, b: CompiledContent): boolean {
       : one.startsWith(other) || other.startsWith(one);
 }
 
-/** The text before the first expression or escape. */
+/** Returns the text before the first expression or escape. */
 function fixedPart(name: string): string {
   return name.replace(/\$.*$/s, '');
 }

@@ -1,4 +1,4 @@
-// Judges an existing Namespace, or an existing object in it, by the rules of a policy, and measures what one policy costs.
+// Judges an existing Namespace, or an existing object in it, by the rules of a policy. Measures the cost of a policy.
 import { type KubeObject, nameOf } from '../../base/metadata.ts';
 import {
   CountingBudget,
@@ -42,7 +42,7 @@ export function auditNamespace(
   return { isMatched: true, matchError: undefined, violations };
 }
 
-/** Returns the violations of an existing Secret, Role or RoleBinding. None if the policy does not match its namespace. */
+/** Returns the violations of an existing Secret, Role or RoleBinding. Empty if the policy does not match its namespace. */
 export function auditObject(
   policy: CompiledPolicy,
   resource: AuditedResource,
@@ -76,7 +76,7 @@ function violationsOf(
     matchedOld: false,
     actions: policy.actions,
     countOthers: () => 0,
-    // An audit asks only whether a defaulted key exists; its value is free.
+    // An audit requires only that a defaulted key exists, with any value.
     ownsDefault: () => false,
     trace,
   };
@@ -85,8 +85,8 @@ function violationsOf(
 }
 
 /**
- * Leaves out rules about who may change what. Quotas concern all namespaces together, so they are counted elsewhere.
- * A content that fails is a failure in the status, not a violation.
+ * Leaves out rules about the user of a change. Quotas concern all namespaces together, so they are counted elsewhere. An error
+ * of a content is a failure in the status, and no violation.
  */
 function isAuditable(rule: CompiledRule): boolean {
   const { isAudited = false, isShownByObjects = false } = rule.traits;
@@ -108,24 +108,24 @@ export function creationOf(
     namespace: nameOf(namespaceObject),
     requester: { username: '', groups: [] },
     dryRun: false,
-    // Without a request, a default that reads the request is not required.
+    // A default that reads the request is not required, because there is no request.
     isOwnWrite: true,
     object,
     attributes: {},
   };
 }
 
-// Measures what a write of a namespace costs as far as it is about one policy, and says when that is too much.
+// Measures the part of a namespace's write that one policy costs, and says when this is too much.
 
 export interface NamespaceCost {
   readonly name: string;
   readonly units: number;
 }
 
-/** A policy that costs less leaves enough for nine others. */
+/** A cheaper policy leaves enough budget for nine others. */
 const dearUnits = defaultEvaluationUnits / 10;
 
-/** Counts match, rules and contents. Without expressions all of it costs next to nothing, which counts as nothing. */
+/** Counts match, rules and contents. Without expressions, their cost is so small that it counts as 0. */
 export function costIn(
   { kind, compiled }: ProviderDefinition,
   namespaceObject: KubeObject,
@@ -139,7 +139,7 @@ export function costIn(
   return { name: nameOf(namespaceObject), units: budget.units };
 }
 
-/** Returns the first by name where the costs are equal: a status must not change with the order of the namespaces. */
+/** Chooses the higher cost. Equal costs go by name, so that a status does not change with the order of the namespaces. */
 export function dearer(a: NamespaceCost | undefined, b: NamespaceCost): NamespaceCost {
   if (a === undefined || a.units < b.units) return b;
   return a.units === b.units && b.name < a.name ? b : a;
@@ -149,7 +149,7 @@ export function isDear(units: number): boolean {
   return units >= dearUnits;
 }
 
-/** Undefined for what is cheap everywhere. */
+/** Returns undefined if the policy is cheap everywhere. */
 export function dearText(dearest: NamespaceCost | undefined): string | undefined {
   if (dearest === undefined || !isDear(dearest.units)) return undefined;
   return (
@@ -158,7 +158,7 @@ export function dearText(dearest: NamespaceCost | undefined): string | undefined
   );
 }
 
-/** As `dearText`, for a policy that is stored or in a file. */
+/** Returns the text of `dearText` for a policy that is stored or in a file. */
 export function dearTextIn(
   definition: ProviderDefinition,
   namespaces: readonly KubeObject[],

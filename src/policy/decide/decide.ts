@@ -99,7 +99,7 @@ function matchingPolicies(
 // Decides a write or deletion of a Namespace by the policies that match it before or after, and by steering.
 
 const no: MatchResult = { kind: 'no' };
-/** For a label of another namespace that a quota compares. */
+/** The price of the label of another namespace, which a quota compares. */
 const countingUnits = 0.5;
 
 const noSteering: Steering = { rights: [], hasEffect: false };
@@ -107,7 +107,7 @@ const noSteering: Steering = { rights: [], hasEffect: false };
 function decideNamespace(review: Review, snapshot: ClusterSnapshot, circumstances: Circumstances): Decision {
   const { object, oldObject } = review;
   const isSame = object !== undefined && oldObject !== undefined && isSameMetadata(oldObject, object);
-  // A controller that removes finalizers must be able to finish the deletion, and a terminating namespace gets nothing.
+  // A controller must be able to finish the deletion by removing finalizers, and a terminating namespace gets nothing.
   if (isSame && isTerminating(oldObject)) return nothingToDecide;
   const after = object === undefined ? undefined : asStored(object);
   const before = oldObject === undefined ? undefined : asStored(oldObject);
@@ -136,7 +136,7 @@ function decideWrite(
   const matches = matchAll(deciding, before, after, budget);
   const reached = matchesAfter(matches, review.namespace, circumstances.now);
   const steering = sides === undefined ? undefined : new SteeringReview(sides, reached, stored);
-  // Rules read labels, annotations and owners. Steering depends on all that a policy matches by or renders.
+  // Rules read labels, annotations and owners. Steering depends on all fields that a policy matches by or renders.
   const judged = (each: readonly PolicyMatch[]): readonly JudgedViolation[] =>
     isSame ? [] : judgeAll(each, reached, review, snapshot, circumstances);
   const violations = judged(matches);
@@ -145,7 +145,7 @@ function decideWrite(
     ...nothingToDecide,
     violations,
     rights,
-    // A user who creates or deletes a namespace expects this of its contents. A user who changes a label may not.
+    // A user who creates or deletes a namespace expects the change of its contents. A user who changes a label may not.
     notices:
       hasEffect && before !== undefined && after !== undefined
         ? contentsNotices(before, after, snapshot, circumstances)
@@ -171,7 +171,7 @@ function matchesAfter(all: readonly PolicyMatch[], namespace: string, now: Date)
   };
 }
 
-/** Compares labels, annotations and owners: a write of any subresource can change them. */
+/** Compares labels, annotations and owners, because a write of any subresource can change them. */
 function isSameMetadata(a: KubeObject, b: KubeObject): boolean {
   return (
     isSameMap(labelsOf(a), labelsOf(b)) &&
@@ -261,7 +261,7 @@ function contextOf(
   };
 }
 
-/** Adds to `violations`. Returns false when the budget ran out. */
+/** Adds to `violations`. Returns false once the budget is spent. */
 function judgeNamespaceRules(
   { policy, before, after }: PolicyMatch,
   context: JudgeContext,
@@ -274,7 +274,7 @@ function judgeNamespaceRules(
   if (before.kind !== 'error' || after.kind === 'yes') {
     return judge(policy, policy.rules.namespaces, context, violations);
   }
-  // An error hides whether the policy matched the old namespace. That matters only if a match would lead to a violation.
+  // An error hides whether the policy matched the old namespace. This matters only if a match would lead to a violation.
   const ifMatched: JudgedViolation[] = [];
   const isComplete = judge(
     policy,

@@ -1,4 +1,4 @@
-// Compares what a namespace should contain before and after a change, and words the difference for the author of a Namespace.
+// Compares the contents of a namespace before and after a change, and words the difference for its author.
 import { isDeepStrictEqual } from 'node:util';
 import type { KubeObject } from '../../base/metadata.ts';
 import type { ClusterSnapshot } from '../compile/snapshot.ts';
@@ -10,14 +10,14 @@ import { shownProvider } from '../terms/provider-id.ts';
 /** All claims to each object of a namespace. The first claim wins. */
 export type Claims = ReadonlyMap<ObjectKey, readonly Claim[]>;
 
-/** What happens to one object, by the claims that win before and after the change. */
+/** The change of one object, by the claims that win before and after. */
 export type Change =
   | { readonly kind: 'lost'; readonly before: Claim }
   | { readonly kind: 'gained'; readonly after: Claim }
   /** `kept`: by the same provider, maybe in another form. `handedOver`: from one provider to another. */
   | { readonly kind: 'kept' | 'handedOver'; readonly before: Claim; readonly after: Claim };
 
-/** Returns each object that is wanted before or after the change: first those of before, then those that are new. */
+/** Returns each object that is wanted before or after the change. The objects from before come first. */
 export function difference(before: Claims, after: Claims): ReadonlyMap<ObjectKey, Change> {
   const changes = new Map<ObjectKey, Change>();
   for (const [key, [claim]] of before) {
@@ -34,9 +34,9 @@ function changeOf(before: Claim, after: Claim): Change {
   return { kind: before.provider === after.provider ? 'kept' : 'handedOver', before, after };
 }
 
-// Words what a write of a Namespace adds to its contents, changes in them and removes from them.
+// Words the objects that a write of a Namespace adds, changes and removes.
 
-/** Removals come first, because warnings beyond the limit are cut. */
+/** Puts removals first, because warnings beyond the limit are cut. */
 export function contentsNotices(
   before: KubeObject,
   after: KubeObject,
@@ -46,7 +46,7 @@ export function contentsNotices(
   const old = desired(before, snapshot, now, budget);
   const wanted = desired(after, snapshot, now, budget);
   const changes = difference(old.claims, wanted.claims);
-  // A suspended provider changes nothing, and neither does one whose match or template has an error.
+  // A frozen provider changes nothing: it is suspended, or its match or template has an error.
   const isFrozen = ({ provider }: Claim): boolean => wanted.frozen.has(provider);
   return [
     ...[...changes.values()].flatMap((change) =>
@@ -85,7 +85,7 @@ function additionNotice(change: Exclude<Change, { kind: 'lost' }>): readonly str
   }
 }
 
-/** Lists the ServiceAccounts whose fields `one` and `other` want differently. A provider with an error changes nothing. */
+/** Lists the ServiceAccounts whose fields differ between `one` and `other`. A provider with an error changes nothing. */
 function fieldsNotices(
   one: Desired,
   other: Desired,

@@ -1,4 +1,4 @@
-// Finds defaults of one key on which two policies differ, where a namespace can match both: the first policy by name sets it.
+// Finds keys for which two policies of one namespace can have different defaults. The first policy by name sets the key.
 import { keyText, nameOf, type KubeObject } from '../../base/metadata.ts';
 import type { Path } from '../../base/problem.ts';
 import type { CompiledPolicy } from '../compile/compile-policy.ts';
@@ -14,7 +14,7 @@ interface DifferingDefault {
   readonly path: Path;
   /** The policy whose value the namespaces get. */
   readonly winner: ProviderId;
-  /** The other policies, without the one that the question was about. */
+  /** The other policies, without the given one. */
   readonly others: readonly ProviderId[];
   readonly message: string;
 }
@@ -27,7 +27,7 @@ interface OtherDefault {
   readonly source: string;
 }
 
-/** Returns at most two for each key: one for the policy that comes first, and one for all that come after the given one. */
+/** Returns at most two differences for each key: one with the first policy, and one with all policies after the given one. */
 export function differingDefaults(
   policy: CompiledPolicy,
   snapshot: ClusterSnapshot,
@@ -78,7 +78,7 @@ function differenceText(
   return `its default of ${what} is ${quoted(template.source)}, and that of ${ids} is ${theirs}`;
 }
 
-/** Empty if no namespace matches both now. */
+/** Returns an empty text if no namespace matches both policies now. */
 function whereText(
   [policy, ...others]: readonly CompiledPolicy[],
   snapshot: ClusterSnapshot,
@@ -90,7 +90,7 @@ function whereText(
     .filter(
       (namespaceObject) =>
         isManaged(namespaceObject, snapshot) &&
-        // Names and labels cost nothing, so they come before all conditions.
+        // Names and labels come before all conditions, because they cost nothing.
         others.some(({ match }) => mayMatch(match, namespaceObject)) &&
         isMatched(policy, namespaceObject) &&
         others.some((each) => isMatched(each, namespaceObject)),

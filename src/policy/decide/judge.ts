@@ -1,4 +1,4 @@
-// Runs the rules of one policy on one write: exceptions, grace for old violations, the evaluation budget.
+// Runs the rules of one policy on one write, with exceptions, grace for old violations, and the evaluation budget.
 import type { ValidationAction } from '../../api/namespace-policy/namespace-policy.ts';
 import type { CompiledPolicy } from '../compile/compile-policy.ts';
 import { isExcepted, type MatchResult } from '../terms/match.ts';
@@ -10,7 +10,7 @@ import { listed } from '../../base/text.ts';
 
 /** One object can violate one rule in tens of thousands of places, more than a person reads. */
 const maxViolations = 100;
-/** For a rule, besides its expressions and what it reads of a long object. */
+/** The price of a rule, besides its expressions and its reading of a long object. */
 const ruleUnits = 2;
 
 export interface JudgeContext extends StepContext {
@@ -19,7 +19,7 @@ export interface JudgeContext extends StepContext {
   readonly trace: Trace | undefined;
 }
 
-/** Adds what the write violates to `violations`. Returns false when the budget ran out before the last rule. */
+/** Adds the violations of the write to `violations`. Returns false if the budget ran out before the last rule. */
 export function judge(
   policy: CompiledPolicy,
   rules: readonly CompiledRule[],
@@ -54,7 +54,7 @@ interface Reason {
   readonly actions: readonly ValidationAction[];
 }
 
-/** A label with a wrong value is one fault, so only the most specific rule about it gives a reason. */
+/** Keeps the most specific reason for each key, because a label with a wrong value is one mistake. */
 function onePerKey(reasons: readonly Reason[]): readonly Reason[] {
   if (reasons.length < 2) return reasons;
   const ranks = new Map<string, number>();
@@ -66,15 +66,15 @@ function onePerKey(reasons: readonly Reason[]): readonly Reason[] {
 }
 
 /**
- * Leaves out defaults that cannot be computed without a label which another violation demands, in whatever policy: that is the
- * same fault. Defaults that wait only for each other stay, so that a write without any of them is refused.
+ * Leaves out defaults that lack a label which another violation requires, of any policy: both have one cause. Defaults that
+ * wait only for each other stay, so that a write without any of them is refused.
  */
 export function withoutConsequences(violations: readonly JudgedViolation[]): readonly JudgedViolation[] {
   let [causes, rest] = partition(violations, ({ dueTo = [] }) => dueTo.length === 0);
   if (rest.length === 0) return violations;
   const demanded = new Set<string>();
   const kept = new Set(causes);
-  // One default can wait for another one, which waits for the label.
+  // A default can wait for another default, which waits for the label.
   while (causes.length > 0) {
     for (const { violation, actions } of causes)
       for (const action of actions) demanded.add(`${action} ${violation.path}`);
@@ -90,21 +90,21 @@ function partition<T>(items: readonly T[], test: (item: T) => boolean): [readonl
   return [items.filter(test), items.filter((item) => !test(item))];
 }
 
-/** A reason that only Audit reports must not replace one that denies. */
+/** Separates denials, because a reason that only Audit reports must not replace a denial. */
 function placeOf({ violation, actions }: Reason): string {
   return `${actions.length} ${violation.path}`;
 }
 
-/** More than the precedence of any rule. */
+/** Higher than the precedence of any rule. */
 const exactFirst = 1000;
 
-/** Reasons that leave one value come first. Other rules have one rank: each of their violations is a fault of its own. */
+/** Reasons that leave one value come first. Other violations have the same rank, because each has its own cause. */
 function rankOf({ rule, violation }: Reason): number {
   const { precedence = Infinity } = rule.traits;
   return violation.isExact === true ? precedence - exactFirst : precedence;
 }
 
-/** The violation for a policy whose match condition has an error: without an answer, the write is not safe. */
+/** Returns a violation if a match condition of the policy has an error, because the write is then not safe. */
 export function matchErrorViolation(
   policy: CompiledPolicy,
   error: MatchResult & { kind: 'error' },
@@ -125,9 +125,9 @@ export function matchErrorViolation(
 }
 
 interface Violations {
-  /** Violations that this write causes, or that no grace covers. */
+  /** Violations that this write causes, or to which no grace applies. */
   readonly fresh: readonly RuleViolation[];
-  /** Violations that the old object had as well. They are reported and block no write. */
+  /** Violations that the old object had as well. They are reported and refuse no write. */
   readonly old: readonly RuleViolation[];
 }
 
@@ -162,7 +162,7 @@ function violationsOf(
   return separated(rule, violations, context);
 }
 
-/** Separates what the old object already violated under the same policy. */
+/** Separates the violations that the old object already had under the same policy. */
 function separated(rule: StateRule, violations: readonly RuleViolation[], context: StepContext): Violations {
   const { oldObject } = context.review;
   if (!rule.graced || oldObject === undefined || !context.matchedOld) return { fresh: violations, old: [] };
@@ -204,10 +204,10 @@ function judgedViolation(
   };
 }
 
-// Judges the policies that cannot refuse a write last, and leaves out those for which no budget is left.
+// Judges policies that cannot refuse a write last, and leaves out those that the budget does not reach.
 
 interface PoliciesByEffect {
-  /** They can refuse a write, or decide what it needs. */
+  /** Policies that can refuse a write, or decide its needs. */
   readonly deciding: readonly CompiledPolicy[];
   readonly reporting: readonly CompiledPolicy[];
 }
@@ -219,7 +219,7 @@ export function byEffect(policies: readonly CompiledPolicy[]): PoliciesByEffect 
   };
 }
 
-/** Contents, requesters and defaults of a policy decide about rights, whatever its validationActions. */
+/** Returns false for a policy with contents, requesters or defaults, because they decide about rights. */
 function onlyReports(policy: CompiledPolicy): boolean {
   const { actions, contents, requesters, namespaceDefaults, secretDefaults } = policy;
   return (
@@ -229,14 +229,14 @@ function onlyReports(policy: CompiledPolicy): boolean {
   );
 }
 
-/** What one policy adds to a decision. */
+/** The addition of one policy to a decision. */
 interface Report {
   readonly isMatched: boolean;
   readonly violations: readonly JudgedViolation[];
   readonly rights: readonly Right[];
 }
 
-/** Adds the reports of these policies to the decision until the budget is spent, and names the other policies. */
+/** Adds the reports of these policies until the budget is spent, and names the other policies. */
 export function withReports(
   decision: Decision,
   reporting: readonly CompiledPolicy[],
@@ -246,7 +246,7 @@ export function withReports(
   const reports = new Map<string, Report>();
   for (const policy of reporting) {
     const report = budget.isSpent() ? undefined : reportOf(policy);
-    // The report with which the budget ends can be incomplete.
+    // The last report before the end of the budget can be incomplete.
     if (report === undefined || budget.isSpent()) break;
     reports.set(policy.name, report);
   }
@@ -275,7 +275,7 @@ function unjudgedNotices(unjudged: readonly string[], { isLate }: Budget): reado
   ];
 }
 
-/** Reasons keep the order of the names of their policies. */
+/** Sorts by the names of the policies and keeps the order of the reasons of each. */
 function inOrder(violations: readonly JudgedViolation[]): readonly JudgedViolation[] {
   return violations.toSorted(({ violation: a }, { violation: b }) =>
     a.policy < b.policy ? -1 : a.policy > b.policy ? 1 : 0,

@@ -103,7 +103,7 @@ export function withNamespaceDefaults(object: KubeObject, snapshot: ClusterSnaps
   return additions.object;
 }
 
-/** Runs rounds until one changes nothing, and returns how the last one ended. */
+/** Runs rounds until a round changes nothing, and returns how the last round ended. */
 function settleDefaults(
   review: Review,
   additions: Additions,
@@ -137,7 +137,7 @@ function runRound(
     if (matchNamespace(policy.match, object, budget).kind === 'yes')
       setDefaults(policy, review, additions, budget);
   }
-  // The budget may have run out in the middle of a policy, and then defaults are missing.
+  // The budget may have ended within a policy, so defaults may be missing.
   if (budget.isSpent()) return 'over-budget';
   return additions.labels.size + additions.annotations.size === before ? 'unchanged' : 'changed';
 }
@@ -158,7 +158,7 @@ function setDefaults(policy: CompiledPolicy, review: Review, additions: Addition
   }
 }
 
-/** Returns undefined if the default cannot be rendered or breaks a rule: validation then reports the missing key. */
+/** Returns undefined if the default cannot be rendered or violates a rule. Then validation reports the missing key. */
 function newValue(
   policy: CompiledPolicy,
   key: DefaultKey,
@@ -282,7 +282,7 @@ function additionsTo(
 ): readonly JsonPatchOperation[] {
   if (added.size === 0) return [];
   const sorted = [...added].sort(([a], [b]) => (a < b ? -1 : 1));
-  // `add` below a missing member fails, so a missing map is added whole (RFC 6902, section 4.1).
+  // `add` fails below a missing member, so a missing map is added as a whole (RFC 6902, section 4.1).
   if (present === undefined)
     return [{ op: 'add', path: `/metadata/${field}`, value: Object.fromEntries(sorted) }];
   return sorted.map(([key, value]) => ({
@@ -302,7 +302,7 @@ export function patchedBy(object: KubeObject, patch: readonly JsonPatchOperation
   }, object);
 }
 
-/** RFC 6901, section 3: `~` first, so that the `~` of `~1` is not escaped again. */
+/** RFC 6901, section 3. The `~` is escaped first, so that the `~` of `~1` is not escaped again. */
 function escapePointer(key: string): string {
   return key.replaceAll('~', '~0').replaceAll('/', '~1');
 }

@@ -30,7 +30,7 @@ export function settle(
     right.instead !== undefined && given(right.instead) === 'yes' ? 'yes' : given(right);
   const denied = having('Deny');
   const deniedPaths = new Set(denied.map(({ path }) => path));
-  // A missing right is a denial whatever validationActions the policy has.
+  // A missing right is a denial, whatever the validationActions of the policy are.
   const missing = decision.rights.filter(
     (right) =>
       answerTo(right) !== 'yes' &&
@@ -55,7 +55,7 @@ export function settle(
   };
 }
 
-/** Where only requesters may create, that violation says all: the right to use the policy would not help. */
+/** Returns true if only requesters may create. Their violation is enough, because the right to use the policy would not help. */
 function isOnlyForRequesters(right: Right, { violations }: Decision): boolean {
   return (
     right.rule === 'steering' &&
@@ -67,12 +67,12 @@ function isOnlyForRequesters(right: Right, { violations }: Decision): boolean {
   );
 }
 
-/** The write cannot keep these fields, whichever rights the user has. So the right would be a second reason for one fault. */
+/** Returns true if the write must drop these fields anyway. The missing right would be a second reason for one mistake. */
 function isDeniedAnyway({ causedBy = [] }: Right, deniedPaths: ReadonlySet<string>): boolean {
   return causedBy.length > 0 && causedBy.every((path) => deniedPaths.has(path));
 }
 
-/** Returns one key for the rights that go into one violation: they differ only in the verb. */
+/** Returns the same key for rights that one violation can name, because they differ only in the verb. */
 function purposeKey({ rule, path, effect, group: apiGroup, resource, name, namespace }: Right): string {
   return JSON.stringify([rule, path, effect, apiGroup, resource, name, namespace]);
 }
@@ -146,7 +146,7 @@ function joined(words: readonly string[]): string {
   return words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} and ${words.at(-1) ?? ''}`;
 }
 
-// Words a verdict: the refusal that a person reads, warnings, audit annotations and the causes of a Status.
+// Words a verdict: the refusal for a person, warnings, audit annotations and the causes of a Status.
 
 const maxReasons = 3;
 const maxContacts = 3;
@@ -205,7 +205,7 @@ export interface Overrun {
 export const lackOfTime =
   'the webhook is short of processor time, so the timeout of this request expired before a decision';
 
-/** Any author can have written the expensive policies, so a refusal names them. */
+/** Names the expensive policies, because any author can have written them. */
 function overrunText({ isLate, units, dearest = [] }: Overrun = { isLate: false }): string {
   if (isLate) return `${lackOfTime}; try again`;
   const limit = units === undefined ? 'one request may cost' : `the ${unitsText(units)} of one request`;
@@ -217,7 +217,7 @@ function overrunText({ isLate, units, dearest = [] }: Overrun = { isLate: false 
     : `${text}, most of it for ${policies} ${names.join(', ')}: ask for cheaper expressions there`;
 }
 
-/** Two policies that say the same of one field give one reason. `causesOf` names both. */
+/** Keeps one of two violations of different policies that say the same about one field. `causesOf` names both. */
 function distinctFaults(violations: readonly Violation[]): readonly Violation[] {
   const byFault = new Map<string, Violation>();
   for (const violation of violations) {
@@ -236,7 +236,7 @@ function reasonsText(reasons: readonly string[]): string {
   return ` for ${reasons.length} reasons:${lines.map((line) => `\n- ${line}`).join('')}`;
 }
 
-/** Returns `Contact: …` with the contacts of the policies and shares, each once; undefined when none has a contact. */
+/** Returns `Contact: …` with each contact of the policies and shares once. Undefined if no policy has a contact. */
 export function contactLine(violations: readonly Pick<Violation, 'contact'>[]): string | undefined {
   const contacts = violations.flatMap(({ contact }) => (contact === undefined ? [] : [contact]));
   const distinct = [...new Set(contacts.map((contact) => clipped(contact, maxContactLength)))];
@@ -270,7 +270,7 @@ export function causesOf(verdict: Verdict): readonly Cause[] {
 
 export function violationLine(violation: Violation): string {
   const { by, rule, path, found, accepted, message } = violation;
-  // For an object of our own kinds the path already names the rule, and a message on steering names the provider.
+  // The path of an object of our own kinds already names the rule, and a message on steering names the provider.
   const source =
     by === 'reeve' || (rule === 'steering' && message !== undefined) ? '' : `${speaker(violation)}${rule}: `;
   return `${source}${message ?? `${path}: found ${found}; accepted: ${accepted}`}`;
@@ -280,7 +280,7 @@ function speaker({ by, policy }: Violation): string {
   return by === 'reeve' ? '' : `${shownName(policy, by)}, `;
 }
 
-/** These forbid a write, whatever the value of the field. */
+/** Guards that forbid a write, whatever the value of the field. */
 const guards: ReadonlySet<string> = new Set(['steering', 'authors', 'fuse', 'finalizer', 'cascade']);
 
 function causeReason({ rule, found }: Violation): Cause['reason'] {

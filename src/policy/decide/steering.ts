@@ -1,4 +1,4 @@
-// Finds which providers a write of a Namespace steers it to or away from, and lists the rights for that.
+// Finds which providers a write of a Namespace steers it to or away from, and lists the rights for this.
 import { isDeepStrictEqual } from 'node:util';
 import { type RequestersSpec, isRequester } from '../../rules/requesters.ts';
 import { namespaceNameLabel, placeholderName } from '../../schema/names.ts';
@@ -34,7 +34,7 @@ export interface PolicyMatch {
 export interface MatchesAfter {
   readonly matches: readonly PolicyMatch[];
   readonly policies: ReadonlySet<CompiledPolicy>;
-  /** Tells which defaults a policy sets, where several policies default the same key. */
+  /** Returns which defaults a policy sets if several policies default the same key. */
   readonly ownerOf: (policy: CompiledPolicy) => OwnsDefault;
 }
 
@@ -46,7 +46,7 @@ export interface Steering {
   readonly hasEffect: boolean;
 }
 
-/** Compares the two sides of one write. It finds the defaulted keys when it is first asked. */
+/** Compares the two sides of one write. Finds the defaulted keys when they are first needed. */
 export class SteeringReview {
   readonly #plain: SteeringSides;
   readonly #reached: MatchesAfter;
@@ -59,13 +59,13 @@ export class SteeringReview {
     this.#review = review;
   }
 
-  /** `policies` can match one of the sides. A default adds keys that the new side already has, so no further policy can. */
+  /** `policies` can match one of the sides. Defaults add no policy, because the new side already has their keys. */
   rights(policies: readonly CompiledPolicy[], snapshot: ClusterSnapshot, budget: Budget): Steering {
     const sides = [this.#plain.before, this.#plain.after] as const;
     return this.#rights(candidatesFor(policies, sides, this.#reached, snapshot, budget), budget);
   }
 
-  /** For a policy that only reports: leaving it is all that needs a right. */
+  /** Returns the right to leave a policy that only reports. Nothing else needs a right to this policy. */
   rightToLeave(
     { policy, after }: PolicyMatch,
     { providers }: ClusterSnapshot,
@@ -83,7 +83,7 @@ export class SteeringReview {
   }
 }
 
-/** `hasDefaults`: a default counts as there before, so the loop does not see its effect. */
+/** `hasDefaults`: the old side has the defaults, too, so this comparison does not see their effect. */
 // oxlint-disable-next-line max-params -- one caller, which has them all at hand
 function rightsOf(
   candidates: readonly Candidate[],
@@ -115,7 +115,7 @@ function candidatesFor(
   budget: Budget,
 ): readonly Candidate[] {
   const [, after] = sides;
-  // A tenant's binding matches by the name of its namespace and has no templates, so no label can steer it.
+  // No label can steer a tenant's binding, because it matches by the name of its namespace and has no templates.
   const steerable = candidates.filter(({ id }) => namespaceOfProvider(id) === undefined);
   const policies = steerable.map((policy): Candidate => [policyTarget(policy), reached.policies.has(policy)]);
   const shares = snapshot.shares
@@ -130,7 +130,7 @@ function candidatesFor(
   );
 }
 
-/** A provider that is being deleted provides nothing, and its objects are removed whatever this write does. */
+/** Returns true for a provider that provides nothing any more. Its objects are removed whatever this write does. */
 function isDeleting({ provider }: SteeringTarget, providers: ClusterSnapshot['providers']): boolean {
   return providers.get(provider.id)?.isDeleting === true;
 }
@@ -145,7 +145,7 @@ interface SteeringSides {
 }
 
 /**
- * On CREATE the old side is a Namespace with only what the API server sets. The name is the user's choice as well, so
+ * On CREATE, the old side is a Namespace with only the fields that the API server sets. The user also chooses the name, so
  * matches are judged on `_any_`, a name that no namespace can have.
  */
 export function steeringSides(review: Review, after: KubeObject): SteeringSides {
@@ -157,7 +157,7 @@ export function steeringSides(review: Review, after: KubeObject): SteeringSides 
   };
 }
 
-/** Adds to the old side the keys whose value a default sets: the author of the default answers for them, not the user. */
+/** Adds to the old side the keys whose values defaults set, because the author of a default answers for it, not the user. */
 function withDefaultedKeys(
   sides: SteeringSides,
   reached: MatchesAfter,
@@ -178,7 +178,7 @@ interface SteeringTarget {
   readonly contact: string | undefined;
   /** Users who may bring namespaces under the policy without the right to use it. */
   readonly requesters: RequestersSpec | undefined;
-  /** True if a namespace under it gets objects, or rights from its requesters, and not only rules. */
+  /** True if the policy gives its namespaces objects, or rights by its requesters, and not only rules. */
   readonly isWorthReaching: boolean;
 }
 
@@ -193,7 +193,7 @@ export function shareTarget(share: CompiledShare): SteeringTarget {
   return { provider: shareProvider(share), contact, requesters: undefined, isWorthReaching: true };
 }
 
-/** Returns the right to use the policy or share on which the write has the effect. A requester needs none. */
+/** Returns the right to use the policy or share on which the write has the effect. Undefined for a requester. */
 function steeringRight(
   { provider: { id, match }, requesters, contact }: SteeringTarget,
   effect: SteeringEffect,
@@ -236,18 +236,18 @@ export function steeringEffect(
   return isWorthReaching ? 'join' : undefined;
 }
 
-/** An error on both sides, or where there was nothing before, is no change. */
+/** An error on both sides is no change, and neither is an error if nothing was provided before. */
 function providesOther(provider: Provider, { contained, after }: SteeringSides, budget: Budget): boolean {
   const old = provider.render(contained, budget);
   return provider.render(after, budget).some((now, index) => {
     if (now.kind === 'error') return old[index]?.kind === 'present';
-    // The label that is missing can be another one: nothing is provided either way.
+    // Another label may be missing now. Either way, nothing is provided.
     if (now.kind === 'skipped') return old[index]?.kind !== 'skipped';
     return !isDeepStrictEqual(old[index], now);
   });
 }
 
-/** Names the name and the labels that decide the match. Undefined: a match condition decides, which can read anything. */
+/** Lists the name and the labels that decide the match. Undefined for a match condition, which can read any field. */
 function causeOf(
   match: CompiledMatch,
   { before, after }: SteeringSides,
@@ -295,8 +295,8 @@ interface DefaultedKey {
 }
 
 /**
- * Returns the keys of the object whose value equals a default that a policy sets with this write. Defaults are set only when
- * the namespace comes under the policy.
+ * Returns the keys of the object whose value equals a default that a policy sets with this write. Only a namespace that comes
+ * under the policy gets defaults.
  */
 function defaultedKeys(
   { matches, ownerOf }: MatchesAfter,
@@ -319,7 +319,7 @@ function defaultedKeys(
   return found;
 }
 
-/** Adds the keys that are missing. A value that was there before was a user's choice, and so is its change. */
+/** Adds the missing keys. An existing value was the choice of a user, and so is its change. */
 function withMissing(side: KubeObject, keys: readonly DefaultedKey[]): KubeObject {
   const missing = (field: MetadataField): ReadonlyMap<string, string> =>
     new Map(
