@@ -26,7 +26,7 @@ export interface AssemblyOptions extends Omit<ReconcileContext, keyof Queues> {
   /** Answers which rights our own account has. */
   readonly selfReviewer: SelfReviewer;
   readonly whereToAdd: BlockerParts['whereToAdd'];
-  /** How writes of Secrets, Roles and RoleBindings are reviewed. Default: Ignore. */
+  /** The mode in which writes of Secrets, Roles and RoleBindings are reviewed. Default: Ignore. */
   readonly secretsRbacFailurePolicy?: HookMode;
   /** Makes the Report of each namespace. Default: the reconciler keeps no Reports. */
   readonly reports?: NamespaceReports | undefined;
@@ -46,7 +46,7 @@ export function assembleReconciler(options: AssemblyOptions) {
   const { objects, accounts, watches } = planning;
 
   const ledger = new ProviderLedger(context);
-  // Changes of all state above become keys of the queues.
+  // Turns changes of the state above into keys of the queues.
   const initialSync = new InitialSync(context, objects, ledger);
   const dispatcher = new Dispatcher(context, planning, ledger, initialSync);
   const finalizers = new Finalizers(context);

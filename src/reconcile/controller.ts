@@ -1,4 +1,4 @@
-// The reconciler as a whole: which watches it needs, how it runs, and how it is doing.
+// Runs the reconciler as a whole, and reports its watches and its state.
 import type { Clock } from '../base/clock.ts';
 import { isAborted, pause } from '../base/abort.ts';
 import { nameOf } from '../base/metadata.ts';
@@ -30,7 +30,7 @@ interface ReconcilerHealth {
   /** Namespaces that wait to be reconciled. */
   readonly queued: number;
   readonly running: number;
-  /** How long the oldest waiting namespace has needed work. 0 when no namespace waits. */
+  /** The time for which the oldest waiting namespace has needed work. 0 if no namespace waits. */
   readonly oldestUnreconciledMs: number;
   /** True when no key of any queue is ready or running. */
   readonly isIdle: boolean;
@@ -51,7 +51,7 @@ export interface Reconciler {
    */
   run(signal: AbortSignal): Promise<void>;
   health(): ReconcilerHealth;
-  /** What the statuses say, as numbers; undefined before the first statuses are written. */
+  /** Returns the numbers of the statuses. Undefined before the first statuses are written. */
   numbers(): ReconcilerNumbers | undefined;
 }
 
@@ -113,7 +113,7 @@ class Controller implements Reconciler {
     return { providers: providerWorker.numbers(), namespaces: conditions.counts() };
   }
 
-  /** Reads the content of our copies in a few large answers. Otherwise each copy costs a request of its own. */
+  /** Reads the content of our copies in a few large answers. Otherwise, each copy would cost a request. */
   async #readOwnSecrets(signal: AbortSignal): Promise<void> {
     try {
       for await (const secret of this.#options.ownSecrets.listOwnSecrets(signal)) {
@@ -121,12 +121,12 @@ class Controller implements Reconciler {
         if (isAborted(signal)) return;
       }
     } catch (error) {
-      // Each copy is then read when its namespace is reconciled.
+      // Otherwise, each copy is read when its namespace is reconciled.
       if (!isAborted(signal)) this.#options.observer.unexpectedError('list of our Secrets', error);
     }
   }
 
-  /** A policy can lose its last field of ServiceAccounts while no leader runs. Then only the accounts know of it. */
+  /** Finds fields that a policy lost while no leader ran. Only the ServiceAccounts still show them. */
   async #findFields(signal: AbortSignal): Promise<void> {
     const { accounts } = this.#parts.planning;
     if ([...this.#options.cluster.providers()].some(({ definition }) => providesFields(definition))) return;
@@ -144,7 +144,7 @@ class Controller implements Reconciler {
 
   #begin(): void {
     const { planning, ledger, dispatcher, initialSync, sweeps, reportKeeper } = this.#parts;
-    // Another leader may have changed everything that was reported here before.
+    // Another leader may have changed everything that was reported here earlier.
     ledger.clear();
     planning.fuse.begin([...this.#options.cluster.snapshot().namespaces()].map(nameOf));
     dispatcher.begin();
@@ -192,10 +192,10 @@ class Controller implements Reconciler {
   }
 }
 
-// Waits until every watch has delivered its first complete list, except watches that our account may not use.
+// Waits until every watch has delivered its first complete list. Watches that our account may not use do not count.
 
 const pollMs = 20;
-/** How long optional kinds are waited for, and how often the rights of the other watches are asked about. */
+/** The wait for optional kinds, and the interval of questions about the rights of the other watches. */
 const patienceMs = 2000;
 
 class WatchSync {

@@ -13,13 +13,13 @@ import { readyCondition } from '../schema/names.ts';
 import { isJsonObject, ownMember } from '../base/json.ts';
 import { isNewerResourceVersion } from '../base/watch-sink.ts';
 
-/** The status of a policy that matches nothing is renewed once per second at most, however many namespaces change. */
+/** The status of a policy that matches nothing is renewed at most once a second, however many namespaces change. */
 const unmatchedDelayMs = 1000;
 
-/** A provider of so few namespaces, such as a binding of a tenant, does not wait behind a Secret that goes to all. */
+/** A provider with so few namespaces, such as a tenant's binding, does not wait behind a Secret for all namespaces. */
 const fewNames = 16;
 
-/** Enqueues nothing until `begin`, because only the leader works. It hears changes last: work may read any cache. */
+/** Enqueues nothing until `begin`, because only the leader works. Hears changes last, so that work may read any cache. */
 export class Dispatcher {
   readonly #context: ReconcileContext;
   readonly #planning: Planning;
@@ -112,7 +112,7 @@ export class Dispatcher {
     const isSame = after !== undefined && changesOnlyReadiness(before, after);
     if (after !== undefined && !isSame) namespaceQueue.add(name);
     for (const { state } of cluster.providers()) {
-      // Objects in a namespace that is being deleted no longer hold the finalizer of their provider.
+      // A namespace that is being deleted no longer lets its objects hold the finalizer of their provider.
       if (state.isDeleting) providerQueue.add(state.id);
       // The status of a policy that matches nothing names labels and names that the other namespaces have.
       else if (!isSame && this.#ledger.tallyOf(state.id).matched === 0)
@@ -158,11 +158,10 @@ export class Dispatcher {
   }
 }
 
-// Classifies changes of policies, shares and Namespaces by what has to be done about them.
+// Classifies changes of policies, shares and Namespaces by the work that they need.
 
 /**
- * Returns whether only our own condition differs. Most likely we wrote it ourselves, and it makes no object possible
- * that was not possible before.
+ * Returns whether only our own condition differs. Most likely we wrote this condition, and it makes no further object possible.
  */
 export function changesOnlyReadiness(before: KubeObject | undefined, after: KubeObject): boolean {
   return before !== undefined && isDeepStrictEqual(withoutReadiness(before), withoutReadiness(after));

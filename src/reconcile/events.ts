@@ -1,4 +1,4 @@
-// Records Kubernetes events: summed up on the provider and on the namespace, and one on each changed object.
+// Records Kubernetes events: sums on the provider and on the namespace, and an event on each changed object.
 import type { Observed } from '../policy/plan/observed.ts';
 import type { WriteStep } from '../policy/plan/plan-claim.ts';
 import { ownerOf, type ObjectStep } from '../policy/plan/plan.ts';
@@ -9,28 +9,28 @@ import type { UnsyncedObject } from '../policy/status/namespace-ready.ts';
 import type { EventObject, EventRecorder, RecordedEvent } from '../base/recorded-event.ts';
 import type { ReconcileContext } from './ports.ts';
 
-/** What an event says besides the change itself. */
+/** The text of an event besides the change itself. */
 export type EventNote = Required<Pick<Happening, 'message'>> & Pick<Happening, 'missingMs'>;
 
 interface Window {
   readonly summary: EventSummary;
   /** Warnings about the provider alone, by reason. */
   readonly notes: Map<string, string>;
-  /** With the UID of now: the provider may be deleted when the window ends. */
+  /** The provider as it is now, because it may be deleted when the window ends. */
   readonly provider: EventObject;
   readonly since: number;
 }
 
-/** What happens to objects of a provider within so long is one event. */
+/** Everything that happens to objects of a provider within this time is one event. */
 const windowMs = 1000;
-/** While namespaces of the provider wait to be reconciled, a window lasts so long. */
+/** The limit of a window while namespaces of the provider wait to be reconciled. */
 const maxWindowMs = 15_000;
 
 export class EventAnnouncer {
   readonly #context: ReconcileContext;
   readonly #events: EventRecorder;
   readonly #windows = new Map<ProviderId, Window>();
-  /** By namespace: what its round has done so far. */
+  /** The work of the present round, by namespace. */
   readonly #rounds = new Map<string, Map<ProviderId, EventSummary>>();
 
   constructor(context: ReconcileContext, events: EventRecorder) {
@@ -38,7 +38,7 @@ export class EventAnnouncer {
     this.#events = events;
   }
 
-  /** `object` is the current object, or its last state when it was deleted. `note` says more. */
+  /** `object` is the current object, or the last state of a deleted one. `note` is the text of the event. */
   wrote(step: ObjectStep, object: EventObject, note?: EventNote): void {
     const provider = ownerOf(step);
     const { kind, name, namespace = '' } = object;
@@ -98,7 +98,7 @@ export class EventAnnouncer {
     this.#window(provider).notes.set(reason, note);
   }
 
-  /** Records what a round of a namespace has done. Call it at the end of the round. */
+  /** Records the work of a round of a namespace. Call it at the end of the round. */
   endRound(namespace: string): void {
     const round = this.#rounds.get(namespace) ?? [];
     this.#rounds.delete(namespace);
@@ -108,8 +108,8 @@ export class EventAnnouncer {
   }
 
   /**
-   * Records the events about a provider when their window is over. Call it whenever the provider is reconciled. `isSettled`:
-   * no namespace of the provider waits to be reconciled.
+   * Records the events about a provider when their window is over. Call it whenever the provider is reconciled. `isSettled`
+   * means that no namespace of the provider waits to be reconciled.
    */
   endWindow(provider: ProviderId, isSettled: boolean): void {
     const window = this.#windows.get(provider);
@@ -120,7 +120,7 @@ export class EventAnnouncer {
     else this.#recordWindow(provider, window);
   }
 
-  /** Records everything: this process ends, or is no longer the leader. */
+  /** Records everything, because this process ends or no longer leads. */
   flush(): void {
     for (const namespace of this.#rounds.keys()) this.endRound(namespace);
     for (const [provider, window] of this.#windows) this.#recordWindow(provider, window);
@@ -167,7 +167,7 @@ export class EventAnnouncer {
     return withUid(providerRef(provider), uid);
   }
 
-  /** Has itself as its namespace, so that the event is stored there. */
+  /** Names the Namespace itself as its namespace, so that the event is stored there. */
   #namespaceObject(name: string): EventObject {
     const uid = this.#context.cluster.snapshot().namespace(name)?.metadata.uid;
     return withUid({ apiVersion: 'v1', kind: 'Namespace', namespace: name, name }, uid);
@@ -218,13 +218,13 @@ type Change = Pick<RecordedEvent, 'type' | 'reason' | 'action'>;
 
 /** Something that happened to one object. */
 export interface Happening extends Change {
-  /** `label` and `annotation` for a key of the Namespace. Without a kind and a name: the namespace as a whole. */
+  /** `label` and `annotation` for a key of the Namespace. Undefined, like the name, for the namespace as a whole. */
   readonly kind?: string;
   readonly name?: string;
   readonly namespace: string;
-  /** The error of a failure, or why an object was deleted. */
+  /** The error of a failure, or the reason of a deletion. */
   readonly message?: string;
-  /** For how long the object was missing at most, because it was deleted and created again. */
+  /** The longest time for which the object was missing while it was deleted and created again. */
   readonly missingMs?: number;
   /** The object, if the event can link to it. */
   readonly object?: EventObject;
@@ -248,7 +248,7 @@ interface SummedEvent extends Change {
   readonly object: EventObject | undefined;
 }
 
-/** As in a refusal: at most so many objects are named. */
+/** The number of objects that a note names, as in a refusal. */
 const maxNamed = 3;
 
 export class EventSummary {
@@ -256,7 +256,7 @@ export class EventSummary {
 
   add(happening: Happening): void {
     const { type, reason, action, kind = 'Namespace', name, namespace, message } = happening;
-    // Failures of one reason are one event. A deletion has a message only if the object has expired.
+    // Failures with one reason are one event. A deletion has a message only if the object has expired.
     const key = JSON.stringify([type, reason, action, type === 'Normal' && message]);
     const sum = this.#sums.get(key) ?? {
       change: { type, reason, action },
@@ -275,13 +275,13 @@ export class EventSummary {
     if (name !== undefined && sum.named.length < maxNamed) sum.named.push(`${kind} ${name}`);
   }
 
-  /** Returns the events about the provider: `Created 26 Secrets in 26 namespaces`. */
+  /** Example: `Created 26 Secrets in 26 namespaces`. */
   ofProvider(): readonly SummedEvent[] {
     return this.#events((sum) => {
       const { change, first, namespaces, missingMs } = sum;
       const isOne = countOf(sum) === 1;
       const where = countedWord(namespaces.size, 'namespace');
-      // Without a kind and a name, it happened to the namespaces themselves.
+      // Without a kind and a name, the happening concerns the namespaces themselves.
       const many = first.name === undefined ? where : `${countText(sum)} in ${where}`;
       const objects = isOne ? placeText(first) : many;
       if (change.type === 'Normal')
@@ -290,7 +290,7 @@ export class EventSummary {
     });
   }
 
-  /** Returns the events about a namespace: `Created RoleBinding viewers, ResourceQuota team for NamespacePolicy/apps`. */
+  /** Example: `Created RoleBinding viewers, ResourceQuota team for NamespacePolicy/apps`. */
   ofNamespace(provider: string): readonly SummedEvent[] {
     return this.#events((sum) => {
       const { change, first, named, missingMs } = sum;

@@ -13,7 +13,7 @@ export interface Protection {
   readonly policy: string;
   readonly file: string;
   readonly meaning: string;
-  /** The binding selects the objects with this label. Without one, it selects all. */
+  /** The label that selects the objects of the binding. Undefined: all objects. */
   readonly label?: string;
 }
 
@@ -51,14 +51,14 @@ const apiVersion = 'admissionregistration.k8s.io/v1';
 const policyKind = 'ValidatingAdmissionPolicy';
 const bindingKind = 'ValidatingAdmissionPolicyBinding';
 
-/** Fourteen small reads. An install has no watch for them, because a right to watch covers all policies of the cluster. */
+/** The interval of fourteen small reads. A watch would need a right to all policies of the cluster. */
 const checkMs = 30_000;
 
-/** Only the leader runs it. */
+/** Runs on the leader only. */
 export class GuardCheck {
   readonly #context: GuardContext;
   readonly #events: EventRecorder;
-  /** By binding. Missing while unknown. */
+  /** Keys are the bindings. A binding is missing while its state is unknown. */
   readonly #isInForce = new Map<string, boolean>();
   #hasFailed = false;
 
@@ -88,7 +88,7 @@ export class GuardCheck {
     } catch (error) {
       if (isAborted(signal)) return;
       if (!(error instanceof KubeError)) throw error;
-      // What was known stays. An install of an earlier version has no right to read these objects.
+      // The known states stay. An install of an earlier version has no right to read these objects.
       if (!this.#hasFailed) this.#context.observer.unexpectedError('check of the guard and the jail', error);
       this.#hasFailed = true;
     }
@@ -119,8 +119,8 @@ export class GuardCheck {
 }
 
 /**
- * Looks at what a deletion or a quick edit changes, and not at the expressions. Who may write these objects has all the power of
- * Reeve anyway.
+ * Checks the parts that a deletion or a quick edit changes, and not the expressions. A user who may write these objects has all
+ * the power of Reeve anyway.
  */
 export function isEnforced(
   { label }: Pick<Protection, 'label'>,
@@ -147,7 +147,7 @@ function selecting(label: string | undefined): unknown {
     : { objectSelector: { matchExpressions: [{ key: label, operator: 'Exists' }] } };
 }
 
-/** Returns what keeps a binding from applying to all that its policy names. */
+/** Returns the limits that keep a binding from applying to all objects that its policy names. */
 function limitsOf(binding: KubeObject | undefined): readonly unknown[] {
   const match = ownMember(binding?.['spec'], 'matchResources');
   const fields = ['namespaceSelector', 'objectSelector', 'resourceRules', 'excludeResourceRules'];

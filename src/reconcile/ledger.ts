@@ -1,4 +1,4 @@
-// Keeps the last report of every namespace on each provider, which namespaces have to report again, and the initial sync.
+// Keeps the last report of every namespace on each provider, the namespaces that must report again, and the initial sync.
 import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '../base/clock.ts';
 import type { LiveCluster } from '../state/live-cluster.ts';
@@ -28,7 +28,7 @@ export class ProviderLedger {
   readonly #reportListeners: ((namespace: string) => void)[] = [];
   readonly #tallies = new Map<ProviderId, ProviderTally>();
   readonly #reports = new Map<string, ProviderReports>();
-  /** By namespace: the providers that changed, each with the last round before its change. */
+  /** The providers that changed, by namespace. Each has the last round before its change. */
   readonly #waiting = new Map<string, Map<ProviderId, number>>();
   readonly #waits = new Map<ProviderId, Waiting>();
   #rounds = 0;
@@ -42,23 +42,23 @@ export class ProviderLedger {
     });
   }
 
-  /** The listener is called when the numbers of a provider change, or when the last awaited namespace has reported. */
+  /** Calls the listener when the numbers of a provider change, or when the last awaited namespace has reported. */
   subscribe(listener: (provider: ProviderId) => void): void {
     this.#listeners.push(listener);
   }
 
-  /** The listener is called after each round of a namespace, and when the namespace is deleted. */
+  /** Calls the listener after each round of a namespace, and when the namespace is deleted. */
   subscribeToReports(listener: (namespace: string) => void): void {
     this.#reportListeners.push(listener);
   }
 
-  /** Numbers a round. Call it before the round reads anything, so that it cannot claim to know a later change. */
+  /** Numbers a round. Call it before the round reads anything, so that the round cannot claim to know a later change. */
   beginRound(): number {
     this.#rounds += 1;
     return this.#rounds;
   }
 
-  /** The provider changed. Waits for reports from rounds that begin after now. */
+  /** Waits for reports from rounds that begin after this moment, because the provider changed. */
   expect(provider: ProviderId, namespaces: Iterable<string>): void {
     for (const namespace of namespaces) {
       const providers = this.#waiting.get(namespace) ?? new Map<ProviderId, number>();
@@ -68,7 +68,7 @@ export class ProviderLedger {
     }
   }
 
-  /** Waits for the first report of these namespaces. The provider did not change, so a report of any round counts. */
+  /** Waits for the first report of these namespaces. A report of any round counts, because the provider did not change. */
   expectAny(provider: ProviderId, namespaces: Iterable<string>): void {
     for (const namespace of namespaces) {
       const providers = this.#waiting.get(namespace) ?? new Map<ProviderId, number>();
@@ -103,7 +103,7 @@ export class ProviderLedger {
     for (const listener of this.#reportListeners) listener(namespace);
   }
 
-  /** The namespace is deleted, is being deleted, or is excluded. */
+  /** Called for a namespace that is deleted, being deleted, or excluded. */
   drop(namespace: string): void {
     this.report(namespace, new Map(), Infinity);
   }
@@ -140,7 +140,7 @@ export class ProviderLedger {
     const providers = this.#waiting.get(namespace);
     if (providers === undefined) return;
     for (const [provider, changedAt] of providers) {
-      // A round that began before the change does not know it.
+      // A round that began before the change does not know the change.
       if (changedAt >= round) continue;
       providers.delete(provider);
       this.#countDown(provider);
@@ -162,7 +162,7 @@ export class ProviderLedger {
   }
 }
 
-// Tracks the initial sync: every namespace is reconciled once after this process has become the leader.
+// Tracks the initial sync: every namespace is reconciled once after this process becomes the leader.
 
 interface Progress {
   /** Namespaces that have not been reconciled yet. */
@@ -173,7 +173,7 @@ interface Progress {
   progressAt: number;
 }
 
-/** When no pending namespace is reconciled for so long, the initial sync ends without them. */
+/** When no pending namespace is reconciled for this time, the initial sync ends without them. */
 const maxIdleMs = 15_000;
 
 export class InitialSync {
@@ -194,7 +194,7 @@ export class InitialSync {
     });
   }
 
-  /** No status of a provider is written before: its numbers would miss the namespaces that have not reported. */
+  /** Before that, no status of a provider is written, because its numbers would miss namespaces. */
   get isDone(): boolean {
     return this.#isDone;
   }
@@ -207,7 +207,7 @@ export class InitialSync {
     this.#endIfComplete();
   }
 
-  /** Forgets everything: this process is no longer the leader. */
+  /** Forgets everything, because this process no longer leads. */
   reset(): void {
     this.#progress = undefined;
     this.#isDone = false;
@@ -231,7 +231,7 @@ export class InitialSync {
     }
   }
 
-  /** The statuses then say how many namespaces have not reported yet. */
+  /** Ends the initial sync. The statuses then say how many namespaces have not reported yet. */
   #endIncomplete({ pending }: Progress): void {
     const { cluster } = this.#context;
     for (const provider of cluster.providers()) {
@@ -269,14 +269,14 @@ export function affectedNamespaces(
     const name = nameOf(namespaceObject);
     if (names.has(name) || cluster.isExcluded(name)) continue;
     const budget = new CountingBudget(unlimitedBudget);
-    // A namespace that does not match reports the cost of the match if it is high.
+    // A namespace that does not match reports the cost of the match if that cost is high.
     if (matchNamespace(match, namespaceObject, budget).kind !== 'no' || isDear(budget.units)) names.add(name);
   }
-  // A namespace that does not exist never reports, so nothing may wait for it.
+  // A missing namespace never reports, so nothing may wait for it.
   return new Set([...names].filter((name) => cluster.namespace(name) !== undefined));
 }
 
-/** Looks names up where the match lists them all: thousands of tenants may have a binding of their own namespace each. */
+/** Looks the names up if the match lists them all, because thousands of tenants may each have a binding of their namespace. */
 function candidates({ names }: CompiledMatch, cluster: LiveCluster): Iterable<KubeObject> {
   if (names?.every(({ exact }) => exact) !== true) return cluster.snapshot().namespaces();
   return names.flatMap(({ source }) => cluster.namespace(source) ?? []);

@@ -1,4 +1,4 @@
-// Builds the parts that plan: what is there, what is wanted, and the fuse between both. `reeve plan` feeds them once.
+// Builds the parts that plan: the observed state, the desired state, and the fuse between both. `reeve plan` feeds them once.
 import { providesFields, type ProviderDefinition } from '../policy/compile/load-provider.ts';
 import { type FuseOptions, Fuse } from './fuse/fuse.ts';
 import { UndesiredObjects, DesiredCache } from './fuse/undesired-objects.ts';
@@ -20,7 +20,7 @@ export function assemblePlanning(context: PlanContext, fuseOptions: FuseOptions)
   const needAccounts = (definition: ProviderDefinition | undefined): void => {
     if (providesFields(definition)) accounts.need();
   };
-  // The watches of policies can be ahead.
+  // The watches of policies may have read some already.
   for (const { definition } of cluster.providers()) needAccounts(definition);
   cluster.subscribe({ affecting: ({ after }) => needAccounts(after?.definition) });
   const sources = new Sources(context);

@@ -32,7 +32,7 @@ export interface OwnSecrets {
 
 /** Lists the objects that a provider has now, without their content. Rejects with a KubeError. */
 export interface OwnedReader {
-  /** With an empty name: those of all names. */
+  /** An empty name stands for all names. */
   listOwned(
     provider: ProviderId,
     kind: { readonly type: ObjectType; readonly name: string },
@@ -42,7 +42,7 @@ export interface OwnedReader {
 
 /** Lists existing objects with their content, page by page. Rejects with a KubeError. */
 export interface AuditReader {
-  /** Without a namespace: those of all namespaces. */
+  /** Without a namespace, lists the objects of all namespaces. */
   listExisting(
     resource: 'roles' | 'rolebindings' | 'secrets' | 'serviceaccounts',
     namespace: string | undefined,
@@ -55,7 +55,7 @@ export interface KindProbe {
   isKindTerminating(kind: ProviderKind, signal: AbortSignal): Promise<boolean>;
 }
 
-/** A right of our own account. Without a name: on all objects. Without a namespace: in all namespaces. */
+/** A right of our own account. Without a name, to all objects. Without a namespace, in all namespaces. */
 export interface OwnRight {
   readonly verb: string;
   readonly group: string;
@@ -64,7 +64,7 @@ export interface OwnRight {
   readonly namespace?: string;
 }
 
-/** Asks the API server about our own rights. `unknown`: no answer. Rejects only when the signal aborts. */
+/** Asks the API server about our own rights. `unknown`: the API server gave no answer. Rejects only when the signal aborts. */
 export interface SelfReviewer {
   mayDo(right: OwnRight, signal: AbortSignal): Promise<'yes' | 'no' | 'unknown'>;
 }
@@ -79,42 +79,42 @@ export interface Place {
 
 export type WriteVerb = 'create' | 'update' | 'replace' | 'delete' | 'release';
 
-/** Port for logs and metrics. It gets names, counts and reasons, never an object. */
+/** Receives names, counts and reasons for logs and metrics, and never an object. */
 export interface ReconcileObserver {
-  /** An object of a provider was written. */
+  /** Called when an object of a provider was written. */
   wrote(verb: WriteVerb, place: Place): void;
-  /** An object of a provider was not written. `reason` comes from the API server or from us. */
+  /** Called when an object of a provider was not written. `reason` comes from the API server or from Reeve. */
   failed(place: Place, reason: string): void;
-  /** Another client keeps changing the object back, so it is not written for a while. */
+  /** Called when an object is left alone for a while, because another client keeps changing it back. */
   rewriteLimited(place: Place): void;
-  /** One round of a namespace has ended. */
+  /** Called at the end of each round of a namespace. */
   reconciled(round: {
     readonly namespace: string;
     readonly milliseconds: number;
     readonly writes: number;
     readonly willRetry: boolean;
   }): void;
-  /** A status, a finalizer, the condition of a Namespace, a missing default or a Report was written or deleted. */
+  /** Called when a status, a finalizer, a condition of a Namespace, a missing default or a Report was written or deleted. */
   wroteOwn(what: 'status' | 'finalizer' | 'condition' | 'default' | 'report'): void;
   /**
-   * The Report of a namespace was not written; without a name, no Report can be written at the moment. `isNew`: the last
-   * write did not fail with the same reason.
+   * Called when the Report of a namespace was not written. Without a name, no Report can be written at the moment. `isNew`
+   * means that the last write did not fail with the same reason.
    */
   reportNotWritten(report: {
     readonly namespace: string;
     readonly reason: string;
     readonly isNew: boolean;
   }): void;
-  /** The fuse holds the deletions of the provider. */
+  /** Called when the fuse holds the deletions of the provider. */
   deletionsHeld(provider: ProviderId, count: number, limit: number): void;
-  /** A deleted provider leaves objects behind that its deletion was to delete. */
+  /** Called when a deleted provider leaves objects behind that its deletion should have deleted. */
   orphaned(provider: ProviderId, why: string, count: number): void;
-  /** A provider is not ready: its source, a right or a webhook is missing. */
+  /** Called when a provider is not ready, because its source, a right or a webhook is missing. */
   blocked(provider: ProviderId, reason: string): void;
-  /** The API server does not enforce a policy of the guard or the jail. */
+  /** Called when the API server does not enforce a policy of the guard or the jail. */
   guardMissing(policy: string, binding: string): void;
-  /** Every namespace has been reconciled once since this process became the leader. */
+  /** Called once every namespace has been reconciled after this process became the leader. */
   initialSyncDone(sync: { readonly namespaces: number; readonly milliseconds: number }): void;
-  /** An error of the program, or a request error that no status reports. */
+  /** Called for an error of the program, or for an error of a request that no status reports. */
   unexpectedError(where: string, error: unknown): void;
 }

@@ -1,4 +1,4 @@
-// Judges all existing objects of a resource, or those of one namespace, page by page, when the answers may have changed.
+// Judges all existing objects of a resource, or those of one namespace, page by page, when the results may have changed.
 import { isDeepStrictEqual } from 'node:util';
 import { KubeError } from '../../base/kube-error.ts';
 import type { KubeObject } from '../../base/metadata.ts';
@@ -15,11 +15,11 @@ import { auditedResources, keyOf, ObjectAudit } from './object-audit.ts';
 import type { WatchSink } from '../../base/watch-sink.ts';
 import type { WantedWatch } from '../live/watches.ts';
 
-/** How often everything is judged again: certificates expire without an event. */
+/** The interval after which everything is judged again, because certificates expire without an event. */
 const intervalMs = 600_000;
-/** Several policies are often written at once. One sweep judges by all of them. */
+/** A wait, because several policies are often written at once, and one sweep can judge by all of them. */
 const settleMs = 500;
-/** Waits before it asks again for what our account may not list. The status of the policy names the missing right. */
+/** The wait before Reeve lists again what its account may not list. The status of the policy names the missing right. */
 const forbiddenMs = 15_000;
 
 class AuditSweeps {
@@ -112,7 +112,7 @@ class AuditSweeps {
     if (before !== undefined && isDeepStrictEqual(selectedParts(before), selectedParts(after))) return;
     for (const resource of auditedResources) {
       if (!this.#audit.isAudited(resource)) continue;
-      // The objects of a new namespace come with their own watch, unless they came before the namespace.
+      // The watch of a new namespace's objects judges them, unless they came before the namespace.
       const matters = before === undefined ? wasUnknown : this.#matchesOthers(resource, before, after);
       if (matters) this.#context.auditQueue.add(`${resource}/${name}`);
     }
@@ -131,7 +131,7 @@ function selectedParts({ metadata: { uid, labels, annotations } }: KubeObject): 
   return { uid, labels, annotations };
 }
 
-/** Returns the parts of a policy that decide which existing objects violate it. Undefined: none can. */
+/** Returns the parts of a policy that decide which existing objects violate it. Undefined if no object can. */
 export function judgingParts(loaded: LoadedProvider | undefined, resource: AuditedResource): unknown {
   const definition = loaded?.definition;
   if (definition?.kind !== 'NamespacePolicy' || !hasAuditableRules(definition.compiled, resource))
@@ -146,9 +146,9 @@ function partsOf(key: Sweep): { readonly resource: AuditedResource; readonly nam
   return { resource, namespace };
 }
 
-// Puts the parts of the audit together: what it knows, its sweeps, their queue and its watches.
+// Puts the parts of the audit together: its results, its sweeps, their queue and its watches.
 
-/** Waits before the next violations are looked up when listed ones are corrected. People often correct many at once. */
+/** The wait before the next violations are looked up, because people often correct many objects at once. */
 const refillMs = 10_000;
 
 export function createAudit(context: ReconcileContext, auditReader: AuditReader) {

@@ -1,4 +1,4 @@
-// Judges existing Roles, RoleBindings and Secrets as they pass, and keeps only the violations.
+// Judges existing Roles, RoleBindings and Secrets as watches and sweeps deliver them, and keeps only the violations.
 import { unlimitedBudget } from '../../policy/terms/budget.ts';
 import { type KubeObject, nameOf } from '../../base/metadata.ts';
 import type { WatchSink } from '../../base/watch-sink.ts';
@@ -19,11 +19,11 @@ export class ObjectAudit {
   readonly #context: ReconcileContext;
   /** Called with a policy whose violations have changed. */
   readonly #listener: (provider: ProviderId, resource: AuditedResource) => void;
-  /** By policy, then by resource. */
+  /** Keys are the policy, then the resource. */
   readonly #violators = new Map<string, Map<AuditedResource, Violators>>();
   /** Namespaces of judged objects that the watch of Namespaces has not reported yet. */
   readonly #unknownNamespaces = new Set<string>();
-  /** What the watches have reported during a sweep, which is newer than the page of the sweep. */
+  /** The keys of objects that watches reported during a sweep. These reports are newer than the pages of the sweep. */
   #touched: Set<string> | undefined;
   readonly #listeners: ((namespace: string) => void)[] = [];
   #isActive = false;
@@ -33,7 +33,7 @@ export class ObjectAudit {
     this.#listener = changed;
   }
 
-  /** The listener is called when an object violates a rule, or violates it no more. */
+  /** Calls the listener when an object begins or ceases to violate a rule. */
   subscribe(listener: (namespace: string) => void): void {
     this.#listeners.push(listener);
   }
@@ -58,7 +58,7 @@ export class ObjectAudit {
     return policies.filter((policy) => hasAuditableRules(policy, resource)).map(({ name }) => name);
   }
 
-  /** Returns in how many milliseconds the next exception of a policy ends that has rules for the resource. */
+  /** Returns the milliseconds until the next exception ends, among policies with rules for the resource. */
   nextExceptionEndMs(resource: AuditedResource): number {
     const { cluster, clock } = this.#context;
     const { policies } = cluster.snapshot().policies;
@@ -69,7 +69,7 @@ export class ObjectAudit {
     return (nextExceptionEnd(exceptions, now) ?? Infinity) - now.getTime();
   }
 
-  /** A watch of the resource feeds this sink. */
+  /** Returns the sink for a watch of the resource. */
   sink(resource: AuditedResource): WatchSink {
     const take = (object: KubeObject): void => {
       if (!this.#isActive) return;
@@ -116,7 +116,7 @@ export class ObjectAudit {
     if (found.size > 0) this.#notify(key);
   }
 
-  /** `violated`: the policies that the object violates now. */
+  /** `violated`: the policies that the object still violates. */
   forget(resource: AuditedResource, key: string, violated: ReadonlyMap<string, unknown> = new Map()): void {
     for (const [name, known] of this.#violators) {
       if (violated.has(name) || known.get(resource)?.delete(key) !== true) continue;
@@ -125,7 +125,7 @@ export class ObjectAudit {
     }
   }
 
-  /** The namespace is deleted, is being deleted, or is excluded. */
+  /** Called for a namespace that is deleted, being deleted, or excluded. */
   forgetNamespace(namespace: string): void {
     this.#unknownNamespaces.delete(namespace);
     for (const resource of auditedResources)
@@ -150,7 +150,7 @@ export class ObjectAudit {
     return keys;
   }
 
-  /** All objects of the resource have been judged, so that the counts of all its policies are known. */
+  /** Notes that all objects of the resource are judged, so that the counts of all its policies are known. */
   swept(resource: AuditedResource): void {
     const auditing = new Set(this.auditing(resource));
     for (const name of auditing) {
@@ -162,12 +162,12 @@ export class ObjectAudit {
       if (!auditing.has(name) && known.delete(resource)) this.#changed(name, resource);
   }
 
-  /** Returns whether all first violations of the resource are known in words. */
+  /** Returns whether the texts of all first violations of the resource are known. */
   isFull(resource: AuditedResource): boolean {
     return [...this.#violators.values()].every((known) => known.get(resource)?.isFull !== false);
   }
 
-  /** Returns what is known of one policy. A resource is missing until all its objects have been judged. */
+  /** Returns the results for one policy. A resource is missing until all its objects have been judged. */
   of(provider: ProviderId): AuditedObjects {
     const { cluster, install } = this.#context;
     const definition = cluster.provider(provider)?.definition;
@@ -239,14 +239,14 @@ export function keyOf(object: KubeObject): string {
   return `${object.metadata.namespace ?? ''}/${nameOf(object)}`;
 }
 
-// Remembers which objects violate rules of one policy: how many violations each has, and the first ones in words.
+// Remembers which objects violate rules of one policy: their numbers of violations, and the texts of the first ones.
 
-/** The number of objects whose violations are kept in words: as many as a status lists. */
+/** The number of objects whose violations are kept as texts: as many as a status lists. */
 const maxDescribed = 20;
 
 /** Objects of one resource. Memory grows with the violating objects, never with all objects. */
 export class Violators {
-  /** By `namespace/name`. */
+  /** Keys are `namespace/name`. */
   readonly #counts = new Map<string, number>();
   readonly #described = new Map<string, readonly Violation[]>();
   #total = 0;
@@ -255,7 +255,7 @@ export class Violators {
     return this.#total;
   }
 
-  /** False when objects were corrected and the next ones are not known in words. Another sweep fills the list. */
+  /** False when objects were corrected and the texts of the next ones are not known. Another sweep fills the list. */
   get isFull(): boolean {
     return this.#described.size >= Math.min(this.#counts.size, maxDescribed);
   }

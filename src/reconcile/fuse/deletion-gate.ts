@@ -1,4 +1,4 @@
-// Lets the undesired objects of one provider through to their deletion: counted together, stored in the status, then deleted.
+// Lets the undesired objects of one provider be deleted once they are counted together and stored in the status.
 import { allowsDeletions, type DeletionTerms, type HeldDeletions } from '../../policy/plan/fuse.ts';
 import { windowStart, type DeletionRecord, type RecentEntry } from '../../policy/terms/deletion-record.ts';
 import type { Observed } from '../../policy/plan/observed.ts';
@@ -10,7 +10,7 @@ import type { Clock } from '../../base/clock.ts';
 const stepMs = 10_000;
 
 export class RecentDeletions {
-  /** By the end of each step. A deletion counts a little longer than ten minutes, never shorter. */
+  /** Keys are the ends of the steps. A deletion counts a little longer than ten minutes, never shorter. */
   readonly #counts = new Map<number, number>();
 
   add(now: number, count = 1): void {
@@ -32,7 +32,7 @@ export class RecentDeletions {
   entries(since: number, now: number): readonly RecentEntry[] {
     for (const [at, count] of this.#counts) {
       if (at <= since) this.#counts.delete(at);
-      // The clock was set back. Without this, the entry would count until the clock is there again.
+      // Without this, an entry would count until the clock reaches its time again, after the clock was set back.
       else if (at > endOfStep(now)) {
         this.#counts.delete(at);
         this.add(now, count);
@@ -51,16 +51,16 @@ function endOfStep(now: number): number {
 }
 
 export interface GateTimes {
-  /** Deletions are counted when no further one has joined for so long. */
+  /** Deletions are counted when no further one has joined for this time. */
   readonly quietMs: number;
-  /** But after so long at the latest. */
+  /** The limit for that wait. */
   readonly maxMs: number;
 }
 
 export const gateTimes: GateTimes = { quietMs: 3000, maxMs: 15_000 };
 export const noWait: GateTimes = { quietMs: 0, maxMs: 0 };
 
-/** So many UIDs are in a status at most. */
+/** The highest number of UIDs in a status. */
 const maxUnderway = 200;
 
 type ByUid = Map<string, Observed>;
@@ -77,21 +77,21 @@ export class DeletionGate {
   /** The time of day when the monotonic clock was 0. A clock that is set while the process runs changes no count. */
   readonly #epoch: number;
   readonly #times: GateTimes;
-  /** No review has counted them. They wait for others to join. */
+  /** Objects that no review has counted. They wait for others to join. */
   readonly #waiting: ByUid = new Map();
-  /** A change of the spec dropped them, and its review has counted them. */
+  /** Objects that a change of the spec dropped, and that its review has counted. */
   readonly #reviewed: ByUid = new Map();
   readonly #held: ByUid = new Map();
-  /** Counted and allowed. */
+  /** Objects that are counted and allowed. */
   readonly #allowed: ByUid = new Map();
-  /** Being stored in the status as underway. */
+  /** Objects that are being stored in the status as underway. */
   readonly #next: ByUid = new Map();
-  /** Stored in the status, so they may be deleted. */
+  /** Objects that are in the status as underway, so they may be deleted. */
   readonly #underway: ByUid = new Map();
   /** UIDs whose DELETE the API server has not answered yet. */
   readonly #sent = new Set<string>();
   readonly #recent = new RecentDeletions();
-  /** Namespaces whose objects are judged otherwise than before. */
+  /** Namespaces with objects that have another verdict now. */
   readonly #news = new Set<string>();
   /** When the first and the last of the waiting objects joined. */
   #firstAt = 0;
@@ -117,12 +117,12 @@ export class DeletionGate {
     return this.#usedConfirmation;
   }
 
-  /** The annotation was changed or removed, so the same text confirms again. */
+  /** Forgets a confirmation whose annotation was changed or removed, so that the same text confirms again. */
   forgetConfirmationExcept(confirmation: string | undefined): void {
     if (this.#usedConfirmation !== confirmation) this.#usedConfirmation = undefined;
   }
 
-  /** Lets the held objects wait again: they are counted again if they are to be deleted after all. */
+  /** Lets the held objects wait again. If they are to be deleted after all, they are counted again. */
   endHold(): void {
     this.#hold = undefined;
     for (const live of this.#held.values()) this.join(live, false);
@@ -130,7 +130,7 @@ export class DeletionGate {
   }
 
   join(live: Observed, isReviewed: boolean): void {
-    // A failed deletion, or one whose answer is on its way.
+    // The deletion failed, or its answer is on its way.
     if (this.#underway.has(live.uid) || this.#next.has(live.uid)) return;
     const now = this.#clock.monotonic();
     if (this.#hold !== undefined) this.#changedAt = now;
@@ -147,7 +147,7 @@ export class DeletionGate {
   leave(uid: string, fate: 'wanted' | 'deleted'): void {
     if (this.#held.delete(uid)) this.#changedAt = this.#clock.monotonic();
     for (const known of [this.#waiting, this.#reviewed, this.#allowed]) known.delete(uid);
-    // The answer to the DELETE decides.
+    // The answer to the DELETE decides about this object.
     if (this.#sent.has(uid)) return;
     const wasAllowed = this.#next.delete(uid) || this.#underway.delete(uid);
     if (wasAllowed && fate === 'deleted') this.#recent.add(this.#now());
@@ -157,7 +157,7 @@ export class DeletionGate {
     return this.#underway.has(uid);
   }
 
-  /** Sends a DELETE. Until its end is known, the object counts exactly once: as underway, or as deleted. */
+  /** Sends a DELETE. Until its end is known, the object counts exactly once: as underway or as deleted. */
   async deleting(uid: string, remove: () => Promise<void>, fateNow: () => ObjectFate): Promise<void> {
     this.#sent.add(uid);
     let isDeleted = false;
@@ -172,8 +172,8 @@ export class DeletionGate {
   }
 
   /**
-   * Takes over what the status says: from a former leader, or from the process before a restart. Only objects that it names are
-   * allowed: a mere number would let others pass.
+   * Takes over the record of the status, from a former leader or a former process. Only objects that it names are allowed,
+   * because a mere number would let other objects pass.
    */
   restore({ held, recent, underway }: DeletionRecord, isThere: (uid: string) => boolean): void {
     if (this.#isRestored) return;
@@ -190,14 +190,14 @@ export class DeletionGate {
     if (held !== undefined) this.#beginHold(held.since);
   }
 
-  /** Returns the held deletions; undefined while nothing is held. */
+  /** Returns the held deletions. Undefined while nothing is held. */
   heldBy({ limit }: DeletionTerms): HeldDeletions | undefined {
     if (this.#hold === undefined) return undefined;
     const { since, count } = this.#hold;
     return { count, recent: this.#earlier(), limit, since };
   }
 
-  /** Returns in how many milliseconds `judge` has something to do. Undefined: only after a change. */
+  /** Returns the milliseconds until `judge` has work. Undefined if only a change brings work. */
   dueIn({ limit, confirmed }: GateTerms): number | undefined {
     const now = this.#clock.monotonic();
     if (!this.#isRestored || this.#next.size + this.#reviewed.size > 0) return 0;
@@ -224,17 +224,17 @@ export class DeletionGate {
     return this.#hold !== undefined;
   }
 
-  /** Allowed objects that are not underway yet. */
+  /** True while allowed objects are not underway yet. */
   get hasMore(): boolean {
     return this.#allowed.size > 0;
   }
 
-  /** True if the status must store something before objects may be deleted. */
+  /** True if the status must store a record before objects may be deleted. */
   get mustBeStored(): boolean {
     return this.#next.size > 0;
   }
 
-  /** What the status has to store. */
+  /** Returns the record that the status has to store. */
   record(): DeletionRecord {
     const since = this.#windowStart();
     return {
@@ -244,7 +244,7 @@ export class DeletionGate {
     };
   }
 
-  /** The status is stored. Returns the namespaces to reconcile. */
+  /** Notes that the status is stored. Returns the namespaces to reconcile. */
   commit(): ReadonlySet<string> {
     for (const [uid, live] of this.#next) {
       this.#underway.set(uid, live);
@@ -256,7 +256,7 @@ export class DeletionGate {
     return news;
   }
 
-  /** The status could not be stored: it may differ from what we know. */
+  /** Notes that the status is not stored, so that it may differ from our record. */
   rollBack(): void {
     move(this.#next, this.#allowed);
   }
@@ -306,7 +306,7 @@ export class DeletionGate {
     }
   }
 
-  /** Deletions that count together with those being judged. */
+  /** Counts the deletions that count together with those being judged. */
   #earlier(): number {
     const open = this.#allowed.size + this.#next.size + this.#underway.size;
     return open + this.#recent.count(this.#windowStart());

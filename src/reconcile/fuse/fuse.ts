@@ -1,4 +1,4 @@
-// The deletion fuse: decides for each provider whether its undesired objects are deleted, released, held, or wait to be counted.
+// Decides for each provider whether its undesired objects are deleted, released, held, or wait to be counted.
 import { isJsonObject, type JsonObject } from '../../base/json.ts';
 import {
   deletionRecordOf,
@@ -29,11 +29,11 @@ import type { UndesiredObjects } from './undesired-objects.ts';
 
 export interface FuseOptions {
   readonly kinds: KindProbe;
-  /** Called once for each deleted provider that leaves objects behind, unless its author asked for that. */
+  /** Called once for each deleted provider that leaves objects behind, unless its author wanted this. */
   readonly orphaned: (provider: ProviderId, why: ReleaseReason, count: number) => void;
-  /** Called when `dueIn` can have another answer, though the provider itself has not changed. */
+  /** Called when the result of `dueIn` may change without a change of the provider. */
   readonly changed?: ((provider: ProviderId) => void) | undefined;
-  /** True: judges at once and stores nothing, for `reeve plan`. */
+  /** True for `reeve plan`: judges at once and stores nothing. */
   readonly isPlan?: boolean | undefined;
   readonly times?: GateTimes | undefined;
 }
@@ -50,15 +50,15 @@ export class Fuse {
   readonly #objects: ObservedObjects;
   readonly #undesired: UndesiredObjects;
   readonly #options: FuseOptions;
-  /** A provider that is created again must not pay for what its namesake deleted. */
+  /** Gates by provider. The UID keeps a recreated provider from paying for deletions of its namesake. */
   readonly #gates = new Map<ProviderId, { readonly uid: string; readonly gate: DeletionGate }>();
-  /** By UID of a provider being deleted. */
+  /** Keys are UIDs of providers being deleted. */
   readonly #ends = new Map<string, Ends>();
-  /** By UID of a provider being deleted: whether its CustomResourceDefinition was being deleted at that time. */
+  /** Whether the CustomResourceDefinition was being deleted at that time, by UID of a provider being deleted. */
   readonly #kindTerminating = new Map<string, boolean>();
-  /** UIDs of providers being deleted whose objects are released. The rest of their objects must not be deleted later. */
+  /** UIDs of providers being deleted whose objects are released. Their other objects must not be deleted later. */
   readonly #released = new Map<string, FuseVerdict>();
-  /** Providers that no longer existed when their objects were released: another client had removed their finalizer. */
+  /** Providers that no longer existed when their objects were released, because another client had removed their finalizer. */
   readonly #unknown = new Set<ProviderId>();
 
   constructor(
@@ -84,18 +84,18 @@ export class Fuse {
     });
   }
 
-  /** Forgets what was counted: another leader may have deleted objects since. */
+  /** Forgets all counts, because another leader may have deleted objects since. */
   begin(namespaces: Iterable<string>): void {
     this.#gates.clear();
     this.#undesired.begin(namespaces);
   }
 
-  /** Returns whether `prepare` has nothing to ask about these providers. */
+  /** Returns whether `prepare` has no question about these providers. */
   isPrepared(providers: readonly ProviderId[]): boolean {
     return this.#unasked(providers).length === 0;
   }
 
-  /** Asks whether the kinds of these providers are being deleted. Rejects with a KubeError; do not judge them then. */
+  /** Asks whether the kinds of these providers are being deleted. After a rejection with a KubeError, do not judge them. */
   async prepare(providers: readonly ProviderId[], signal: AbortSignal): Promise<void> {
     const unasked = Map.groupBy(this.#unasked(providers), ({ id }) => kindOfProvider(id));
     const asked = await Promise.allSettled(
@@ -133,7 +133,7 @@ export class Fuse {
     return held === undefined ? { kind: 'wait' } : { kind: 'hold', held };
   }
 
-  /** Returns what is held, also before the status is read again after a restart. */
+  /** Returns the held deletions, even before the status is read again after a restart. */
   heldBy(state: ProviderState): HeldDeletions | undefined {
     if (state.deletionPolicy === 'Orphan') return undefined;
     const gate = this.#gateIfAny(state);
@@ -144,7 +144,7 @@ export class Fuse {
     return { ...stored, recent: 0, limit: terms.limit };
   }
 
-  /** Returns in how many milliseconds `allow` has something to do. Undefined: only after a change. */
+  /** Returns the milliseconds until `allow` has work. Undefined if only a change brings work. */
   dueIn(state: ProviderState): number | undefined {
     const outstanding = this.outstanding(state.id);
     const gate = this.#gateIfAny(state);
@@ -156,7 +156,7 @@ export class Fuse {
     return gate.dueIn(this.#gateTermsOf(state, gate));
   }
 
-  /** Judges what is due. Returns the status to store before anything is deleted: `stored` itself if nothing is allowed. */
+  /** Judges the due objects. Returns the status to store before any deletion, or `stored` itself if nothing is allowed. */
   allow(state: ProviderState, stored: unknown): JsonObject {
     this.outstanding(state.id);
     const gate = this.#gateOf(state);
@@ -170,17 +170,17 @@ export class Fuse {
     };
   }
 
-  /** The status is stored. Returns the namespaces whose objects are judged otherwise now. */
+  /** Notes that the status is stored. Returns the namespaces with objects that have another verdict now. */
   stored({ id }: ProviderState): ReadonlySet<string> {
     return this.#gates.get(id)?.gate.commit() ?? new Set();
   }
 
-  /** The status could not be stored, so another process may have written it. */
+  /** Notes that the status is not stored, because another process may have written it. */
   notStored({ id }: ProviderState): void {
     this.#gates.get(id)?.gate.rollBack();
   }
 
-  /** Returns what the status has to remember; undefined as long as it is not read again after a restart. */
+  /** Returns the record for the status. Undefined until the status is read again after a restart. */
   recordOf(state: ProviderState): DeletionRecord | undefined {
     const gate = this.#gateIfAny(state);
     return gate?.isRestored === true ? gate.record() : undefined;
@@ -192,7 +192,7 @@ export class Fuse {
     );
   }
 
-  /** A policy that only adds fields to ServiceAccounts leaves no object behind. */
+  /** Reports no policy that only adds fields to ServiceAccounts, because it leaves no object behind. */
   #reportRelease(provider: ProviderId, why: ReleaseReason, count: number): void {
     if (why !== 'DeletionPolicyOrphan' && count > 0) this.#options.orphaned(provider, why, count);
   }
@@ -224,7 +224,7 @@ export class Fuse {
     }
   }
 
-  /** Returns undefined while nothing of the provider is to be deleted, and its status remembers no deletion. */
+  /** Returns undefined if no object of the provider is to be deleted and its status remembers no deletion. */
   #gateIfAny(state: ProviderState): DeletionGate | undefined {
     const isKnown = this.#gates.get(state.id)?.uid === state.uid;
     if (isKnown || state.deletions !== noDeletions) return this.#gateOf(state);
@@ -279,13 +279,13 @@ export class Fuse {
       : terms;
   }
 
-  /** The objects are released, so nothing is held any more. */
+  /** Releases the objects, so that nothing is held any more. */
   #giveUp({ id, deletions }: ProviderState, gate: DeletionGate): void {
     gate.restore(deletions, (uid) => this.#isThere(id, uid));
     gate.endHold();
   }
 
-  /** A plan shows what happens when nothing else joins. */
+  /** Judges at once, because a plan shows the result when nothing else joins. */
   #judgeAtOnce(state: ProviderState, gate: DeletionGate): void {
     if (!isJudged(state)) return;
     gate.restore(state.deletions, (uid) => this.#isThere(state.id, uid));
@@ -305,7 +305,7 @@ export class Fuse {
     return ends;
   }
 
-  /** Deletions since the provider itself was deleted. Its watch can report the end of an object before the answer arrives. */
+  /** Counts deletions since the provider was deleted. The watch may report the end of an object before the answer arrives. */
   #endedOf(state: ProviderState | undefined): number {
     const ends = state === undefined ? undefined : this.#ends.get(state.uid);
     if (state === undefined || ends === undefined) return 0;
@@ -313,7 +313,7 @@ export class Fuse {
     return ends.deleted + [...ends.sent].filter((uid) => !undesired.has(uid)).length;
   }
 
-  /** A definition is deleted before the objects of its kind, so only an answer from after that counts. */
+  /** Returns the providers to ask about. A definition is deleted before its objects, so only later answers count. */
   #unasked(providers: readonly ProviderId[]): readonly ProviderState[] {
     const states = this.#context.cluster.snapshot().providers;
     return providers
@@ -322,7 +322,7 @@ export class Fuse {
   }
 }
 
-/** Deletions of other providers wait for no count. */
+/** Returns true for a provider whose deletions must be counted first. */
 function isJudged({ isDeleting, isSuspended, isValid, deletionPolicy }: ProviderState): boolean {
   return !isDeleting && !isSuspended && isValid && deletionPolicy === 'Delete';
 }

@@ -1,4 +1,4 @@
-// Caches the desired objects of each Namespace, and finds the undesired objects: a provider owns them but no longer wants them.
+// Finds undesired objects: a provider owns them but no longer wants them. Caches the desired objects of each Namespace.
 import type { ProviderDefinition } from '../../policy/compile/load-provider.ts';
 import {
   activeProvider,
@@ -19,16 +19,16 @@ import { type KubeObject, nameOf } from '../../base/metadata.ts';
 interface UndesiredListener {
   /** `isReviewed`: a change of the spec dropped the object, so a review has counted it. */
   readonly joined: (provider: ProviderId, live: Observed, isReviewed: boolean) => void;
-  /** The object is wanted again, deleted, or kept for another reason. */
+  /** Called when the object is wanted again, deleted, or kept for another reason. */
   readonly left: (provider: ProviderId, live: Observed) => void;
 }
 
 type ByUid = Map<string, Observed & { readonly owner: ProviderId }>;
 
-/** More versions of one spec than this between two searches belong to a process that does not lead. */
+/** A process with more versions of one spec between two searches does not lead. */
 const maxVersions = 8;
 
-/** Searches again lazily, and only in the namespaces with a change. */
+/** Searches lazily, and only in the namespaces with a change. */
 export class UndesiredObjects {
   readonly #context: PlanContext;
   readonly #objects: ObservedObjects;
@@ -36,7 +36,7 @@ export class UndesiredObjects {
   readonly #found = new Map<string, ByUid>();
   readonly #byProvider = new Map<ProviderId, ByUid>();
   readonly #stale = new Set<string>();
-  /** The versions of each provider that were in force since the last search, and that a change of the spec ended. */
+  /** The versions of each provider that a change of the spec ended since the last search. */
   readonly #replaced = new Map<ProviderId, ProviderDefinition[]>();
   #listener: UndesiredListener | undefined;
 
@@ -56,13 +56,13 @@ export class UndesiredObjects {
     this.#listener = listener;
   }
 
-  /** Forgets everything, and takes no object in these namespaces for reviewed. */
+  /** Forgets everything. No object in these namespaces counts as reviewed. */
   begin(namespaces: Iterable<string>): void {
     for (const known of [this.#found, this.#byProvider, this.#replaced]) known.clear();
     for (const namespace of namespaces) this.#stale.add(namespace);
   }
 
-  /** Objects of the provider that would be deleted if the fuse allowed it, by UID. */
+  /** Returns the objects of the provider that Reeve would delete if the fuse allowed it, by UID. */
   of(provider: ProviderId): ReadonlyMap<string, Observed> {
     const replaced = new Map(this.#replaced);
     this.#replaced.clear();
@@ -77,7 +77,7 @@ export class UndesiredObjects {
     return [...(this.#byProvider.get(provider)?.values() ?? [])];
   }
 
-  /** Another provider can take an object over, so a change of one provider can change the objects of others. */
+  /** Marks the namespaces of a changed provider. Objects of others can change, because a provider can take objects over. */
   #providerChanged({ id, before, after }: ProviderChange): void {
     const namespace = namespaceOfProvider(id);
     for (const each of namespace === undefined ? this.#objects.namespaces() : [namespace])
@@ -118,8 +118,8 @@ export class UndesiredObjects {
   }
 
   /**
-   * The review of a write counts what the older version wants and the newer one does not. An object in a namespace that the
-   * older version does not match either was not counted: for example, the namespace has lost its label.
+   * Returns true if the review of the change has counted the object: the older version wants it, and the newer does not. In a
+   * namespace that the older version does not match, nothing was counted. For example, the namespace has lost its label.
    */
   #isReviewed({ namespace, key }: Observed, versions: readonly ProviderDefinition[]): boolean {
     const { cluster, clock } = this.#context;
@@ -156,7 +156,7 @@ export class DesiredCache {
   readonly #entries = new WeakMap<KubeObject, Entry>();
   /** Counts the changes of providers that can match any namespace. */
   #version = 0;
-  /** By namespace: counts the changes of its own bindings, which cannot matter to other namespaces. */
+  /** Counts the changes of a namespace's own bindings, which cannot concern other namespaces. */
   readonly #ownVersions = new Map<string, number>();
 
   constructor(context: PlanContext) {

@@ -1,4 +1,4 @@
-// Keeps the live ServiceAccounts to which policies may add fields, as small as planning allows.
+// Keeps the live ServiceAccounts to which policies may add fields, with only the facts that planning needs.
 import type { KubeObject } from '../../base/metadata.ts';
 import { isNewerResourceVersion, type WatchSink } from '../../base/watch-sink.ts';
 import { hasFieldsOf, observeAccount, type ObservedAccount } from '../../policy/plan/account.ts';
@@ -55,13 +55,13 @@ export class ObservedAccounts {
     return this.#byNamespace.get(namespace)?.get(key);
   }
 
-  /** Also those that lost their marks and that a manager of Reeve still owns a field of, so that it can be left to others. */
+  /** Includes accounts that lost their marks while Reeve's manager still owns a field, so that others can get the field. */
   markedIn(namespace: string): readonly ObservedAccount[] {
     const all = [...(this.#byNamespace.get(namespace)?.values() ?? [])];
     return all.filter(({ marks, managers }) => marks.size + managers.length > 0);
   }
 
-  /** Returns whether an account in such a namespace has fields that Reeve added for the provider, and is not being deleted. */
+  /** Returns whether an account in such a namespace has fields of the provider and is not being deleted. */
   holdsFieldsOf(provider: ProviderId, isOfInterest: (namespace: string) => boolean): boolean {
     return this.#marked
       .values()
@@ -71,7 +71,7 @@ export class ObservedAccounts {
       );
   }
 
-  /** Takes the answer to our own write. Its marks are complete, unless it only kept fields for the manager of the next write. */
+  /** Takes the answer to our own write. Its marks are complete, unless the write only kept fields for another manager. */
   wrote(object: KubeObject, manager: string): ObservedAccount {
     const known = this.#knownOf(object);
     const account = observeAccount(object, manager === keptFieldManager ? known : undefined);

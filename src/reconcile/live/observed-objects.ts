@@ -12,7 +12,7 @@ import {
 import type { ProviderId } from '../../policy/terms/provider-id.ts';
 import { observeObject, observeSecretMetadata, type Observed } from '../../policy/plan/observed.ts';
 
-// Indexes live objects by namespace and key, our own objects, and their number per provider and namespace.
+// Indexes live objects by namespace and key. Indexes our own objects, and counts them by provider and namespace.
 
 type ByKey = Map<ObjectKey, Observed>;
 
@@ -26,7 +26,7 @@ class ObjectIndex {
     return this.#all.get(namespace)?.get(key);
   }
 
-  /** Returns the objects with our label, also those that name no owner. */
+  /** Returns the objects with our label, including objects that name no owner. */
   ours(namespace: string): readonly Observed[] {
     return [...(this.#ours.get(namespace)?.values() ?? [])];
   }
@@ -94,14 +94,14 @@ export interface ObservedChange {
 
 export interface ObjectsListener {
   readonly changed: (change: ObservedChange) => void;
-  /** The first complete list of a watch has arrived. */
+  /** Called when the first complete list of a watch arrives. */
   readonly synced?: () => void;
 }
 
 export class ObservedObjects {
   readonly #index = new ObjectIndex();
   readonly #feeds: ObjectFeed[] = [];
-  /** By UID: objects that we deleted, until the watch reports it. Older events can still arrive before. */
+  /** Objects that we deleted, by UID, until the watch reports it. Older events can still arrive before. */
   readonly #deleted = new Map<string, Observed>();
   readonly #listeners = new Listeners<ObjectsListener>();
 
@@ -157,22 +157,22 @@ export class ObservedObjects {
   /** Takes the answer to our own write. */
   wrote(observed: Observed): void {
     const known = this.get(observed.namespace, observed.key);
-    // The watch has reported past this version and does not have the object: it was deleted again.
+    // The watch has reported past this version without the object, so the object was deleted again.
     if (known === undefined && this.#feedOf(observed)?.hasReported(observed.resourceVersion) === true) return;
     if (this.#deleted.has(observed.uid)) return;
     if (known === undefined || this.#isNews(observed, known)) this.#put(observed, 'own');
   }
 
-  /** Takes the answer to a read. An unknown object is ignored: it may have been deleted since the read. */
+  /** Takes the answer to a read. An unknown object is ignored, because it may have been deleted since the read. */
   read(observed: Observed): void {
     const known = this.get(observed.namespace, observed.key);
     if (known !== undefined && this.#isNews(observed, known)) this.#put(observed, 'own');
   }
 
-  /** We deleted the object, or the API server answered that it does not exist. */
+  /** Called when we deleted the object, or when the API server answered that it does not exist. */
   deleted(observed: Observed): void {
     const known = this.get(observed.namespace, observed.key);
-    // A terminating object is held by a finalizer, so it exists until its watch reports the end.
+    // A finalizer holds a terminating object, so the object exists until its watch reports the end.
     if (known?.uid !== observed.uid || known.isTerminating) return;
     this.#deleted.set(observed.uid, observed);
     this.#drop(known, 'own');
@@ -188,7 +188,7 @@ export class ObservedObjects {
     return known.content.kind === 'unread' && observed.content.kind !== 'unread';
   }
 
-  /** `listedAt`: the version of the list that has the object. What is known wins only if it is newer than the list. */
+  /** `listedAt`: the version of the list with the object. A known object wins only if it is newer than the list. */
   #changed(observed: Observed, listedAt?: string): void {
     // We deleted this object, but a finalizer keeps it, so we track it again. Without a deletionTimestamp the event is older
     // than our delete.
@@ -205,7 +205,7 @@ export class ObservedObjects {
       this.#put(observed, 'watch');
   }
 
-  /** Reports the end of an object that we deleted: only now its name is certainly free. */
+  /** Reports the end of an object that we deleted, because only now its name is certainly free. */
   #ended(uid: string): void {
     const gone = this.#deleted.get(uid);
     if (gone === undefined) return;
@@ -285,7 +285,7 @@ export class ObservedObjects {
   }
 }
 
-// Tracks one watch of live objects: which objects it covers, and up to which version it has reported.
+// Tracks one watch of live objects: the objects that it covers, and the version up to which it has reported.
 
 class ObjectFeed {
   readonly type: ObjectType;

@@ -1,4 +1,4 @@
-// Keeps the source Secrets of shares: metadata of all, content only of the Secrets that a share names.
+// Keeps the source Secrets of shares: the metadata of all Secrets, and the content only of Secrets that a share names.
 import type { KubeObject } from '../../base/metadata.ts';
 import { uncopiedTypes } from '../../api/secret-share/secret-share.ts';
 import { type WatchSink, isNewerResourceVersion } from '../../base/watch-sink.ts';
@@ -20,7 +20,7 @@ interface Payload extends Version {
 
 const unread: CopyState = { kind: 'unread' };
 
-/** Payloads leave this class only as copies, which go into writes and nowhere else. */
+/** Payloads leave this class only as copies. Copies go into writes and nowhere else. */
 export class Sources {
   readonly #context: PlanContext;
   readonly #unsynced: Set<string>;
@@ -39,7 +39,7 @@ export class Sources {
     });
   }
 
-  /** The listener is called when a source is created, changed or deleted. */
+  /** Calls the listener when a source is created, changed or deleted. */
   subscribe(listener: (id: SourceId) => void): void {
     this.#listeners.push(listener);
   }
@@ -114,24 +114,24 @@ export class Sources {
   #keep(id: SourceId, secret: KubeObject): void {
     const version = versionOf(secret);
     const watched = this.#versions.get(id);
-    // Deleted during the read, or the answer is older than the watch and has to be read again.
+    // The Secret was deleted during the read. Or the answer is older than the watch, and the Secret must be read again.
     if (watched === undefined || isNewerResourceVersion(watched.resourceVersion, version.resourceVersion))
       return;
     this.#versions.set(id, version);
     if (this.#isNamed(id))
       this.#payloads.set(id, { ...version, secret: copyable(secret), copies: new WeakMap() });
-    // Copies of the version before have to be written again.
+    // Copies of the previous version must be written again.
     if (!isSame(watched, version)) this.#notify(id);
   }
 
-  /** The last share that named it can be deleted during the read. */
+  /** The last share that names the Secret can be deleted during the read. */
   #isNamed(id: SourceId): boolean {
     return this.#context.cluster
       .snapshot()
       .shares.shares.some(({ source }) => sourceId(source.namespace, source.name) === id);
   }
 
-  /** `listedAt`: the version of the list that has the Secret. What is known wins only if it is newer than the list. */
+  /** `listedAt`: the version of the list with the Secret. A known Secret wins only if it is newer than the list. */
   #changed(secret: KubeObject, listedAt?: string): void {
     const id = sourceId(secret.metadata.namespace ?? '', secret.metadata.name ?? '');
     const version = versionOf(secret);
@@ -148,7 +148,7 @@ export class Sources {
   #forget(namespace: string): void {
     for (const id of this.#versions.keys()) {
       if (!id.startsWith(`${namespace}/`)) continue;
-      // Version 0 lets any version replace it, an older one too. Until then the source counts as existing.
+      // Version 0 lets any version replace it, even an older one. Until then, the source counts as existing.
       this.#versions.set(id, { uid: '', resourceVersion: '0' });
       this.#payloads.delete(id);
     }

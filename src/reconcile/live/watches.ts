@@ -20,11 +20,11 @@ export interface WantedWatch {
   readonly namespace?: string;
   /** Only objects of this name (fieldSelector metadata.name). Undefined: all names. */
   readonly name?: string;
-  /** Requests PartialObjectMetadata: the content must never be in memory. */
+  /** True to request PartialObjectMetadata, because the content must never be in memory. */
   readonly metadataOnly: boolean;
   /** If true, the objects keep their managedFields. */
   readonly keepsManagers?: boolean;
-  /** The reconciler starts without it, because the API server may not serve the kind. */
+  /** True if the reconciler starts without this watch, because the API server may not serve the kind. */
   readonly isOptional: boolean;
   /** The watch starts when this resolves. Undefined: at once. */
   readonly needed?: Promise<void>;
@@ -64,7 +64,7 @@ export function wantedWatches(
   ];
 }
 
-/** Starts only when a policy first adds fields to ServiceAccounts: a cluster has many of them. */
+/** Starts only when a policy first adds fields to ServiceAccounts, because a cluster has many of them. */
 export function accountsWatch(accounts: ObservedAccounts): WantedWatch {
   return {
     type: serviceAccountType,

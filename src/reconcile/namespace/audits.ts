@@ -12,7 +12,7 @@ import type { CompiledPolicy } from '../../policy/compile/compile-policy.ts';
 import type { PlanContext } from '../ports.ts';
 
 interface CountedAudit extends Audit {
-  /** What the match and the rules cost. */
+  /** The cost of the match and the rules. */
   readonly units: number;
 }
 
@@ -26,7 +26,7 @@ export class Audits {
     this.#clock = clock;
   }
 
-  /** Adds the violations of every matching policy to the reports, and what each policy costs if that is too much. */
+  /** Adds the violations of every matching policy to the reports, and each cost that is too high. */
   addTo(
     parts: ReadonlyMap<ProviderId, ProviderReport>,
     namespaceObject: KubeObject,
@@ -36,7 +36,7 @@ export class Audits {
       const provider = policy.id;
       const audit = this.#audit(policy, namespaceObject);
       const { isMatched, matchError, violations } = audit;
-      // The reports hold the error already where the policy has contents.
+      // If the policy has contents, the reports already hold the error.
       if (matchError !== undefined && policy.contents.length === 0)
         audited.set(provider, unmatchedReport(nameOf(namespaceObject), matchError));
       const report = withCost(audited.get(provider) ?? emptyReport, audit);
@@ -87,7 +87,7 @@ export class Audits {
     const budget = new CountingBudget(unlimitedBudget);
     const found = auditNamespace(policy, namespaceObject, { ...this.#circumstances(), budget });
     const audit = { ...found, units: budget.units };
-    // Violations appear when an exception expires, though nothing changes, so this result is not cached.
+    // This result is not cached, because an exception can expire without any change.
     if (policy.exceptions.some(({ expiresAt }) => expiresAt !== undefined)) return audit;
     const audits = this.#known.get(namespaceObject) ?? new WeakMap<CompiledPolicy, CountedAudit>();
     this.#known.set(namespaceObject, audits.set(policy, audit));
@@ -104,7 +104,7 @@ export class Audits {
   }
 }
 
-/** The report has the cost of the contents. */
+/** Adds the cost of the audit to the cost of the contents in the report. */
 function withCost(report: ProviderReport, audit: CountedAudit): ProviderReport {
   const units = report.units + audit.units;
   return { ...report, units: isDear(units) ? units : 0 };

@@ -16,13 +16,13 @@ import type { ObjectWriter } from '../../base/object-writer.ts';
 
 interface GivenBack {
   readonly object: KubeObject;
-  /** What the object keeps of Reeve, for the event. */
+  /** The fields of Reeve that the object keeps, for the event. */
   readonly stays: readonly string[];
   /** Keys of a Secret that Reeve removes. */
   readonly removed: readonly string[];
 }
 
-/** Returns undefined when the object does not exist any more. Rejects with a KubeError; then it can be called again. */
+/** Returns undefined for an object that no longer exists. After a rejection with a KubeError, the call can be repeated. */
 export async function giveBack(
   writer: Pick<ObjectWriter, 'read' | 'mergePatch' | 'apply'>,
   { type, namespace, name, uid }: Pick<Observed, 'type' | 'namespace' | 'name' | 'uid'>,
@@ -57,7 +57,7 @@ function keysOf({ kind }: ObjectType, { data }: KubeObject): readonly string[] {
 
 const remembered: ReadonlySet<string> = new Set([ownerAnnotation, adoptedAnnotation]);
 
-/** Applies the mark alone, and what Kubernetes demands: the API server removes the fields that only Reeve owns. */
+/** Applies only the mark and the fields that Kubernetes requires. The API server removes the fields that only Reeve owns. */
 // oxlint-disable-next-line max-params -- one caller, which has them all at hand
 async function withoutOurFields(
   writer: Pick<ObjectWriter, 'apply'>,
@@ -67,7 +67,7 @@ async function withoutOurFields(
 ): Promise<Omit<GivenBack, 'removed'>> {
   const { name = '', namespace = '', uid = '', resourceVersion } = found.metadata;
   const labels = { [managedByLabel]: managedByReeve };
-  // Until the last request the object stays marked as adopted, so that nothing deletes it when the next one fails.
+  // The object stays marked as adopted until the last request. So nothing deletes it when that request fails.
   const kept = Object.entries(annotationsOf(found)).filter(([key]) => remembered.has(key));
   const annotations = Object.fromEntries(kept);
   const mark = { name, namespace, uid, resourceVersion, labels, annotations };

@@ -26,7 +26,7 @@ import { classifyWriteError, type WriteError } from './write-error.ts';
 
 interface Wanted {
   readonly condition: Condition;
-  /** Since when the namespace needs another condition than it has. */
+  /** The time since which the namespace needs another condition. */
   readonly since: number;
 }
 
@@ -37,8 +37,8 @@ interface Written {
 }
 
 /**
- * Conditions wait while namespaces wait for a place in their queue, but not longer than this. Otherwise a quarter of the writes
- * of a burst would be conditions, and delay the objects. The first conditions wait in their handlers, the others in the queue.
+ * Conditions wait at most this long while namespaces wait for a place in their queue. Otherwise, a quarter of the writes of a
+ * burst would be conditions that delay the objects. The first conditions wait in their handlers, the others in the queue.
  */
 const maxDeferMs = 5000;
 const retryRefusedMs = 2000;
@@ -81,7 +81,7 @@ export class NamespaceConditions {
     return { ready, notReady: this.#last.size - ready };
   }
 
-  /** Forgets what was wanted: this process is no longer the leader. */
+  /** Forgets the wanted conditions, because this process no longer leads. */
   reset(): void {
     for (const known of [this.#last, this.#wanted]) known.clear();
   }
@@ -103,7 +103,7 @@ export class NamespaceConditions {
     }
     observer.wroteOwn('condition');
     if (this.#wanted.get(name) === wanted) this.#wanted.delete(name);
-    // Another condition is wanted since the write began.
+    // Another condition was wanted after the write began.
     else conditionQueue.add(name);
     return done;
   }
@@ -114,7 +114,7 @@ export class NamespaceConditions {
     // The condition that we wrote after the backup was taken is lost.
     else if (wasRestored(change)) this.#written.delete(name);
     const last = this.#last.get(name);
-    // Any other change brings the whole namespace to the namespace queue, and its condition with it.
+    // Any other change brings the whole namespace to the namespace queue, including its condition.
     if (last !== undefined && after !== undefined && changesOnlyReadiness(before, after))
       this.want(name, last);
   }
@@ -137,7 +137,7 @@ export class NamespaceConditions {
   }
 
   #failed(error: unknown): Handled {
-    // The namespace was deleted and created again (its UID differs): the watch will report that.
+    // The namespace was deleted and created again, with another UID. The watch will report this.
     if (error instanceof KubeError && error.code === 422) return done;
     const writeError = classifyWriteError(error, 'change');
     if (writeError.kind === 'transient') return { kind: 'retry', minDelayMs: writeError.minDelayMs };
@@ -161,7 +161,7 @@ export class NamespaceConditions {
   }
 }
 
-/** Names our condition alone: the API server keeps conditions of other types, because it merges the list by type. */
+/** Names only our condition. The API server merges the list by type, so it keeps conditions of other types. */
 function applied({ metadata }: KubeObject, condition: StampedCondition): KubeObject {
   const { name = '', uid } = metadata;
   return {
@@ -172,12 +172,12 @@ function applied({ metadata }: KubeObject, condition: StampedCondition): KubeObj
   };
 }
 
-// `existing: Repair`: adds missing defaults to a Namespace, and never changes a value.
+// Adds missing defaults to a Namespace for `existing: Repair`, and never changes a value.
 
 export interface Repair {
   readonly error?: WriteError;
   readonly outcomes: readonly ObjectResult[];
-  /** Keys were left alone, and may be written again after this delay. */
+  /** The delay after which keys that were left alone may be written again. */
   readonly againMs?: number;
 }
 
@@ -186,7 +186,7 @@ const noProblem: Repair = { outcomes: [] };
 interface LimitedKey extends MissingKey {
   readonly id: string;
   readonly value: string;
-  /** 0: the key may be written now. */
+  /** The delay before the key may be written. 0: now. */
   readonly againMs: number;
 }
 
@@ -198,7 +198,7 @@ export class DefaultsRepairer {
   readonly #context: ReconcileContext;
   readonly #audits: Audits;
   readonly #announcer: EventAnnouncer;
-  /** For each key of each Namespace: a client that removes one key must not keep Reeve from adding the others. */
+  /** Limits each key of each Namespace by itself, so that a client that removes one key does not stop the others. */
   readonly #rewriteLimit: RewriteLimit;
 
   constructor(context: ReconcileContext, audits: Audits, announcer: EventAnnouncer) {
@@ -234,7 +234,7 @@ export class DefaultsRepairer {
         Object.fromEntries(own.map(({ key, value }) => [key, value])),
       ]),
     );
-    // The version is a precondition: a key that was set since then must not be changed.
+    // The version is a precondition, because a key that was set meanwhile must not be changed.
     const patch = { metadata: { uid, resourceVersion, ...added } };
     try {
       await this.#context.writer.mergePatch({ apiVersion: 'v1', kind: 'Namespace', name }, patch, { signal });

@@ -45,7 +45,7 @@ export interface NamespacePlan {
 
 type ReadStep = PlanStep & { readonly kind: 'read' | 'read-source' };
 
-/** A read can show that another read is needed. After so many rounds another client keeps changing objects. */
+/** The limit of rounds. A read can require another read, but so many show that another client keeps changing objects. */
 const maxRounds = 4;
 
 export class NamespacePlanner {
@@ -63,7 +63,7 @@ export class NamespacePlanner {
     const unjudged = new Map<ProviderId, WriteError>();
     for (let round = 1; ; round += 1) {
       await this.#prepare(name, unjudged, signal);
-      // No await until the plan is made, so that it follows from one state.
+      // No await follows until the plan is complete, so that it describes one state.
       const planned = this.#planNow(name, unjudged);
       if (planned === undefined) return undefined;
       const unread = planned.reads.filter(({ claim }) => !errors.has(claim.key));
@@ -86,7 +86,7 @@ export class NamespacePlanner {
     return current !== undefined && isManaged(current, snapshot) && desiredCache.of(current) === desired;
   }
 
-  /** Loops, because another provider can be deleted while the answer is awaited. */
+  /** Repeats, because another provider can be deleted during the wait for the answer. */
   async #prepare(name: string, unjudged: Map<ProviderId, WriteError>, signal: AbortSignal): Promise<void> {
     const { objects, fuse } = this.#parts;
     const unasked = (): readonly ProviderId[] =>
@@ -100,7 +100,7 @@ export class NamespacePlanner {
     }
   }
 
-  /** Returns the providers being deleted whose fields a ServiceAccount in the namespace may still have. */
+  /** Returns providers being deleted whose fields may still be on a ServiceAccount of the namespace. */
   #losingFields(name: string): readonly ProviderId[] {
     const { cluster } = this.#context;
     const { accounts } = this.#parts;
@@ -188,7 +188,7 @@ function withErrors(
   };
 }
 
-/** Drops `isUnanswered`, because the steps of other providers must be executed all the same. */
+/** Drops `isUnanswered`, because the steps of other providers must still be executed. */
 function unjudgedError(error: unknown): WriteError {
   const writeError = classifyWriteError(error, 'change');
   if (writeError.kind !== 'transient') return writeError;
@@ -196,7 +196,7 @@ function unjudgedError(error: unknown): WriteError {
   return { kind: 'transient', reason, minDelayMs };
 }
 
-/** The object changed each time it was read. */
+/** Means that the object changed during each read. */
 const changing: WriteError = { kind: 'transient', reason: 'Changing', minDelayMs: 0 };
 
 function unreadOutcome(

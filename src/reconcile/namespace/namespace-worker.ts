@@ -28,11 +28,11 @@ interface NamespaceParts {
   readonly initialSync: InitialSync;
 }
 
-/** A transient error is reported only after so many failures in a row. */
+/** The number of failures in a row before a transient error is reported. */
 const maxSilentFailures = 4;
-/** Kubernetes has four times so long to create a ServiceAccount before the status reports it as missing. */
+/** Kubernetes has four times this long to create a ServiceAccount before the status reports it as missing. */
 const earlyMs = 1000;
-/** How many providers have a step at once in one namespace. */
+/** The number of providers that may have a step at once in one namespace. */
 const maxAtOnce = 8;
 
 export class NamespaceWorker {
@@ -99,7 +99,7 @@ export class NamespaceWorker {
     return result;
   }
 
-  /** The namespace is excluded, deleted or being deleted. Only the last one has a condition. */
+  /** Called for a namespace that is excluded, deleted or being deleted. Only a namespace being deleted has a condition. */
   #leave(name: string): void {
     const { cluster } = this.#context;
     const { ledger, conditions, initialSync } = this.#parts;
@@ -121,7 +121,7 @@ export class NamespaceWorker {
     return await repairer.repair(namespaceObject, signal);
   }
 
-  /** Returns false when steps were left out because the plan is outdated. */
+  /** Returns false if steps were left out because the plan is outdated. */
   async #carryOut(plan: NamespacePlan, result: RoundResult, signal: AbortSignal): Promise<boolean> {
     const { planner } = this.#planning;
     let isComplete = true;
@@ -149,7 +149,7 @@ export class NamespaceWorker {
     return this.#isStillDue(step) ? await executor.execute(step, signal) : undefined;
   }
 
-  /** The object can be wanted again, or its provider deleted, after the plan was made. */
+  /** Returns false if the object is wanted again or its provider is being deleted since the plan. */
   #isStillDue(step: DoneStep): boolean {
     if (step.kind !== 'delete' || step.isExpired) return true;
     return this.#planning.fuse.verdictOf(step.owner, step.live).kind === 'delete';
@@ -202,8 +202,8 @@ export class NamespaceWorker {
 }
 
 /**
- * Splits steps into batches that run at once. The steps of one provider stay one after the other, because a binding needs its role.
- * A tenant can have thousands of bindings in one namespace, and each of their objects costs three requests.
+ * Splits steps into batches that run at once. The steps of one provider run one after the other, because a binding needs its
+ * role. A tenant can have thousands of bindings in one namespace, and each of their objects costs three requests.
  */
 function batchesOf(steps: readonly DoneStep[]): readonly (readonly DoneStep[])[] {
   const batches: DoneStep[][] = [];
@@ -228,15 +228,15 @@ function isSameFailure(a: UnsyncedObject, b: UnsyncedObject): boolean {
 class RoundResult {
   readonly outcomes: ObjectResult[] = [];
   writes = 0;
-  /** A step failed: retry after at least this delay. */
+  /** The least delay before a retry. Set when a step failed. */
   retryMs: number | undefined;
-  /** No step failed, but the result can differ after this delay. */
+  /** The delay after which the result can differ, although no step failed. */
   againMs: number | undefined;
-  /** A step failed with a transient error. */
+  /** True if a step failed with a transient error. */
   isTransient = false;
-  /** A request got no answer. */
+  /** True if a request got no answer. */
   isUnanswered = false;
-  /** The namespace is being deleted, or the signal aborted. */
+  /** True if the namespace is being deleted, or the signal aborted. */
   isOver = false;
 
   add({ wrote, outcomes = [], retryMs, againMs, isTransient, isUnanswered, isOver }: StepResult): void {

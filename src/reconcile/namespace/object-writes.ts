@@ -1,4 +1,4 @@
-// Writes single objects, with preconditions so that a write can only hit the object that was planned for.
+// Writes single objects. Preconditions limit each write to the object of the plan.
 import { KubeError } from '../../base/kube-error.ts';
 import { type JsonObject, isJsonObject } from '../../base/json.ts';
 import { type KubeObject, type ObjectRef, annotationsOf, valueOf } from '../../base/metadata.ts';
@@ -29,7 +29,7 @@ import type { ReconcileContext } from '../ports.ts';
 import type { ObjectWriter } from '../../base/object-writer.ts';
 import { createHash } from 'node:crypto';
 
-// Lets only so much work run at once. Further work waits for its turn.
+// Limits how much work runs at once. Further work waits for its turn.
 
 export class Turns {
   #free: number;
@@ -52,14 +52,13 @@ export class Turns {
   }
 }
 
-// Remembers the objects that read differently but need no write, because a dry run has shown it.
+// Remembers the objects that differ but need no write, as a dry run has shown.
 
-/** Beyond this number all entries are dropped, and dry runs find them out again. */
+/** Beyond this number, all entries are dropped, and dry runs find them again. */
 const maxEntries = 50_000;
 
-/** Remembers live objects that need no write although they read differently, because a dry run has shown it. */
 export class DryRuns {
-  /** By UID: the hash of the desired and the live object. */
+  /** The hash of the desired and the live object, by UID. */
   readonly #known = new Map<string, string>();
 
   isKnown(wanted: KubeObject, live: KubeObject): boolean {
@@ -86,7 +85,7 @@ function fingerprint(wanted: KubeObject, live: KubeObject): string {
   return createHash('sha256').update(JSON.stringify(parts, sortedKeys)).digest('base64');
 }
 
-/** Sorts keys: an answer and a watch event have the same fields, but not in the same order. */
+/** Sorts keys, because an answer and a watch event can hold the same fields in another order. */
 function sortedKeys(_key: string, value: unknown): unknown {
   if (!isJsonObject(value)) return value;
   return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
@@ -105,14 +104,14 @@ function comparable(object: KubeObject): KubeObject {
 }
 
 /**
- * As the resourceVersion of an apply: the object must not exist yet. No object ever has this version, and an existing object
- * with another version is a conflict (seen on 1.36, for Secrets, RoleBindings and custom resources).
+ * The resourceVersion of an apply to an object that must not exist yet. No object ever has this version, so an existing object
+ * is a conflict (seen on 1.36, for Secrets, RoleBindings and custom resources).
  */
 const mustNotExist = '1';
 
-/** Shorter than the time for which a Lease still runs when its holder stops leading. */
+/** Shorter than the rest of a Lease when its holder stops leading. */
 const replaceGraceMs = 3000;
-/** Few, so that no creation waits long behind the requests of other namespaces. */
+/** A small number, so that no creation waits long behind the requests of other namespaces. */
 const replacedAtOnce = 2;
 
 export class ObjectWrites {
@@ -130,7 +129,7 @@ export class ObjectWrites {
     return await this.#apply(object, { resourceVersion: mustNotExist }, signal);
   }
 
-  /** An apply leaves fields of others alone, so surplus fields are removed by a patch. */
+  /** Removes surplus fields by a patch, because an apply leaves the fields of others alone. */
   async update({ object, surplus }: WriteStep, live: Observed, signal: AbortSignal): Promise<Observed> {
     const { uid, resourceVersion } = live;
     const { fields, data, labels, annotations } = surplus;
@@ -141,12 +140,12 @@ export class ObjectWrites {
       const { metadata } = await this.#writer.mergePatch(refOf(live), patch, { signal });
       return await this.#apply(object, { uid, resourceVersion: metadata.resourceVersion }, signal);
     }
-    // One patch, so that a Secret is never seen between two states.
+    // A single patch keeps readers from seeing a Secret between two states.
     const patch = removeSurplusPatch(object, surplus, resourceVersion);
     return observed(live, await this.#writer.mergePatch(refOf(live), patch, { signal }));
   }
 
-  /** The preconditions limit each apply to the account that was planned for, and keep an apply from creating it. */
+  /** Preconditions limit each apply to the account of the plan, and keep the apply from creating an account. */
   async setFields(
     step: AccountStep,
     wrote: (object: KubeObject, manager: string) => ObservedAccount,
@@ -171,9 +170,9 @@ export class ObjectWrites {
   }
 
   /**
-   * Deletes and creates an object that cannot be changed, with no other request between both, and returns for how long it was
-   * missing at most. A shutdown between both waits for the second. Nothing is deleted if the API server would refuse the
-   * second, for example because Reeve may not grant the new role.
+   * Deletes and creates an object that cannot be changed, with no other request in between. Returns the longest time for which
+   * the object was missing. A shutdown in between waits for the second request. Nothing is deleted if the API server would
+   * refuse the second request, for example because Reeve may not grant the new role.
    */
   async replace(
     step: WriteStep,
@@ -194,7 +193,7 @@ export class ObjectWrites {
     return await this.#turns.take(() => withGrace(signal, replaceGraceMs, this.#clock, work));
   }
 
-  /** Gives them a field manager of their own, so that neither the next apply nor the release removes them. */
+  /** Gives the metadata a field manager of their own, so that neither the next apply nor a release removes them. */
   async #own(kept: KeptMetadata, { type, namespace, name, uid }: Observed, signal: AbortSignal) {
     const object = { ...type, metadata: { namespace, name, uid, ...kept } };
     return observed(
@@ -205,27 +204,27 @@ export class ObjectWrites {
 
   /** Creates the object under another name in a dry run, because the old object still has the name. */
   async #rehearse({ object }: WriteStep, signal: AbortSignal): Promise<void> {
-    // An install can limit Secrets to exact names, so a refusal of another name says nothing.
+    // An install can limit Secrets to exact names, so a refusal of another name proves nothing.
     if (object.kind === 'Secret') return;
     const metadata = { ...object.metadata, name: `${object.metadata.name ?? ''}.rehearsal` };
     try {
       await this.#writer.apply({ ...object, metadata }, { force: true, dryRun: true, signal });
     } catch (error) {
-      // The deletion makes room in a full quota. A webhook of others with side effects refuses every dry run:
+      // The deletion makes room in a full quota. A stranger's webhook with side effects refuses every dry run:
       // https://kubernetes.io/docs/reference/access-authn-authz/extensible-admission-controllers/#side-effects
       const isRoomMade = error instanceof KubeError && error.refusal?.by === 'quota';
       if (!(error instanceof KubeError) || (error.code !== 400 && !isRoomMade)) throw error;
     }
   }
 
-  /** An object that does not exist any more counts as removed. */
+  /** An object that no longer exists counts as removed. */
   async remove(live: Observed, signal: AbortSignal): Promise<void> {
     const { uid } = live;
     const resourceVersion = await this.#withdraw(live, signal);
     await this.#writer.remove(refOf(live), { uid, resourceVersion }, signal);
   }
 
-  /** A RoleBinding grants until its last finalizer is removed, and others can set one. So its subjects are removed first. */
+  /** Removes the subjects first. A RoleBinding grants until its last finalizer is removed, and others can add one. */
   async #withdraw(live: Observed, signal: AbortSignal): Promise<string> {
     const { resourceVersion } = live;
     if (!live.isHeld || !grantsAccess(live)) return resourceVersion;
@@ -234,7 +233,7 @@ export class ObjectWrites {
     return typeof metadata['resourceVersion'] === 'string' ? metadata['resourceVersion'] : resourceVersion;
   }
 
-  /** Keeps the object, and marks whose it was. */
+  /** Keeps the object, and marks it with its provider. */
   async orphan(live: Observed, owner: ProviderId, signal: AbortSignal): Promise<Observed> {
     const metadata = { resourceVersion: live.resourceVersion, ...orphanMetadata(owner, live) };
     return observed(live, await this.#writer.mergePatch(refOf(live), { metadata }, { signal }));
@@ -258,7 +257,7 @@ export class ObjectWrites {
   }
 }
 
-/** Carries out the applies one after the other. `apply` sends one and returns the account as it is then. */
+/** Carries out the applies one after the other. `apply` sends an apply and returns the resulting account. */
 export async function applyFields(
   { live, applies }: AccountStep,
   apply: (object: KubeObject, manager: string) => Promise<ObservedAccount>,
@@ -297,7 +296,7 @@ function withPreconditions(object: KubeObject, preconditions: JsonObject): KubeO
   return { ...object, metadata: { ...object.metadata, ...preconditions } };
 }
 
-/** Removes the applied-hash until the apply that follows, so that an interrupted take-over is repeated. */
+/** Removes the hash of the applied object until the next apply, so that an interrupted take-over is repeated. */
 function takeOverPatch(object: KubeObject, surplus: Surplus, resourceVersion: string): JsonObject {
   const labels = withNulls({ [managedByLabel]: managedByReeve }, surplus.labels);
   const owner = { [ownerAnnotation]: annotationsOf(object)[ownerAnnotation] };
@@ -320,8 +319,8 @@ function withNulls(map: unknown, keys: readonly string[]): JsonObject {
 }
 
 /**
- * Lets work that must not be left half done go on after the signal aborted: its own signal aborts `graceMs` later.
- * Rejects at once if the signal has aborted already, otherwise as the work does.
+ * Lets work that must not be left half done go on after the signal aborted. The signal of the work aborts `graceMs` later.
+ * Rejects at once if the signal has already aborted, and otherwise as the work does.
  */
 async function withGrace<T>(
   signal: AbortSignal,

@@ -1,4 +1,4 @@
-// Executes one step of a plan and returns its result, also when it fails.
+// Executes one step of a plan and returns its result, whether it succeeds or fails.
 import {
   type Observed,
   endlessNote,
@@ -33,15 +33,15 @@ export interface StepResult {
   readonly wrote: boolean;
   /** Missing for objects that were deleted or will be retried soon. */
   readonly outcomes?: readonly ObjectResult[];
-  /** Retry after at least this delay. */
+  /** The least delay before a retry. */
   readonly retryMs?: number;
-  /** The next try can succeed. */
+  /** True if the next try can succeed. */
   readonly isTransient?: true;
-  /** The API server did not answer. */
+  /** True if the API server did not answer. */
   readonly isUnanswered?: true;
-  /** Reconcile again after this delay, though no step failed. */
+  /** The delay before the next round, although no step failed. */
   readonly againMs?: number;
-  /** The namespace is being deleted, or the signal aborted. */
+  /** True if the namespace is being deleted, or the signal aborted. */
   readonly isOver?: true;
 }
 
@@ -107,7 +107,7 @@ export class StepExecutor {
     return this.#done(step, step.kind, live.uid, note);
   }
 
-  /** Returns what the event says of it. */
+  /** Returns the note for the event. */
   async #giveBack(live: Observed, signal: AbortSignal): Promise<EventNote | undefined> {
     const { objects } = this.#planning;
     const given = await this.#writes.giveBack(live, signal);
@@ -132,7 +132,7 @@ export class StepExecutor {
     return result;
   }
 
-  /** Adds the finalizer to each provider before it has an object or fields here, so that they are removed later. */
+  /** Adds the finalizer to each provider before it has an object or fields here, so that these are removed later. */
   async #holding(
     [first, ...rest]: readonly ProviderId[],
     signal: AbortSignal,
@@ -169,7 +169,7 @@ export class StepExecutor {
     return { wrote: true, outcomes: claims.map(syncedResult) };
   }
 
-  /** Returns the object, if it was written, and what the event says of it. */
+  /** Returns the written object and the note for the event. */
   async #carryOut(
     step: WriteStep,
     signal: AbortSignal,
@@ -251,7 +251,7 @@ export class StepExecutor {
   }
 }
 
-/** Returns the providers that get their first object or fields here. The others have the finalizer already. */
+/** Returns the providers that get their first object or fields here. All others already have the finalizer. */
 function joining(step: WriteStep | AccountStep): readonly ProviderId[] {
   if (step.kind !== 'fields') return step.live?.owner === step.claim.provider ? [] : [step.claim.provider];
   const { claims, live } = step;
@@ -263,19 +263,19 @@ function retrying({ minDelayMs, isUnanswered }: WriteError & { kind: 'transient'
 }
 
 function idOf(step: WriteStep | AccountStep): string {
-  // The whole object and fields of it are written by different steps, which must not count as writes of the same.
+  // Different steps write the whole object and fields of it. They must not count as writes of the same content.
   if (step.kind === 'fields') return `${step.live.namespace}/${step.live.key} fields`;
   return `${step.object.metadata.namespace ?? ''}/${step.claim.key}`;
 }
 
-// Limits the rate at which the same content is written to an object that another client keeps changing back.
+// Limits how often the same content is written to an object that another client keeps changing back.
 
 interface Rewrites {
   /** Hash of the written content. Other content is not a rewrite. */
   readonly fingerprint: string;
-  /** Times of the writes within the last minute, in ascending order. */
+  /** The times of the writes within the last minute, in ascending order. */
   times: readonly number[];
-  /** How many pauses there were in a row. */
+  /** The number of pauses in a row. */
   pauses: number;
   pausedUntil: number;
 }
@@ -285,7 +285,7 @@ const maxRewrites = 10;
 const firstPauseMs = 5000;
 const maxPauseMs = 300_000;
 
-/** After `maxRewrites` writes within a minute the object is left alone, twice as long each time. */
+/** Leaves an object alone after `maxRewrites` writes within a minute, each time for twice as long. */
 export class RewriteLimit {
   readonly #clock: Pick<Clock, 'monotonic'>;
   readonly #rewrites = new Map<string, Rewrites>();
@@ -295,7 +295,7 @@ export class RewriteLimit {
     this.#clock = clock;
   }
 
-  /** Returns for how long the object must not be written with this content. 0: it may be written now. */
+  /** Returns the time for which the object must not be written with this content. 0: the write may happen now. */
   pauseFor(id: string, fingerprint: string): number {
     const known = this.#rewrites.get(id);
     if (known?.fingerprint !== fingerprint) return 0;
@@ -304,7 +304,7 @@ export class RewriteLimit {
     const times = known.times.filter((time) => time > now - windowMs);
     if (times.length < maxRewrites) return 0;
     const pause = Math.min(maxPauseMs, firstPauseMs * 2 ** known.pauses);
-    // Leaves room for one write after the pause. The next rewrite then begins a pause that is twice as long.
+    // Leaves room for one write after the pause. The next rewrite then begins a pause twice as long.
     this.#rewrites.set(id, {
       fingerprint,
       times: times.slice(1 - maxRewrites).map(() => now + pause),
@@ -334,7 +334,7 @@ export class RewriteLimit {
   }
 }
 
-/** Two writes with the same content are the same write, whatever caused them. */
+/** Returns the same text for writes with the same content, whatever caused them. */
 function fingerprintOf(content: unknown): string {
   return createHash('sha256').update(JSON.stringify(content)).digest('base64');
 }

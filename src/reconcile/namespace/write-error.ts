@@ -1,23 +1,23 @@
-// Classifies the error of a write: whether to retry it, and what to report about the object.
+// Classifies the error of a write: whether to retry the write, and how to report the object.
 import { ownMember } from '../../base/json.ts';
 import type { KubeObject } from '../../base/metadata.ts';
 import type { DoneStep } from '../../policy/plan/plan.ts';
 import { KubeError, type Refusal } from '../../base/kube-error.ts';
 
 export type WriteError =
-  /** The object to change or delete does not exist any more. */
+  /** The object to change or delete no longer exists. */
   | { readonly kind: 'not-found' }
-  /** The namespace is being deleted, so there is nothing left to do in it. */
+  /** The namespace is being deleted, so no work is left in it. */
   | { readonly kind: 'namespace-terminating' }
-  /** A conflict, or a server that is busy or away. Retry soon. */
+  /** A conflict, or a server that is busy or unreachable. Retry soon. */
   | {
       readonly kind: 'transient';
       readonly reason: string;
       readonly minDelayMs: number;
-      /** No answer at all, as after a timeout. The next request would most likely wait as long. */
+      /** True if there was no answer, as after a timeout. The next request would most likely wait as long. */
       readonly isUnanswered?: true;
     }
-  /** Fails in the same way until something changes. `minDelayMs`: reconcile again after this delay. */
+  /** The write fails in the same way until something changes. `minDelayMs`: reconcile again after this delay. */
   | {
       readonly kind: 'permanent';
       readonly reason: string;
@@ -25,14 +25,14 @@ export type WriteError =
       readonly minDelayMs?: number;
     };
 
-/** A server or proxy that asks for a longer delay is asked again after this one. */
+/** The limit of a delay that a server or proxy requires. */
 const maxRetryAfterMs = 300_000;
 
 const permissionMs = 30_000;
 
 export type WriteOperation = 'create' | 'change' | 'delete';
 
-/** Names the ClusterRole of a RoleBinding in the message, and the one that the old RoleBinding still grants. */
+/** Names the ClusterRole of a RoleBinding in the message, and the role that the old RoleBinding still grants. */
 export function classifyStepError(error: unknown, step: DoneStep): WriteError {
   if (step.kind === 'delete' || step.kind === 'release') return classifyWriteError(error, 'delete');
   if (step.kind === 'fields') return classifyWriteError(error, 'change');
@@ -50,14 +50,14 @@ function roleOf(object: KubeObject): string | undefined {
   return typeof name === 'string' ? name : undefined;
 }
 
-/** Throws the error again unless it is a KubeError: it is an error of the program. `role`: the ClusterRole of a RoleBinding. */
+/** Throws an error of the program again, which is no KubeError. `role`: the ClusterRole of a RoleBinding. */
 export function classifyWriteError(error: unknown, operation: WriteOperation, role?: string): WriteError {
   if (!(error instanceof KubeError)) throw error;
   const { code, reason, causes, refusal, retryAfterMs = 0 } = error;
   if (causes.includes('NamespaceTerminating')) return { kind: 'namespace-terminating' };
-  // To a change or a deletion, the same answer means that the RoleBinding is missing.
+  // For a change or a deletion, the same answer means that the RoleBinding is missing.
   if (operation === 'create' && refusal?.by === 'role') return rejection(error, role);
-  // 404 for a create means a missing namespace, which its watch will report, or a missing kind, which nothing reports.
+  // For a create, 404 means a missing namespace, which its watch will report, or a missing kind, which nothing reports.
   if (code === 404)
     return operation === 'create' ? { kind: 'transient', reason, minDelayMs: 0 } : { kind: 'not-found' };
   if (code === 409) return { kind: 'transient', reason, minDelayMs: 0 };
@@ -68,12 +68,12 @@ export function classifyWriteError(error: unknown, operation: WriteOperation, ro
   return rejection(error, role);
 }
 
-/** No answer (0), a token that is not accepted at the moment (401), too many requests (429), or a server error (5xx). */
+/** True for no answer (0), a token that is not accepted now (401), too many requests (429), or a server error (5xx). */
 function isTransient({ code, retryable }: KubeError): boolean {
   return retryable || code === 0 || code === 401 || code === 429 || code >= 500;
 }
 
-/** Nothing tells us when a right is granted, or when a policy, a webhook or a quota changes. */
+/** Tries again after a while, because nothing reports a new right, or a change of a policy, a webhook or a quota. */
 function rejection({ code, reason, refusal = { by: 'unknown' } }: KubeError, role = 'this role'): WriteError {
   const lacksRight = refusal.by === 'rights' || refusal.by === 'escalation';
   const isLasting = refusal.by === 'fields' || (refusal.by === 'unknown' && code !== 403);
@@ -85,7 +85,7 @@ function rejection({ code, reason, refusal = { by: 'unknown' } }: KubeError, rol
   };
 }
 
-/** In the words of Reeve's own account. */
+/** Writes the refusal as a sentence about Reeve's own account. */
 export function refusalSentence({ by, name = '', text }: Refusal, answer: string, role: string): string {
   const why = text === undefined ? '' : `: ${text}`;
   switch (by) {

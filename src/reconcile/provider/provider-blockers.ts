@@ -1,4 +1,4 @@
-// Finds the blockers of a provider: missing sources, rights or webhooks, which no namespace can report.
+// Finds the blockers of a provider that no namespace can report: a missing source, right or webhook.
 import { unavailable, type CopyState } from '../../policy/plan/copy.ts';
 import { meantRole } from '../../policy/authors/no-effect.ts';
 import {
@@ -27,12 +27,12 @@ export interface BlockerParts {
   readonly ledger: ProviderLedger;
   readonly selfCheck: SelfCheck;
   readonly secretsRbacFailurePolicy: HookMode | undefined;
-  /** Returns where the install must get a rule that our own account lacks. */
+  /** Names the role of the install that must hold a rule which our own account lacks. */
   readonly whereToAdd: (purpose: RightsPurpose) => InstallRole;
   readonly announcer: EventAnnouncer;
 }
 
-/** Used when the error names no delay. */
+/** The delay if the error names none. */
 const defaultRetryMs = 1000;
 const invalid = 'Invalid';
 /** A note of an Event has at most 1 kB: https://kubernetes.io/docs/reference/kubernetes-api/cluster-resources/event-v1/ */
@@ -41,7 +41,7 @@ const maxProblemsLength = 900;
 export class ProviderBlockers {
   readonly #context: ReconcileContext;
   readonly #parts: BlockerParts;
-  /** What was announced last: reasons, and of `Invalid` the message as well. */
+  /** The announced reasons of each provider. `Invalid` includes its message. */
   readonly #announced = new Map<ProviderId, ReadonlySet<string>>();
 
   constructor(context: ReconcileContext, parts: BlockerParts) {
@@ -49,7 +49,7 @@ export class ProviderBlockers {
     this.#parts = parts;
   }
 
-  /** Returns the facts from which the status is made. Rejects with a KubeError. */
+  /** Returns the facts for the status. Rejects with a KubeError. */
   async of(loaded: LoadedProvider, signal: AbortSignal): Promise<BlockerFacts> {
     const [source, missingRights] = await Promise.all([
       this.#sourceOf(loaded, signal),
@@ -74,7 +74,7 @@ export class ProviderBlockers {
     this.#parts.selfCheck.clear();
   }
 
-  /** Announces each blocker once, when it begins. */
+  /** Announces each blocker once, at its beginning. */
   #announce(provider: ProviderId, blockers: readonly Blocker[]): void {
     const { observer } = this.#context;
     const { announcer } = this.#parts;
@@ -87,7 +87,7 @@ export class ProviderBlockers {
     }
   }
 
-  /** A provider that is suspended or being deleted needs no rights. */
+  /** Returns none for a provider that is suspended or being deleted, because it needs no rights. */
   async #missingRightsOf(
     { definition, state }: LoadedProvider,
     signal: AbortSignal,
@@ -126,7 +126,7 @@ export class ProviderBlockers {
   }
 }
 
-/** A stored version that does not load, until its problems change. Its condition says the same. */
+/** Announces a stored version that does not load, until its problems change. Its condition says the same. */
 function invalidity({ state, problems }: LoadedProvider): readonly Blocker[] {
   if (state.isValid || problems.length === 0) return [];
   const kept = 'its objects stay as they are, until a version that loads is written';
@@ -151,11 +151,11 @@ interface Checked {
   readonly missing: readonly OwnRights[];
 }
 
-/** Nothing reports a change of rights, so answers expire. Maximum age for a provider that has just changed. */
+/** The highest age of an answer for a provider that has just changed. Answers expire, because nothing reports new rights. */
 const maxAgeChangedMs = 2000;
-/** Interval for a provider with a missing right or a refused write. */
+/** The interval for a provider with a missing right or a refused write. */
 const recheckMs = 15_000;
-/** Maximum age for all other providers. They are checked again with every resync. */
+/** The highest age for all other providers. They are checked again with every resync. */
 const maxAgeMs = 300_000;
 const maxAnswers = 10_000;
 
@@ -172,7 +172,7 @@ export class SelfCheck {
     this.#dispatcher = dispatcher;
   }
 
-  /** Returns the missing rights. A review without an answer counts as its last answer, so no status says what may be false. */
+  /** Returns the missing rights. Without an answer, the last answer counts, so that no status claims more than is known. */
   async missing(
     provider: ProviderId,
     definition: ProviderDefinition,
@@ -194,7 +194,7 @@ export class SelfCheck {
     return missing;
   }
 
-  /** While an answer is doubtful, so is the resource name of a kind: it is a guess until the API server has answered. */
+  /** Returns the needed rights. The resource name of a kind is a guess until the API server has answered. */
   #neededFor(definition: ProviderDefinition, certain: Checked | undefined): readonly OwnRights[] {
     return certain?.definition === definition ? certain.needed : ownRights(definition, this.#context.install);
   }
@@ -216,7 +216,7 @@ export class SelfCheck {
     return { ...rule, verbs: rule.verbs.filter((_, index) => answers[index] === false) };
   }
 
-  /** Undefined: this was never answered. */
+  /** Returns undefined for a right that was never answered. */
   async #may(
     verb: string,
     { group, resource, name, namespace }: RightsRule,

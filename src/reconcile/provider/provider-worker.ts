@@ -39,13 +39,13 @@ interface ProviderParts {
   readonly dispatcher: Dispatcher;
 }
 
-/** After a change, the reports of the namespaces are waited for so long before a status is written. */
+/** After a change, a status waits this long for the reports of the namespaces. */
 const settleMs = 1000;
-/** How long a provider being deleted waits for kinds whose watch has not synced. They may never be served. */
+/** A provider being deleted waits this long for kinds whose watch has not synced, because they may never be served. */
 const maxUnsyncedMs = 60_000;
-/** Minimum time between two batches of deletions of one provider. */
+/** The least time between two batches of deletions of one provider. */
 const minAgainMs = 10;
-/** Minimum time between two writes of one status. */
+/** The least time between two writes of one status. */
 const minStatusIntervalMs = 500;
 
 export class ProviderWorker {
@@ -54,7 +54,7 @@ export class ProviderWorker {
   readonly #parts: ProviderParts;
   readonly #writtenAt = new Map<ProviderId, number>();
   readonly #numbers = new StatusNumbers();
-  /** By UID of a provider being deleted: since when only unsynced kinds have held its finalizer. */
+  /** The time since which only unsynced kinds have held the finalizer, by UID of a provider being deleted. */
   readonly #waitingSince = new Map<string, number>();
 
   constructor(context: ReconcileContext, planning: Planning, parts: ProviderParts) {
@@ -63,7 +63,7 @@ export class ProviderWorker {
     this.#parts = parts;
   }
 
-  /** Forgets everything: this process is no longer the leader. */
+  /** Forgets everything, because this process no longer leads. */
   reset(): void {
     this.#parts.blockers.clear();
     this.#parts.heldObjects.clear();
@@ -101,7 +101,7 @@ export class ProviderWorker {
     }
   }
 
-  /** A deletion that is not in the status would not be counted after a restart. So the status is stored first. */
+  /** Stores the status first, because a deletion that is missing in the status would not count after a restart. */
   async #allowDeletions(provider: ProviderId, signal: AbortSignal): Promise<void> {
     const { cluster, providerQueue } = this.#context;
     const { fuse } = this.#planning;
@@ -134,8 +134,8 @@ export class ProviderWorker {
   }
 
   /**
-   * Removes the finalizer unless an object of the provider is left, and returns whether it did. Objects that are being
-   * deleted, and objects in namespaces that are excluded or being deleted, do not count.
+   * Removes the finalizer unless an object of the provider is left, and returns whether it did. Objects that are being deleted
+   * do not count. Neither do objects in namespaces that are excluded or being deleted.
    */
   async #removeFinalizer(state: ProviderState, signal: AbortSignal): Promise<boolean> {
     const { cluster, providerQueue } = this.#context;
@@ -147,7 +147,7 @@ export class ProviderWorker {
       state.hasFinalizer &&
       (await hasUnseenObjects(id, this.#context, this.#planning, this.#parts, signal))
     ) {
-      // The watch that is behind will report the objects, so they are deleted like all others.
+      // The watch is behind and will report these objects. Then they are deleted like all others.
       providerQueue.addAfter(id, unseenMs);
       return false;
     }
@@ -157,8 +157,8 @@ export class ProviderWorker {
   }
 
   /**
-   * Kinds that are not served or whose watch has not synced, while a provider being deleted may have objects of them.
-   * Empty after one minute, because such a kind may never be served.
+   * Kinds whose watch has not synced and of which a provider being deleted may still have objects. Empty after one minute,
+   * because such a kind may never be served.
    */
   #unsyncedKindsOf({ id, uid, isDeleting, hasFinalizer }: ProviderState): readonly string[] {
     const { cluster, clock, providerQueue } = this.#context;
@@ -180,7 +180,7 @@ export class ProviderWorker {
     return kinds;
   }
 
-  /** Returns whether the status may be written now. Otherwise the provider is queued for when it may. */
+  /** Returns whether the status may be written now. If not, queues the provider for that time. */
   #isDue(provider: ProviderId): boolean {
     const { clock, providerQueue } = this.#context;
     const { ledger } = this.#parts;
@@ -214,7 +214,7 @@ export class ProviderWorker {
     this.#queueForEnd(loaded);
   }
 
-  /** The status says what has ended, also where no namespace changes by that. */
+  /** Queues the provider for its next end, because the status reports the end even if no namespace changes. */
   #queueForEnd({ state, definition }: LoadedProvider): void {
     const { clock, providerQueue } = this.#context;
     const now = clock.now();
@@ -241,7 +241,7 @@ export class ProviderWorker {
       counts: tally.counts,
       failures: tally.failures(),
       skipped: tally.skipped(),
-      // Until all namespaces are reconciled, nothing is known to be without effect.
+      // A part counts as without effect only after all namespaces are reconciled.
       withoutEffect:
         definition === undefined || waiting > 0
           ? []
@@ -271,27 +271,27 @@ export class ProviderWorker {
   #failed(provider: ProviderId, error: KubeError): Handled {
     const writeError = classifyWriteError(error, 'change');
     if (writeError.kind === 'transient') return { kind: 'retry', minDelayMs: writeError.minDelayMs };
-    // Not found: the watch will report the deletion.
+    // The object was not found, and the watch will report its deletion.
     if (writeError.kind !== 'permanent') return done;
     this.#context.observer.unexpectedError(`status or finalizer of ${provider}`, error);
     return { kind: 'retry', minDelayMs: writeError.minDelayMs ?? settleMs };
   }
 }
 
-/** What only a policy or binding has. */
+/** Returns the parts that only a policy or binding has. */
 function policyParts(definition: ProviderDefinition | undefined) {
   if (definition?.kind !== 'NamespacePolicy') return { quota: undefined, intents: undefined };
   return { quota: definition.object.spec.namespaces?.quota, intents: definition.intents };
 }
 
-// Announces the deletions that the fuse holds: when this begins, and when their number has settled.
+// Announces the deletions that the fuse holds: at the beginning, and when their number has settled.
 
 export class HeldObjects {
   readonly #context: ReconcileContext;
   readonly #fuse: Fuse;
   readonly #ledger: ProviderLedger;
   readonly #announcer: EventAnnouncer;
-  /** The number that was announced last. */
+  /** The announced number of each provider. */
   readonly #announced = new Map<ProviderId, number>();
 
   constructor(context: ReconcileContext, fuse: Fuse, ledger: ProviderLedger, announcer: EventAnnouncer) {
@@ -301,7 +301,7 @@ export class HeldObjects {
     this.#announcer = announcer;
   }
 
-  /** Returns the deletions that the fuse holds. A suspended provider keeps all its objects, whatever is held. */
+  /** Returns the deletions that the fuse holds. None for a suspended provider, because it keeps all its objects. */
   of(state: ProviderState): HeldDeletions | undefined {
     const { observer } = this.#context;
     const { id, isDeleting, isSuspended } = state;

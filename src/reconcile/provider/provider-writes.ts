@@ -1,4 +1,4 @@
-// Writes what Reeve stores on a provider: its status, with as few requests as possible, and its finalizer.
+// Writes the status of a provider, with as few requests as possible, and its finalizer.
 import { KubeError } from '../../base/kube-error.ts';
 import type { JsonObject } from '../../base/json.ts';
 import { type KubeObject, isTerminating } from '../../base/metadata.ts';
@@ -37,7 +37,7 @@ export class ProviderStatuses {
     });
   }
 
-  /** Another leader may write the statuses from now on. */
+  /** Forgets everything, because another leader may write the statuses from now on. */
   clear(): void {
     this.#known.clear();
   }
@@ -46,7 +46,7 @@ export class ProviderStatuses {
     this.#known.delete(provider);
   }
 
-  /** Writes the result of `statusOf` when it differs from the stored status. Rejects with a KubeError. */
+  /** Writes the result of `statusOf` if it differs from the stored status. Rejects with a KubeError. */
   async keep(
     { id, uid, resourceVersion }: ProviderState,
     statusOf: (stored: unknown) => JsonObject,
@@ -80,7 +80,7 @@ export class ProviderStatuses {
         await this.#context.writer.mergePatch(providerRef(id), patch, { subresource: 'status', signal }),
       );
     } catch (error) {
-      // The stored status may differ from what we know, for example after a conflict.
+      // The stored status may differ from our record, for example after a conflict.
       if (error instanceof KubeError) this.forget(id);
       throw error;
     }
@@ -143,16 +143,16 @@ function numbersOf(
   };
 }
 
-// Keeps our finalizer on a provider from before its first object is created until its last object is deleted.
+// Keeps our finalizer on a provider from before the creation of its first object until the deletion of its last one.
 // https://kubernetes.io/docs/concepts/overview/working-with-objects/finalizers/
 
 export class Finalizers {
   readonly #context: ReconcileContext;
-  /** By UID: a provider that was created again must not get the answer for its namesake. */
+  /** Keys are UIDs, because a provider that was created again must not get the answer for its namesake. */
   readonly #adding = new Map<string, Promise<boolean>>();
-  /** UID and version of providers to which we added the finalizer, until their watch reports it. */
+  /** UID and version of each provider that got our finalizer, until its watch reports the finalizer. */
   readonly #added = new Map<ProviderId, string>();
-  /** How many objects are being created for a provider at this moment. */
+  /** The number of objects that are being created for each provider. */
   readonly #creating = new Map<ProviderId, number>();
 
   constructor(context: ReconcileContext) {
@@ -170,8 +170,8 @@ export class Finalizers {
   }
 
   /**
-   * Adds the finalizer, then does the work, and keeps the finalizer until the work has ended. Returns false without doing
-   * the work when the provider may not own objects any more. Rejects with a KubeError, or as the work does.
+   * Adds the finalizer, then does the work, and keeps the finalizer until the work has ended. Returns false without the work if
+   * the provider may no longer own objects. Rejects with a KubeError, or as the work does.
    */
   async holding(provider: ProviderId, signal: AbortSignal, work: () => Promise<void>): Promise<boolean> {
     this.#creating.set(provider, (this.#creating.get(provider) ?? 0) + 1);
@@ -186,7 +186,7 @@ export class Finalizers {
     }
   }
 
-  /** Adds the finalizer if it is missing. Returns false when the provider is deleted or being deleted. */
+  /** Adds the finalizer if it is missing. Returns false if the provider is deleted or being deleted. */
   async ensure(provider: ProviderId, signal: AbortSignal): Promise<boolean> {
     const state = this.#stateOf(provider);
     if (state === undefined || state.isDeleting) return false;
@@ -223,7 +223,7 @@ export class Finalizers {
     }
   }
 
-  /** The list can hold finalizers of others, so it is written back under the version that was read. */
+  /** Writes the list back under the version that was read, because the list can hold finalizers of others. */
   async #change(
     provider: ProviderId,
     { uid }: ProviderState,
@@ -252,7 +252,7 @@ export class Finalizers {
   }
 }
 
-/** The version without the finalizer. While the watch reports only this version, our own write has not arrived. */
+/** Returns the version without the finalizer. While the watch reports this version, our own write has not arrived. */
 function versionOf({ uid, resourceVersion }: ProviderState): string {
   return `${uid}/${resourceVersion}`;
 }

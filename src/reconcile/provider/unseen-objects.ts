@@ -1,4 +1,4 @@
-// Asks the API server what a provider still has, before its finalizer goes: a watch can be behind what an earlier leader wrote.
+// Asks the API server which objects a provider still has, because a watch can be behind the writes of an earlier leader.
 import { type KubeObject, isTerminating } from '../../base/metadata.ts';
 import { KubeError } from '../../base/kube-error.ts';
 import { providesFields } from '../../policy/compile/load-provider.ts';
@@ -17,7 +17,7 @@ interface Readers {
   readonly auditReader: AuditReader;
 }
 
-/** How often to ask while objects are left that no watch has reported. */
+/** The interval of questions while objects are left that no watch has reported. */
 export const unseenMs = 2000;
 
 /** Rejects with a KubeError. Objects in namespaces that are excluded or being deleted do not count. */
@@ -47,8 +47,9 @@ export async function hasUnseenObjects(
 }
 
 /**
- * Returns whether Reeve acts in the namespace of an object. Asks the API server about namespaces that seem not to exist, or to be
- * deleted: the watch of Namespaces can be behind, too, and an object in a new namespace would then stay for ever.
+ * Returns whether Reeve acts in the namespace of an object. Asks the API server about namespaces that seem to be missing or
+ * being deleted, because the watch of Namespaces can be behind, too. Otherwise, an object in a new namespace would stay for
+ * ever.
  */
 function managedAsk(
   { cluster, writer }: PlanContext,
@@ -68,7 +69,7 @@ function managedAsk(
   };
 }
 
-/** What our account may not list, or what is no longer served, cannot hold the finalizer. */
+/** Returns no objects of a kind that our account may not list or that is not served, because they cannot hold the finalizer. */
 async function someOf(
   listed: AsyncIterable<KubeObject>,
   isWanted: (object: KubeObject) => Promise<boolean>,
@@ -82,12 +83,12 @@ async function someOf(
   }
 }
 
-// Finds what a provider that is being deleted still has in namespaces.
+// Finds the objects and fields that a provider being deleted still has in namespaces.
 
 interface RemainingObjects {
   /** True while an object or a field is left that Reeve can remove. */
   readonly isHeld: boolean;
-  /** The kinds of objects that are left alone, because the API server does not serve their kind now. */
+  /** The kinds whose objects are left alone, because the API server does not serve them now. */
   readonly unserved: readonly string[];
 }
 

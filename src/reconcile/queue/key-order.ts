@@ -1,18 +1,18 @@
 // Sorts the keys of a queue: ready keys by arrival and in turn, delayed keys by due time. Private to queue.ts.
 
-/** Returns whose key it is. The keys of one group wait for each other, and each group has its turn. */
+/** Returns the group of a key. The keys of one group wait for each other, and each group has its turn. */
 export type GroupOf<K> = (key: K) => unknown;
 
 /** `bulk`: one of many keys that were added together, such as all namespaces of a changed policy. */
 export type Urgency = 'now' | 'bulk';
 
 /**
- * While single keys wait, too, every fourth key is of a bulk. In the order of arrival, a new namespace of a cluster with 20,000
- * waits half a minute while a Secret goes to all of them (docs/operate/scale.md).
+ * While single keys wait as well, every fourth key comes from a bulk. In the order of arrival, a new namespace among 20,000
+ * would wait half a minute while a Secret goes to all of them (docs/operate/scale.md).
  */
 const bulkTurn = 4;
 
-/** Keys that can start now. Keys that failed before stand in a line of their own, so that the queue can limit them. */
+/** Keys that can start now. Keys that failed before have a line of their own, so that the queue can limit them. */
 export class ReadyKeys<K> {
   readonly #fresh: FairLine<K>;
   readonly #failed: FairLine<K>;
@@ -37,12 +37,12 @@ export class ReadyKeys<K> {
     (hasFailed ? this.#failed : this.#fresh).push(key);
   }
 
-  /** Call it when a key that waits has been added alone. */
+  /** Called when a waiting key was added alone. */
   promote(key: K): void {
     if (this.#inBulk.delete(key)) this.add(key, false);
   }
 
-  /** Removes and returns the key whose turn it is, or the first of those that have not failed. */
+  /** Removes and returns the key whose turn it is. Unless `mayHaveFailed`, skips keys that have failed. */
   take(mayHaveFailed: boolean): { readonly key: K; readonly hasFailed: boolean } | undefined {
     if (this.#takenSinceBulk + 1 >= bulkTurn) {
       const bulk = this.#takeBulk();
@@ -69,7 +69,6 @@ export class ReadyKeys<K> {
   }
 }
 
-/** First in, first out. */
 class Line<T> {
   readonly #items: T[] = [];
   #head = 0;
@@ -86,7 +85,7 @@ class Line<T> {
     const { first } = this;
     if (first === undefined) return undefined;
     this.#head += 1;
-    // Array.shift moves all items; moving them once in a thousand times keeps long lines cheap.
+    // Array.shift would move all items each time. Moving them once in a thousand times is cheap for long lines.
     if (this.#head > 1024 && this.#head * 2 > this.#items.length) {
       this.#items.splice(0, this.#head);
       this.#head = 0;
@@ -163,10 +162,10 @@ interface Due<K> {
 
 const maxStale = 64;
 
-/** Each key at most once, at its earliest due time. A binary heap, because there can be tens of thousands of keys. */
+/** Holds each key at most once, at its earliest due time. A heap is fast enough for tens of thousands of keys. */
 export class DelayedKeys<K> {
   readonly #times = new Map<K, number>();
-  /** Can hold entries that `#times` no longer has. They are dropped when they reach the top. */
+  /** Can hold entries that are missing in `#times`. These are dropped at the top. */
   #heap: Due<K>[] = [];
 
   set(key: K, at: number): void {
@@ -211,7 +210,7 @@ export class DelayedKeys<K> {
     return first.key;
   }
 
-  /** Stale entries with a late due time would pile up until then. */
+  /** Drops stale entries with a late due time, which would otherwise pile up. */
   #dropManyStale(): void {
     if (this.#heap.length <= 2 * this.#times.size + maxStale) return;
     // A sorted array is a valid heap.

@@ -6,13 +6,13 @@ import { tenantOf, type ProviderId } from '../../policy/terms/provider-id.ts';
 import type { AuditedResource } from '../../policy/decide/audit.ts';
 import { DelayedKeys, ReadyKeys, type GroupOf, type Urgency } from './key-order.ts';
 
-/** Result of one attempt. `retry`: try again, with a delay that grows with each failure and is at least `minDelayMs`. */
+/** The result of one attempt. `retry`: try again, with a delay that grows with each failure and is at least `minDelayMs`. */
 export type Handled = { readonly kind: 'done' } | { readonly kind: 'retry'; readonly minDelayMs?: number };
 
 export const done: Handled = { kind: 'done' };
 
 export interface Attempt {
-  /** How often the key has failed in a row. */
+  /** The number of failures of the key in a row. */
   readonly failures: number;
   readonly signal: AbortSignal;
 }
@@ -25,15 +25,15 @@ interface QueueOptions<K> {
   /** The keys of one group wait for each other, and each group has its turn. Default: each key is a group. */
   readonly groupOf?: GroupOf<K>;
   readonly retryDelay?: { readonly minMs: number; readonly maxMs: number };
-  /** Called with what the handler threw. The key is retried. */
+  /** Called with the error of the handler. The key is retried. */
   readonly onError: (key: K, error: unknown) => void;
 }
 
-/** 30 s at most, so that an API server that was away for a minute is used again soon after. */
+/** The limit is 30 s, so that an API server is used again soon after it was unreachable for a minute. */
 const defaultRetryDelay = { minMs: 100, maxMs: 30_000 };
-/** After so long without a pause, timers, sockets and probes get their turn. */
+/** After this time without a pause, timers, sockets and probes get their turn. */
 const sliceMs = 10;
-/** Timers of Node end at 2^31 ms and fire at once beyond: https://nodejs.org/api/timers.html#settimeoutcallback-delay-args */
+/** Timers of Node beyond 2^31 ms fire at once: https://nodejs.org/api/timers.html#settimeoutcallback-delay-args */
 const maxSleepMs = 3_600_000;
 
 export class WorkQueue<K> {
@@ -44,10 +44,10 @@ export class WorkQueue<K> {
   readonly #running = new Set<K>();
   /** Running keys that had failed before. */
   readonly #retrying = new Set<K>();
-  /** Keys that were added while they ran. The handler may have read outdated state, so they run again. */
+  /** Keys that were added while they ran. They run again, because the handler may have read outdated state. */
   readonly #dirty = new Set<K>();
   readonly #failures = new Map<K, number>();
-  /** Since when each key needs work, the longest wait first. */
+  /** The time since which each key needs work, the longest wait first. */
   readonly #waitingSince = new Map<K, number>();
   #run: { readonly handle: Handler<K>; readonly signal: AbortSignal; readonly end: () => void } | undefined;
   #sleep: { readonly until: number; readonly abort: AbortController } | undefined;
@@ -81,7 +81,7 @@ export class WorkQueue<K> {
     await this.#calm.promise;
   }
 
-  /** No key is ready or running. Delayed keys may exist. */
+  /** True while no key is ready or running. Delayed keys may exist. */
   get isIdle(): boolean {
     return this.#queued.size === 0 && this.#running.size === 0;
   }
@@ -91,13 +91,13 @@ export class WorkQueue<K> {
     return this.#delayed.next();
   }
 
-  /** How long the oldest key has needed work. A key that keeps failing counts from its first attempt. */
+  /** Returns how long the oldest key has needed work. A failing key counts from its first attempt. */
   oldestMs(): number {
     const [first] = this.#waitingSince.values();
     return first === undefined ? 0 : this.#options.clock.monotonic() - first;
   }
 
-  /** A key that is added alone goes before those that were added as a bulk, also when it is one of them. */
+  /** A key that is added alone precedes those that were added as a bulk, even if it is also one of them. */
   add(key: K, urgency: Urgency = 'now'): void {
     if (!this.#waitingSince.has(key)) this.#waitingSince.set(key, this.#options.clock.monotonic());
     if (this.#running.has(key)) {
@@ -113,7 +113,7 @@ export class WorkQueue<K> {
     this.#startReady();
   }
 
-  /** The earliest of several delays counts. When the key starts before that, the delay is dropped. */
+  /** The earliest of several delays counts. A start of the key drops the delay. */
   addAfter(key: K, milliseconds: number): void {
     if (milliseconds <= 0) {
       this.add(key);
@@ -123,7 +123,7 @@ export class WorkQueue<K> {
     this.#setTimer();
   }
 
-  /** Runs the handler until the signal aborts, and resolves when the last handler has ended. Drops all keys then. */
+  /** Runs the handler until the signal aborts. Resolves when the last handler has ended, and drops all keys. */
   async run(handle: Handler<K>, signal: AbortSignal): Promise<void> {
     const ended = Promise.withResolvers<void>();
     this.#run = { handle, signal, end: ended.resolve };
@@ -177,7 +177,7 @@ export class WorkQueue<K> {
   }
 
   #takeReady(): K | undefined {
-    // Failing keys can be slow, so at least half of the places stay free for the others.
+    // Failing keys can be slow, so at least half of the places stay free for the other keys.
     const mayHaveFailed = this.#retrying.size < Math.ceil(this.#options.concurrency / 2);
     const taken = this.#ready.take(mayHaveFailed);
     if (taken === undefined) return undefined;
@@ -214,7 +214,7 @@ export class WorkQueue<K> {
     }
   }
 
-  /** Doubles the delay after each failure, and adds up to as much by chance, so that keys do not retry in step. */
+  /** Doubles the delay after each failure, and adds up to as much by chance, so that keys do not retry together. */
   #retryLater(key: K, minDelayMs = 0): void {
     const { clock, retryDelay = defaultRetryDelay } = this.#options;
     const failures = this.#failuresOf(key);
@@ -227,7 +227,7 @@ export class WorkQueue<K> {
     return this.#failures.get(key) ?? 0;
   }
 
-  /** One timer, for the delayed key that is due first. */
+  /** Sets one timer, for the delayed key that is due first. */
   #setTimer(): void {
     const until = this.#isStarted() ? this.#delayed.next() : undefined;
     if (until === undefined || this.#sleep?.until === until) return;
@@ -236,7 +236,7 @@ export class WorkQueue<K> {
     this.#sleep = sleep;
     const { clock } = this.#options;
     const milliseconds = Math.min(Math.max(0, until - clock.monotonic()), maxSleepMs);
-    // The sleep rejects only when it is aborted; another timer has replaced it then.
+    // The sleep rejects only when another timer has replaced it.
     void clock.sleep(milliseconds, sleep.abort.signal).then(
       () => this.#addDue(sleep),
       () => undefined,
@@ -254,7 +254,7 @@ export class WorkQueue<K> {
 
 // The queues of the reconciler. They get their handlers when it runs.
 
-/** `roles`: those of all namespaces. `roles/team-a`: those of one namespace. */
+/** Example: `roles` for all namespaces, `roles/team-a` for one namespace. */
 export type Sweep = AuditedResource | `${AuditedResource}/${string}`;
 
 export type Queues = ReturnType<typeof createQueues>;

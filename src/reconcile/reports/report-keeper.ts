@@ -24,7 +24,7 @@ interface NamespaceReportInput {
   readonly planning: { readonly audits: Audits; readonly objects: ObservedObjects };
   /** Objects of the namespace that may violate a rule. */
   readonly existing: readonly (readonly [AuditedResource, AsyncIterable<KubeObject>])[];
-  /** Returns the exceeded quotas of the policy, also those of other namespaces. */
+  /** Returns the exceeded quotas of the policy, including those of other namespaces. */
   readonly overQuota: (policy: ProviderId) => readonly NamespaceViolation[];
   readonly now: Date;
 }
@@ -35,9 +35,9 @@ export interface NamespaceReports {
   readonly name: string;
   /** The label of all Reports of Reeve. */
   readonly label: string;
-  /** Two Reports with one digest differ only in their times. */
+  /** Returns the same digest for Reports that differ only in their times. */
   readonly digestOf: (report: KubeObject) => string;
-  /** Resolves with undefined if nothing matches the namespace. */
+  /** Resolves with undefined if no policy matches the namespace. */
   readonly reportOf: (input: NamespaceReportInput) => Promise<KubeObject | undefined>;
 }
 
@@ -51,7 +51,7 @@ interface ReportParts {
 
 /** The least time between two writes of a Report. Changes within it are written together. */
 const delayMs = 5000;
-/** The pause after an error that every other write would have too: no answer, or no right. */
+/** The pause after an error that each other write would also have: no answer, or no right. */
 const pauseMs = 30_000;
 
 export class ReportKeeper {
@@ -61,14 +61,14 @@ export class ReportKeeper {
   readonly #parts: ReportParts;
   readonly #live: LiveReports;
   readonly #overQuota = new Map<ProviderId, readonly NamespaceViolation[]>();
-  /** Providers whose numbers have changed since their quota was looked at. */
+  /** Providers whose numbers have changed since the last look at their quota. */
   readonly #changed = new Set<ProviderId>();
-  /** Why the last write failed, by namespace. An empty name stands for all of them. */
+  /** The reasons of failed writes, by namespace. An empty name stands for all namespaces. */
   readonly #failing = new Map<string, string>();
   #pausedUntil = 0;
   #isLeading = false;
 
-  /** A Report follows the rounds of its namespace, the violations of existing objects, the quotas, and its own changes. */
+  /** A Report follows the rounds of its namespace, the violations of existing objects, the quotas, and changes of the Report. */
   constructor(context: ReconcileContext, planning: Planning, parts: ReportParts) {
     this.#context = context;
     this.#planning = planning;
@@ -111,16 +111,16 @@ export class ReportKeeper {
     const { planner } = this.#planning;
     const namespaceObject = cluster.snapshot().namespace(name);
     if (namespaceObject === undefined) this.#failing.delete(name);
-    // A namespace that is being deleted takes its Report with it.
+    // The deletion of a namespace also deletes its Report.
     if (namespaceObject === undefined || isTerminating(namespaceObject)) return;
     const plan = await planner.plan(name, signal);
-    // A Secret could not be read at the moment.
+    // A Secret could not be read just now, so the Report waits.
     if (plan?.errors.some(({ kind }) => kind === 'transient') === true) return this.#wake(name);
     const report = plan === undefined ? undefined : await this.#reportOf(name, plan, signal);
     if (!signal.aborted) await this.#store(name, report, signal);
   }
 
-  /** Returns how long Reports have to wait for other work. */
+  /** Returns how long Reports must wait for other work. */
   #waitMs(): number {
     const { clock, namespaceQueue, auditQueue } = this.#context;
     const { initialSync } = this.#parts;
@@ -137,7 +137,7 @@ export class ReportKeeper {
     for (const each of this.#context.cluster.snapshot().namespaces()) this.#wake(nameOf(each));
   }
 
-  /** A quota counts namespaces together, so one namespace can change the Report of another. */
+  /** Wakes namespaces whose quota changed. A quota counts namespaces together, so one namespace can change another's Report. */
   #judgeQuotas(): void {
     const { cluster } = this.#context;
     const { ledger } = this.#parts;
@@ -164,7 +164,7 @@ export class ReportKeeper {
       plan,
       cluster,
       planning: { audits, objects },
-      // The audit keeps only the first violations in words.
+      // The audit keeps only the texts of the first violations.
       existing: violated.map((resource) => [resource, auditReader.listExisting(resource, name, signal)]),
       overQuota: (policy) => this.#overQuota.get(policy) ?? [],
       now: clock.now(),
@@ -191,7 +191,7 @@ export class ReportKeeper {
     const { reports } = this.#parts;
     const uid = this.#live.get(report.metadata.namespace ?? '')?.uid;
     const wanted = uid === undefined ? report : { ...report, metadata: { ...report.metadata, uid } };
-    // Fields that `reeve report --write` has set are taken over.
+    // Takes over the fields that `reeve report --write` has set.
     const stored = await writer.apply(wanted, { force: uid !== undefined, signal });
     this.#live.stored(stored, reports.digestOf(report));
   }
@@ -228,13 +228,13 @@ export class ReportKeeper {
 /** Stands for all namespaces. */
 const everywhere = '';
 
-// The Reports that the API server has, by namespace: a digest stands for the content.
+// Remembers the stored Reports by namespace. A digest stands for the content.
 
 interface LiveReport {
   readonly uid: string;
   readonly isOurs: boolean;
   readonly digest: string;
-  /** The digest of the Report that Reeve sent, if the API server stored this one for it. */
+  /** The digest of the Report that Reeve sent, if the API server stored this Report for it. */
   readonly sent?: string;
 }
 
@@ -242,7 +242,7 @@ interface LiveReportsOptions {
   /** The label of the Reports of Reeve. */
   readonly label: string;
   readonly digestOf: (report: KubeObject) => string;
-  /** Called with the namespace of a Report that others have written or deleted. Undefined: all namespaces. */
+  /** Called with the namespace of a Report that others wrote or deleted. Undefined: all namespaces. */
   readonly changed: (namespace: string | undefined) => void;
 }
 
@@ -268,7 +268,7 @@ export class LiveReports {
     };
   }
 
-  /** True while the API server serves the kind, as far as the watch knows. */
+  /** True if the API server serves the kind, by the last report of the watch. */
   get isServed(): boolean {
     return this.#isServed;
   }
