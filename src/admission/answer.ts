@@ -34,10 +34,10 @@ export interface Answer {
   readonly auditAnnotations: Readonly<Record<string, string>>;
   readonly policies: readonly string[];
   readonly rules: readonly BrokenRule[];
-  /** What the engine decided, with the paths of violations. Undefined where no rule was asked. */
+  /** The decision of the engine, with the paths of violations. Undefined if the review needed no rule. */
   readonly verdict: Verdict | undefined;
   readonly overBudget: boolean;
-  /** Policies that could only report, and that no budget was left for, by name. */
+  /** Names of the policies that could only report, and that the budget did not reach. */
   readonly unjudged: readonly string[];
 }
 
@@ -63,7 +63,7 @@ export function mutated(
   return { ...allowed, decision, patch, policies, warnings: warningLines({ notices, warnings: [] }) };
 }
 
-/** `overrun`: why the decision ended early, if it did. */
+/** `overrun`: the reason why the decision ended early. */
 export function judged(verdict: Verdict, review: AnyReview, overrun?: Overrun): Answer {
   return {
     ...allowed,
@@ -91,7 +91,7 @@ function refusalOf(verdict: Verdict, review: AnyReview, overrun: Overrun | undef
     : { code: 403, reason: 'Forbidden', message, causes };
 }
 
-/** A share must not look like a policy with the same name. */
+/** Names the kind, because a share must not look like a policy with the same name. */
 function brokenRule({ policy, by, rule }: Violation, action: BrokenRule['action']): BrokenRule {
   return { policy: by === 'share' ? providerId('SecretShare', policy) : policy, rule, action };
 }
@@ -114,7 +114,7 @@ export const outOfTime: Answer = refusing('unavailable', {
   causes: [],
 });
 
-/** The clock ended the decision, not its cost, so no policy is the cause. */
+/** Blames no policy, because the clock ended the decision, and not its cost. */
 export const shortOfTime: Answer = refusing('unavailable', {
   code: 504,
   reason: 'Timeout',
@@ -122,7 +122,7 @@ export const shortOfTime: Answer = refusing('unavailable', {
   causes: [],
 });
 
-/** `subject`: the policy or share whose review the same user has in front. */
+/** `subject`: the policy or share of an earlier review of the same user. */
 export function waitedFor(subject: string): Answer {
   const message =
     `the review of ${clipped(subject, 200)}, which the same user wrote before, is not finished yet. ` +
@@ -130,7 +130,7 @@ export function waitedFor(subject: string): Answer {
   return refusing('unavailable', { code: 503, reason: 'ServiceUnavailable', message, causes: [] });
 }
 
-/** The text of the error is not in the answer: it may quote the request. */
+/** The answer leaves out the text of the error, because that text may quote the request. */
 export const failedInside: Answer = refusing('error', {
   code: 500,
   reason: 'InternalError',

@@ -36,7 +36,7 @@ export interface HandlerPorts extends JudgePorts {
   readonly observer: AdmissionObserver;
 }
 
-/** The part of the API server's timeout that we use. An answer in time, even "too late", says more than a timeout. */
+/** The part of the API server's timeout that Reeve uses. An answer in time, even "too late", says more than a timeout. */
 const timeoutShare = 0.9;
 
 /** Answers one request. The promise never rejects. */
@@ -223,7 +223,7 @@ function refused(refusal: HttpRefusal): Handled {
   return { kind: 'refused', refusal };
 }
 
-// Waits a moment for the intents that a binding names: one file can hold both, and the watch reports an intent a little later.
+// Waits a moment for the intents that a binding names. One file can hold both, and the watch reports an intent a little later.
 
 const pollMs = 20;
 const maxWaitMs = 500;
@@ -248,7 +248,7 @@ export async function withNamedIntents(
   return current;
 }
 
-/** Returns what the old binding did not name. Otherwise each write of a binding whose intent is missing would wait. */
+/** Returns the intents that the old binding did not name. Otherwise, each write of a binding with a missing intent would wait. */
 function addedIntents({ resource, object, oldObject }: ProviderReview): readonly string[] {
   if (!resource.endsWith('bindings')) return [];
   const known = new Set(namedIntents(oldObject));

@@ -44,7 +44,7 @@ export interface JudgePorts {
   /** The evaluation budget of one review, in units of work. */
   readonly evaluationUnits: number;
   readonly install: Install;
-  /** The server has none. */
+  /** Records the result of each rule. The server sets none. */
   readonly trace?: Trace;
 }
 
@@ -52,7 +52,7 @@ export interface Judging extends JudgePorts {
   readonly longDecisions: LongDecisions;
 }
 
-/** Most reviews ask nothing of the cluster. Their answer is no promise: three of them would add 0.2 us to the 9 us of a decision. */
+/** Most reviews ask nothing of the cluster, so their answer is no promise. Three promises would add 0.2 us to 9 us. */
 export function judgeReview(
   endpoint: Endpoint,
   review: AnyReview,
@@ -93,7 +93,7 @@ function judgeObject(
   }
 }
 
-/** Has most of the request time as its budget: a policy must be repairable however many namespaces there are. */
+/** The budget is most of the request time, because a policy must be repairable however many namespaces exist. */
 async function judgeProvider(
   endpoint: Endpoint,
   review: ProviderReview,
@@ -123,7 +123,7 @@ function settled(
   deadline: Deadline,
   overrun?: Overrun,
 ): Answer | Promise<Answer> {
-  // The own rights are a part of them.
+  // Reeve's own rights are a part of these rights.
   if (decision.rights.length === 0) return judged(settle(decision, new Map(), review), review, overrun);
   const ownRights = ports.ownAccount === undefined ? [] : decision.ownRights;
   return settledByRights(review, { ...decision, ownRights }, ports, deadline, overrun);
@@ -170,11 +170,11 @@ function mutateReview(
 
 // The budget of one review in units of work, and the policies that use most of it.
 
-/** A smaller part of the work is no reason to change a policy. */
+/** A policy with a smaller part of the work is not named. */
 const minShare = 0.1;
 const maxPolicies = 3;
 
-/** The clock is read once for this much work, which takes milliseconds. Most reviews need less, and never read it. */
+/** Reads the clock once for this much work, which takes milliseconds. Most reviews need less, and never read the clock. */
 const unitsPerLook = 20_000;
 
 /** A policy, and the units that it has used in one review. */
@@ -190,7 +190,7 @@ export class EvaluationBudget implements Budget {
   readonly #due: number;
   readonly #usedBy = new Map<string, number>();
   #left: number;
-  /** What was left when the policy began to spend. */
+  /** The rest of the budget when the policy began to spend. */
   #began: number;
   #nextLook: number;
   #policy = '';
@@ -274,7 +274,7 @@ async function completedWith(
   return { ok: true, snapshot: withNamespace(snapshot, name, found.value) };
 }
 
-/** A failed lookup must never mean "no policy matches". */
+/** Turns an error into undefined, because a failed lookup must never mean "no policy matches". */
 function orUndefined(found: Promise<KubeObject | undefined>): Promise<KubeObject | undefined> {
   return found.catch(() => undefined);
 }

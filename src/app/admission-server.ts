@@ -26,7 +26,7 @@ type AdmissionSources = Omit<HandlerPorts, 'clock' | 'evaluationUnits' | 'observ
 export interface RunningAdmission {
   readonly url: string;
   readonly port: number;
-  /** False once the certificate has expired: another replica may have a valid one. */
+  /** False once the certificate has expired, because another replica may have a valid one. */
   readonly isTrustworthy: () => boolean;
   /** Serves during the grace period, closes connections, and lets requests finish; the signal ends it at once. */
   stop(graceMs: number, signal: AbortSignal): Promise<void>;

@@ -10,9 +10,9 @@ import { StartError } from '../base/start-error.ts';
 import { noTracing, type Tracing } from './tracing.ts';
 
 export interface ClusterConnection {
-  /** Tells a person where the cluster is and how it was found. */
+  /** Says where the cluster is and how it was found. */
   readonly description: string;
-  /** The address of the API server alone, for what is passed on to others. */
+  /** The address of the API server alone, for texts that others will read. */
   readonly address: string;
   readonly isOfPod: boolean;
   readonly client: KubeClient;
@@ -31,7 +31,7 @@ export async function connect(
     const apiServer = await findServer();
     const metrics = registry && new ConnectionMetrics(registry);
     const plainClient = createKubeClient(apiServer, {
-      // Access reviews and look-ups of the webhook must not wait for the workers.
+      // The rest is for access reviews and look-ups of the webhook, which must not wait for the workers.
       maxConnections: concurrency + 16,
       onRefused: (code) => metrics?.refused(code),
     });

@@ -22,7 +22,7 @@ export interface ClusterView {
   readonly cluster: LiveCluster;
   /** Resolves when the API server was asked for the kinds of all engines, answered or not. */
   readonly enginesAsked: Promise<void>;
-  /** Gives up the watches that have not started, and asks for no more kinds. */
+  /** Ends the watches that have not started, and the questions about kinds. */
   stop(): void;
 }
 

@@ -1,4 +1,4 @@
-// Names the roles of the install and their files, so that a status can say where a missing rule belongs; and its account.
+// Names the roles of the install with their files, so that a status can say where a missing rule belongs. Names its account.
 import type { InstallRole, RightsPurpose } from '../policy/authors/needed-rights.ts';
 
 const secretsRole = 'ClusterRole reeve-reconciler-secrets';

@@ -1,4 +1,4 @@
-// Reads the objects that no watch keeps in memory: the content of our copies, and what an audit judges.
+// Reads the objects that no watch keeps in memory: the content of our copies, and the objects of an audit.
 import type { KubeObject } from '../base/metadata.ts';
 import { systemClock } from '../base/clock.ts';
 import { managedByLabel, managedByReeve, providerLabels } from '../schema/names.ts';
@@ -78,7 +78,7 @@ export function auditReaderOf({ client }: ClusterConnection): AuditReader {
         ...(namespace === undefined ? {} : { namespace }),
       });
       const options = { page: auditedPages[resource], signal };
-      // With managedFields: a leader reads them once, and again before the finalizer of a policy with fields of accounts goes.
+      // These keep their managedFields. A leader reads them once, and again before it removes the finalizer of a policy.
       return resource === 'serviceaccounts'
         ? streamed(client, { path, keepsManagers: true }, options)
         : pagedObjects(client, { path }, options);

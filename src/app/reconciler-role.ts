@@ -81,7 +81,7 @@ export function startReconciler(settings: ReconcilerSettings, context: Reconcile
     now: () => systemClock.now(),
   });
   const events = eventsOf(client, log);
-  // After a conflict, the watch of the object reads it: the watch may have missed what others wrote.
+  // After a conflict, the watch of the object reads the object, because it may have missed a write of others.
   const writer = new KubeObjectWriter(client, connection.discovery, (object, version) =>
     watches.reread(object, version),
   );
@@ -96,7 +96,7 @@ export function startReconciler(settings: ReconcilerSettings, context: Reconcile
     { ...settings, name: leaseName },
     log,
     async (signal) => {
-      // Otherwise the first statuses would call intents unsupported. An API server that does not answer holds nothing up.
+      // Otherwise, the first statuses would call intents unsupported. The wait ends even if the API server does not answer.
       await Promise.race([enginesAsked, pause(systemClock, engineMs, signal)]);
       await Promise.all([reconciler.run(signal), guardCheck.run(signal)]);
     },

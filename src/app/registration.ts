@@ -42,7 +42,7 @@ interface RegistrationContext {
 const leaseName = 'reeve-webhook';
 const kinds = ['MutatingWebhookConfiguration', 'ValidatingWebhookConfiguration'];
 
-/** Call it once this process answers reviews: API servers send them as soon as a configuration exists. */
+/** Call it once this process answers reviews, because API servers send them as soon as a configuration exists. */
 export function startRegistration(
   settings: RegistrationSettings,
   bundle: CaBundle,
@@ -65,7 +65,7 @@ export function startRegistration(
         secretsAndRbac: secretsRbacFailurePolicy,
         version,
       };
-      // Outside of a Pod no Service leads here, and the configurations name the address of this process.
+      // Outside of a Pod, no Service leads here, and the configurations name the address of this process.
       const reached = isOfPod
         ? serviceReached(serviceTrial(client, service, signal), systemClock, signal)
         : Promise.resolve();

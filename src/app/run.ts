@@ -26,7 +26,7 @@ export interface RunSettings extends InstallFlags, ReconcilerSettings, WebhookRo
 export interface RunningProgram {
   /** Tells a person the cluster and the addresses of this process. */
   readonly description: string;
-  /** Undefined in the role reconciler. */
+  /** Undefined for the role reconciler. */
   readonly webhookUrl: string | undefined;
   /** Serves /livez, /readyz and /metrics. */
   readonly probesUrl: string;
@@ -87,7 +87,7 @@ async function startParts(
   endings: Ending[],
 ): Promise<Omit<RunningProgram, 'stop'>> {
   const { promise: failed, reject: fail } = Promise.withResolvers<never>();
-  // The caller awaits it later; until then a rejection must not count as unhandled.
+  // The caller awaits this promise later. Until then, a rejection must not count as unhandled.
   failed.catch(() => undefined);
   const connection = await connect(findServer, settings.concurrency, registry, tracing);
   endings.push(() => connection.client.close());
@@ -149,8 +149,8 @@ async function openProbes(
 }
 
 /**
- * A webhook stays ready while its watches stall: it decides by what it knows, and an unreachable API server sends no
- * reviews. A reconciler with stalled watches does not know what to do.
+ * A webhook stays ready while its watches stall: it decides by its last state, and an unreachable API server sends no reviews.
+ * A reconciler with stalled watches has too little knowledge to work.
  */
 function isReady({ role }: RunSettings, { cluster }: ClusterView, watches: Watches): boolean {
   if (!cluster.isSynced) return false;

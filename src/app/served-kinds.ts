@@ -1,4 +1,4 @@
-// Asks the API server which kinds bindings of intents depend on: of security engines while a binding exists, and of removed intents.
+// Asks the API server which kinds it serves: those of security engines while a binding exists, and those of removed intents.
 import { isDeepStrictEqual } from 'node:util';
 import { group } from '../schema/names.ts';
 import { isAborted, InterruptiblePause } from '../base/abort.ts';
@@ -19,9 +19,9 @@ interface ServedKindsOptions {
   readonly clock: Pick<Clock, 'sleep'>;
 }
 
-/** How often a CustomResourceDefinition that comes or goes is noticed. Each time costs one request for each group. */
+/** The interval in which a new or deleted CustomResourceDefinition is noticed. Each time costs one request for each group. */
 const intervalMs = 10_000;
-/** Minimum time between two rounds, however many bindings are written. */
+/** The least time between two rounds, however many bindings are written. */
 const minIntervalMs = 1000;
 
 export class ServedKinds {
@@ -69,7 +69,7 @@ export class ServedKinds {
     cluster.setServed(answers.flatMap((answer) => answer ?? []));
   }
 
-  /** Undefined without an answer: what is known stays. */
+  /** Returns undefined without an answer. Then the last answer stays valid. */
   async #ask(
     apiVersion: string,
     types: readonly ObjectType[],
@@ -98,7 +98,7 @@ interface RemovedIntentsOptions {
   readonly clock: Pick<Clock, 'sleep' | 'random'>;
 }
 
-/** Finds out whether removed intents went together with their kind. Then the objects of their bindings must stay. */
+/** Finds out whether removed intents were deleted with their kind. If so, the objects of their bindings must stay. */
 export class RemovedIntents {
   readonly #options: RemovedIntentsOptions;
   readonly #pause: InterruptiblePause;
@@ -110,7 +110,7 @@ export class RemovedIntents {
     this.#backoff = new Backoff(options.clock);
   }
 
-  /** Intents were removed. */
+  /** Called when intents were removed. */
   ask(): void {
     this.#pause.interrupt();
   }
@@ -123,7 +123,7 @@ export class RemovedIntents {
     }
   }
 
-  /** Returns whether the API server has answered. A definition is deleted before its objects, so it is asked for after them. */
+  /** Returns whether the API server has answered. A definition is deleted before its objects, so the question follows them. */
   async #askOnce(signal: AbortSignal): Promise<boolean> {
     const { cluster, kindUid } = this.#options;
     const removed = cluster.removedIntents;
@@ -174,7 +174,7 @@ export function namesOfKinds(
   const told = new Map<string, string>();
   const nameOf = ({ apiVersion, kind }: ObjectType): string => {
     const key = `${apiVersion}/${kind}`;
-    // Each call asks again, because the answer may change. Discovery caches it, so this is cheap.
+    // Each call asks again, because the answer may change. Discovery caches the answer, so a call is cheap.
     discovery.find(apiVersion, kind).then(
       (served) => (served === undefined ? told.delete(key) : told.set(key, served.plural)),
       // Without an answer the last one stays valid.

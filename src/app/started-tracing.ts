@@ -1,4 +1,4 @@
-// Tracing with a collector: which work becomes a span, and what a span says. Loaded only with --trace-endpoint.
+// Traces with a collector: decides which work becomes a span, and what a span says. Loaded only with --trace-endpoint.
 import { hostname } from 'node:os';
 import type { DecisionRecord } from '../admission/ports.ts';
 import { systemClock } from '../base/clock.ts';
@@ -57,7 +57,7 @@ export function tracedParts(tracer: Tracer): Omit<Tracing, 'close'> {
       stream: (request) => client.stream(request),
       close: () => client.close(),
     }),
-    // Each reconcile begins a trace: the work that queued its key may have ended long ago.
+    // Each reconcile begins a trace, because the work that queued its key may have ended long ago.
     queue: (queue, handler) => async (key, attempt) => {
       const attributes = {
         'reeve.queue': queue,

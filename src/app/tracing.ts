@@ -1,4 +1,4 @@
-// Wraps the parts of the program that a trace shows. Without a collector nothing is wrapped, and no code for it is loaded.
+// Wraps the parts of the program that a trace shows. Without a collector, nothing is wrapped and no tracing code is loaded.
 import type { HttpHandler } from '../admission/handler.ts';
 import type { KubeClient } from '../kube/http/client.ts';
 import type { Log } from '../observe/log.ts';

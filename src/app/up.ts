@@ -32,7 +32,7 @@ export interface UpSettings extends LocalSandboxSettings {
   readonly run: RunSettings;
 }
 
-/** Also gets what the API of the sandbox refuses. */
+/** Also receives refusals by the API of the sandbox. */
 export interface UpObserver extends ActivityObserver, Pick<SandboxOptions, 'observer'> {}
 
 export interface RunningUp extends Pick<LocalSandbox, 'url' | 'kubeconfig' | 'caFile'> {
@@ -132,9 +132,9 @@ async function inForce(client: KubeClient): Promise<void> {
   throw new StartError('the webhook has not been registered; --log-level=warn says why');
 }
 
-// Creates on a cluster what files say, in the order of the files.
+// Creates the objects of files on a cluster, in the order of the files.
 
-/** The objects that are there now, without those of kinds to leave out. Rejects with a StartError that says all that is wrong with the files. */
+/** Returns the existing objects, without kinds to leave out. Rejects with a StartError that lists all problems of the files. */
 export async function loadObjects(
   path: string,
   { writer }: Pick<ClusterConnection, 'writer'>,

@@ -64,14 +64,14 @@ export class Watches {
     return watch;
   }
 
-  /** One sign counts for all watches: a restored etcd may have passed their own versions before they ask. */
+  /** One sign counts for all watches, because a restored etcd may pass their own versions before they ask. */
   #restored(noticedBy: WatchHealth, path: string): void {
     this.#log.warn('the API server went back to an older state, so everything is read again', { path });
     if (!inEtcd.test(path)) return;
     for (const { watch } of this.#running) if (watch !== noticedBy) watch.restored();
   }
 
-  /** A write of `version` of this object was a conflict, so the watch of its kind may have missed a newer version. */
+  /** Called when a write of `version` of this object was a conflict, because its watch may have missed a newer version. */
   async reread(object: WrittenObject, version: string): Promise<void> {
     const { apiVersion, plural, name } = object;
     const collection = resourcePath({ apiVersion, plural });
@@ -145,7 +145,7 @@ interface ServedWatch {
   readonly start: (plural: string) => void;
 }
 
-/** While the kind is not served. Discovery caches that for 30 s, so most looks cost no request. */
+/** The interval of looks while the kind is not served. Discovery caches for 30 s, so most looks cost no request. */
 const lookMs = 1000;
 
 /** Resolves when the watch has started or the signal has aborted. */
@@ -170,7 +170,7 @@ export async function startOnceServed(
   }
 }
 
-/** Separates "no answer" from "not served". */
+/** Distinguishes "no answer" from "not served". */
 async function answerOf(
   finding: Promise<ServedKind | undefined>,
   signal: AbortSignal,

@@ -1,4 +1,4 @@
-// The one clock of the program: date, monotonic time, sleep and random numbers, so that a test can set all four. Deadlines by it.
+// Defines the one clock of the program: date, monotonic time, sleep, random numbers, and deadlines. A test can replace all.
 import { setTimeout as wait } from 'node:timers/promises';
 
 export interface Clock {

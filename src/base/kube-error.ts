@@ -1,4 +1,4 @@
-// The error of a call to the API server: what a caller needs to go on, and no content of any Secret.
+// Defines the error of a call to the API server: the facts that a caller needs, and no content of any Secret.
 
 /** Why the API server refused a request. */
 export interface Refusal {

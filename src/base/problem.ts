@@ -1,4 +1,4 @@
-// A problem in an object that a person wrote: the data, and its text; and what compiles, or its problems.
+// Describes a problem in an object that a person wrote, as data and as text. Defines the result of compiling such an object.
 import { clipped } from './text.ts';
 
 type PathStep = string | number;
@@ -9,7 +9,7 @@ export interface Problem {
   readonly path: Path;
   readonly found: string;
   readonly accepted: string;
-  /** The problem in whole words, which the text shows in place of `found` and `accepted`. */
+  /** The problem as a sentence. The text shows it in place of `found` and `accepted`. */
   readonly message?: string;
   /** Set when the name of the last step is wrong, not its value. */
   readonly at?: 'key';

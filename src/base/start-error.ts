@@ -1,4 +1,4 @@
-// Why a program cannot start, in words for the operator: the one kind of error whose text may be shown.
+// Defines the reason why a program cannot start, in words for the operator. Only the text of this error may be shown.
 
 export class StartError extends Error {
   constructor(message: string) {

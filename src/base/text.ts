@@ -1,4 +1,4 @@
-// Bounds and words texts for messages, puts words into the plural, and escapes what a terminal or the runner of a pipeline would obey.
+// Bounds and words texts for messages, puts words into the plural, and escapes what terminals and runners would obey.
 
 const maxLength = 80;
 const maxListed = 5;

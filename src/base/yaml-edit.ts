@@ -36,7 +36,7 @@ export function editedYaml(text: string, edits: readonly YamlEdit[]): string {
   return others.length === 0 ? changed : withStructure(changed, others);
 }
 
-/** Undefined for what an alias or a merge key brings from another place: a change there would change other values, too. */
+/** Returns undefined for a node of an alias or a merge key. A change there would change other values, too. */
 function ownNode(root: YamlNode, path: Path): YamlNode | undefined {
   let parent = root;
   for (const index of path.keys()) {
@@ -57,7 +57,7 @@ function spliced(text: string, splices: readonly Splice[]): string {
   }, text);
 }
 
-/** Plain only where no reader of YAML could take the text for something else. */
+/** Writes a plain scalar only if no reader of YAML could read another value. */
 function written(value: unknown, around: string): string {
   const isJson = /^\s*[[{]/.test(around);
   if (typeof value !== 'string' || isJson || !/^[ -~]*$/.test(value)) return JSON.stringify(value);
@@ -65,7 +65,7 @@ function written(value: unknown, around: string): string {
   return isWord ? value : `'${value.replaceAll("'", "''")}'`;
 }
 
-/** Below an alias nothing changes, because the value is that of another place. */
+/** An alias stays as it is, because its value belongs to another place. */
 function withStructure(text: string, edits: readonly YamlEdit[]): string {
   const documents = editableDocuments(text);
   const splices = new Map<number, Splice>();

@@ -143,8 +143,8 @@ function literalOffset(raw: string, offset: number): number | undefined {
   return undefined;
 }
 
-// What kubectl reads of YAML where it differs from YAML 1.2: unquoted words and numbers, and merge keys.
-// kubectl converts files to JSON before it sends them: https://github.com/kubernetes-sigs/yaml/blob/v1.6.0/yaml.go
+// Reads unquoted words, numbers and merge keys as kubectl does, where kubectl differs from YAML 1.2. kubectl converts files to
+// JSON before it sends them: https://github.com/kubernetes-sigs/yaml/blob/v1.6.0/yaml.go
 
 const yes = /^(?:y|Y|yes|Yes|YES|on|On|ON|true|True|TRUE)$/;
 const no = /^(?:n|N|no|No|NO|off|Off|OFF|false|False|FALSE)$/;

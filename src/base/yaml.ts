@@ -41,7 +41,7 @@ export type YamlDocument =
       readonly kind: 'data';
       readonly value: unknown;
       readonly root: YamlNode;
-      /** What kubectl reads differently, because it is not quoted. */
+      /** Values that kubectl reads differently, because they are not quoted. */
       readonly misread: readonly YamlProblem[];
     }
   | { readonly kind: 'broken'; readonly problems: readonly YamlProblem[] };

@@ -29,7 +29,7 @@ import { lackedRights, ownName, rightsSeen, textOfRight } from './rights.ts';
 import { ownMember } from '../base/json.ts';
 import { malformedAnswer } from '../kube/http/answers.ts';
 
-/** A part of the install with everything that was seen of it. A part without problems works, unless something is unseen. */
+/** A part of the install with all that was seen of it. A part works if it has no problems and nothing is unseen. */
 export interface Finding extends Required<Omit<Seen, 'lacked'>> {
   /** `guard and jail` */
   readonly part: string;
@@ -62,7 +62,7 @@ export async function checkWebhooks(
   return await Promise.all(findings);
 }
 
-/** Returns one finding for each part, in the order in which a person repairs them, and only that of an ill API server. */
+/** Returns one finding for each part, in the order of repair. If the API server is ill, returns only its finding. */
 export async function checkInstall(
   expected: ExpectedWebhooks,
   cluster: Cluster,
@@ -111,14 +111,14 @@ async function seenBy({ needs, look }: Reading, client: KubeClient): Promise<See
   }
 }
 
-/** `refused`: for an authorizer that refuses, but gives no answer about its rights. */
+/** `refused`: the text for an authorizer that refuses, but does not answer questions about rights. */
 async function unseenFor(
   needs: readonly ResourceAttributes[],
   refused: string,
   client: KubeClient,
 ): Promise<Seen> {
   const lacked = await lackedRights(client, needs);
-  // The rules have the names.
+  // The rules name the rights.
   const unseen = lacked.length === 0 ? [refused] : lacked.map(textOfRight);
   return { unseen: unseen.map((right) => `this account may not ${right}`), lacked };
 }
@@ -137,7 +137,7 @@ function whyUnseen({ refusal, message, code }: KubeError): string | undefined {
 
 type Target = Required<Pick<ObjectRef, 'apiVersion' | 'kind' | 'name'>> & Pick<ObjectRef, 'namespace'>;
 
-/** The right to read one object. The kinds that are read have a regular plural, apart from `policies`. */
+/** Returns the right to read one object. The kinds that are read have a regular plural, apart from `policies`. */
 function toGet({ kind, name, namespace, ...ref }: Target): ResourceAttributes {
   const resource = `${kind.toLowerCase()}s`.replace(/ys$/, 'ies');
   const place = namespace === undefined ? {} : { namespace };
@@ -182,7 +182,7 @@ function rightsReadings(
   ];
 }
 
-/** False if this account may not look, which the part of the Deployments reports. */
+/** Returns false if this account may not look. The part of the Deployments reports that. */
 async function hasReportsFlag(namespace: string, client: KubeClient): Promise<boolean> {
   try {
     return keepsReports(await deploymentsIn(namespace, client));

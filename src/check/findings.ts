@@ -11,13 +11,13 @@ import type { LackedRight } from './missing-rules.ts';
 
 type Problems = readonly string[];
 
-/** What a look at a part of an install found out. */
+/** The result of a look at a part of an install. */
 export interface Seen {
   /** Sentences for a person. */
   readonly problems?: readonly string[];
-  /** What this account may not or could not look at. It is no problem, because another account can look. */
+  /** Parts that this account may not or could not look at. This is no problem, because another account can look. */
   readonly unseen?: readonly string[];
-  /** What a person may want to know of a part, even if it works. */
+  /** Facts that a person may want to know of a part, even if the part works. */
   readonly details?: readonly string[];
   /** Rights without which a problem stays, or without which this account cannot look. */
   readonly lacked?: readonly LackedRight[];
@@ -121,7 +121,7 @@ export function leaseProblems(name: string, lease: KubeObject | undefined, now: 
   return [`no replica holds Lease ${name}, so none writes: see the log of ${name}`];
 }
 
-/** A provider says itself what is wrong, and what to do. */
+/** A provider's own status says what is wrong, and what to do. */
 export function providerProblems(kind: string, providers: readonly KubeObject[]): Problems {
   return providers
     .filter((provider) => !conditionIs(provider, 'Ready', 'True'))
@@ -136,7 +136,7 @@ export function providerProblems(kind: string, providers: readonly KubeObject[])
     });
 }
 
-/** Names the policies that cost too much, with their cost. They work, so that is no problem. */
+/** Names the policies that cost too much, with their cost. They work, so their cost is no problem. */
 export function costDetails(kind: string, providers: readonly KubeObject[]): readonly string[] {
   return providers.flatMap((provider) => {
     const found = conditionOf(provider.status, expensiveCondition);

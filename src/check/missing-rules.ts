@@ -2,7 +2,7 @@
 import type { ResourceAttributes } from '../kube/access-review.ts';
 
 export interface MissingRule {
-  /** The user that lacks it. Undefined for the user of this command. */
+  /** The user that lacks the right. Undefined for the user of this command. */
   readonly user?: string;
   /** The namespace of the Role that should have the rule. Undefined for a ClusterRole. */
   readonly namespace?: string;
@@ -24,7 +24,7 @@ export interface LackedRight extends ResourceAttributes {
 export function missingRules(lacked: readonly LackedRight[]): readonly MissingRule[] {
   const fields = ['verbs', 'resourceNames', 'resources'] as const;
   return fields.reduce<readonly MissingRule[]>((missing, field) => {
-    // A rule without names is for all names, and must stay without.
+    // A rule without names covers all names, and must stay without names.
     const groups = Map.groupBy(missing, ({ rule, ...place }) =>
       JSON.stringify([place, { ...rule, [field]: field in rule }]),
     );

@@ -1,4 +1,4 @@
-// Reads through the API server what the Pods of Reeve report about their certificates and watches, and judges it.
+// Reads through the API server what the Pods of Reeve report about their certificates and watches, and judges the reports.
 import { partOfLabel, partOfReeve } from '../schema/names.ts';
 import { ownMember } from '../base/json.ts';
 import { KubeError } from '../base/kube-error.ts';

@@ -157,7 +157,7 @@ function judgeKey(
   return judgeValue(key, after, context, reveal);
 }
 
-/** Demands missing keys only for a policy with Deny. For others they are set, but not demanded. */
+/** Returns whether the key is demanded. Only a policy with Deny demands missing keys. Other policies only set them. */
 function isDemanded(key: DefaultKey, before: string | undefined, context: StepContext): boolean {
   if (!context.actions.includes('Deny')) return false;
   if (context.review.operation === 'CREATE' || before !== undefined) return true;
@@ -178,7 +178,7 @@ function missing(key: DefaultKey, { namespaceObject, review, budget }: StepConte
   return { ...violation, dueTo: lacking.map((lookup) => keyPath(lookup.field, lookup.key)) };
 }
 
-/** A value is demanded only when the default reads the request, and only by the policy that sets it. */
+/** Demands a value only if the default reads the request, and only for the policy that sets the default. */
 function judgeValue(
   key: DefaultKey,
   value: string,

@@ -14,7 +14,7 @@ export function stringsOf(value: unknown): readonly string[] {
   return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : [];
 }
 
-/** What an object has of a label or annotation. */
+/** Returns how an object sets a label or annotation. */
 export function comparedKey(
   object: KubeObject | undefined,
   field: MetadataField,

@@ -21,7 +21,7 @@ const field = object({
   required: ['label', 'max'],
 });
 
-/** More would make a suite unreadable. */
+/** More Namespaces would make a suite unreadable. */
 const maxOthers = 10;
 
 export type QuotaSpec = Infer<typeof field>;
@@ -83,7 +83,7 @@ export function usersByValue(members: Iterable<QuotaMember>): ReadonlyMap<string
   return users;
 }
 
-/** Returns the values that too many namespaces have, by the first of these. */
+/** Returns the values that too many namespaces have, sorted by their first namespace. */
 export function exceededBy({ max }: QuotaSpec, members: Iterable<QuotaMember>): readonly OverQuota[] {
   return [...usersByValue(members)]
     .filter(([, names]) => names.length > max)
@@ -91,13 +91,13 @@ export function exceededBy({ max }: QuotaSpec, members: Iterable<QuotaMember>): 
     .sort(({ names: [a = ''] }, { names: [b = ''] }) => (a < b ? -1 : 1));
 }
 
-/** Follows the name of the policy. Existing namespaces stay, so an author must hear that the limit does not hold for them. */
+/** Follows the name of the policy. Existing namespaces stay, so the text tells the author that the limit does not hold yet. */
 export function overQuotaText({ label, max }: QuotaSpec, over: readonly OverQuota[]): string {
   const values = over.map(({ value, names }) => `${clipped(value)} (${names.length})`);
   return `allows ${counted(max, 'namespace')} for each value of label ${clipped(label)}, and more exist, which stay: ${listed(values)}`;
 }
 
-/** The same words for a write that would exceed the quota, and for a status. */
+/** Uses the same words for a write that would exceed the quota, and for a status. */
 export function quotaExcess(
   { label, max }: QuotaSpec,
   value: string,

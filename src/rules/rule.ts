@@ -18,7 +18,7 @@ export interface Requester {
   readonly extra?: Readonly<Record<string, readonly string[]>>;
 }
 
-/** What rules read of an admission request. */
+/** The parts of an admission request that rules read. */
 export interface RuledWrite {
   readonly operation: Operation;
   readonly requester: Requester;
@@ -32,9 +32,9 @@ export interface RuledWrite {
   readonly attributes: Readonly<Record<string, unknown>>;
 }
 
-/** What readers know of a rule besides its judgement. */
+/** The facts about a rule that other rooms read, besides its judgement. */
 export interface RuleTraits {
-  /** When another write is allowed, that says nothing about the rule. Neither does an audit, unless all are listed. */
+  /** The judged operations. Another allowed write proves nothing about the rule, nor does an audit, unless all are listed. */
   readonly operations: readonly Operation[];
   /** Completes "judged when " where `operations` does not say it. */
   readonly judgedWhen?: string;
@@ -44,32 +44,32 @@ export interface RuleTraits {
   readonly isFulfilled?: true;
   /** Set for a rule that reads nothing but the type of a Secret, so that it can judge a copy without its data. */
   readonly readsOnlyType?: true;
-  /** Set for a rule that reads who sends the request, which files do not say. */
+  /** Set for a rule that reads the sender of the request, which files do not name. */
   readonly readsSender?: true;
   /** Set for a rule that counts other namespaces: no single namespace violates it. */
   readonly countsOthers?: true;
   /** Set for a rule whose expressions decide what it costs. */
   readonly hasExpressions?: true;
-  /** Set if an audit judges what exists by a rule about writes. */
+  /** Set if an audit judges existing objects by a rule about writes. */
   readonly isAudited?: true;
-  /** Set for the rule about contents: the objects of a namespace say the same, so audits and explanations leave it out. */
+  /** Set for the rule about contents. Audits and explanations leave it out, because the objects of a namespace say the same. */
   readonly isShownByObjects?: true;
 }
 
-/** One rule of the catalogue, in one file. The other rooms derive from it what they need of the rule. */
+/** One rule of the catalogue, in one file. The other rooms derive their facts about the rule from it. */
 export interface RuleForm<I extends string = string, S extends Schema = Schema> extends RuleTraits {
   /** The path of the field in the spec. Exceptions and messages name the rule by it. */
   readonly id: I;
   readonly judges: ReviewedResource;
   readonly field: S;
-  /** An empty list for a value that asks for nothing. */
+  /** Returns an empty list for a value that requires nothing. */
   compile(value: Infer<S>): Rule | readonly CompileResult<Rule>[];
-  /** For the first suite of a policy, in a Namespace of this name. The engine says which of them the whole policy allows. */
+  /** Returns examples for a first suite, in a Namespace of this name. The engine decides which of them are allowed. */
   examples(value: Infer<S>, namespace: string): RuleExamples;
 }
 
 export interface RuleExamples {
-  /** What every example on the resource has, so that the rule allows it. */
+  /** The parts that each example on the resource needs, so that the rule allows it. */
   readonly usual?: Pick<ExampleWrite, 'object' | 'sender'>;
   readonly writes?: readonly ExampleWrite[];
 }
@@ -81,7 +81,7 @@ export interface ExampleWrite {
   /** Default: CREATE. */
   readonly operation?: Operation;
   readonly object?: JsonObject;
-  /** What an updated object has before, unless the usual object has the field. */
+  /** The fields of an updated object before the update, unless the usual object has them. */
   readonly before?: JsonObject;
   /** Other Namespaces that exist. */
   readonly others?: readonly JsonObject[];
@@ -116,7 +116,7 @@ export interface DefaultKey {
   readonly field: MetadataField;
   readonly key: string;
   readonly template: Template;
-  /** Such a default records the creator: set on CREATE, demanded by value, and never changed afterwards. */
+  /** True for a default that records the creator: set on CREATE, demanded by value, and never changed afterwards. */
   readonly readsRequest: boolean;
 }
 
@@ -125,13 +125,13 @@ export interface RuleViolation {
   readonly path: string;
   readonly found: string;
   readonly accepted: string;
-  /** The reason in whole words, which a refusal shows in place of `found` and `accepted`. */
+  /** The reason as a sentence. A refusal shows it in place of `found` and `accepted`. */
   readonly message?: string;
-  /** Equal for the same violation on the old and the new object. Undefined: always new, as an error is. */
+  /** Equal for the same violation on the old and the new object. Undefined, as for an error: the violation is always new. */
   readonly identity: string | undefined;
   /** See `Violation`. */
   readonly isSetByReeve?: true;
-  /** Set if exactly one value would be right, so no other rule about the same key has more to say. */
+  /** Set if exactly one value is right. Then no other rule about the key has a better reason. */
   readonly isExact?: true;
   /** See `JudgedViolation`. */
   readonly dueTo?: readonly string[];
@@ -153,13 +153,13 @@ export interface RuleContext {
 }
 
 interface Compiled {
-  /** Only where a field states several rules, such as `validations/short`. */
+  /** Only for a field that states several rules, such as `validations/short`. */
   readonly ownId?: `validations/${string}`;
   readonly requirements?: readonly Requirement[];
   readonly defaults?: readonly DefaultKey[];
   /**
-   * What an explanation shows of a write that the rule allows: of a Secret only its type, its size and the names of its keys.
-   * `object` is the old one on DELETE.
+   * Returns the values to explain an allowed write with. Of a Secret, these are only its type, its size and the names of its
+   * keys. On DELETE, `object` is the old object.
    */
   compared(object: KubeObject, write: ComparedWrite): readonly Comparison[];
 }

@@ -66,7 +66,7 @@ export function blockFields(block: string, list: readonly RuleForm[]): Fields {
   return Object.fromEntries(inBlock.map(({ id, field }) => [id.slice(block.length + 1), field]));
 }
 
-/** Returns what a checked spec says of a rule. */
+/** Returns the value of a rule's field in a checked spec. */
 export function valueIn(spec: object, { id }: RuleForm): Infer<Schema> | undefined {
   const value = id.split('.').reduce<unknown>(ownMember, spec);
   return isSet(value) ? value : undefined;
@@ -84,7 +84,7 @@ export type CompiledRule = Rule & { readonly id: RuleId; readonly traits: RuleTr
 interface CompiledRules {
   /** The rules that compile, in the order of the list. */
   readonly on: Readonly<Record<ReviewedResource, readonly CompiledRule[]>>;
-  /** With `isAboutKeys`, the problems of rules about labels and annotations, else those of the others. */
+  /** With `isAboutKeys`, returns the problems of rules about labels and annotations. Otherwise, those of all other rules. */
   problems(isAboutKeys: boolean): readonly Problem[];
 }
 

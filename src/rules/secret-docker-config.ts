@@ -11,12 +11,12 @@ import { isJsonObject } from '../base/json.ts';
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** More than any cluster pulls from. Each registry costs time. */
+/** More registries than any cluster pulls from. Each registry costs time. */
 const maxRegistries = 1000;
 
 /**
- * Returns the hosts, undefined for an entry that is not a registry; undefined when the text is not a Docker configuration.
- * `legacy` is the form of `.dockercfg`, which has the registries at the top level.
+ * Returns the hosts. A host is undefined if its entry is not a registry. The result is undefined if the text is not a Docker
+ * configuration. `legacy` is the form of `.dockercfg`, which has the registries at the top level.
  */
 export function registriesOf(bytes: Buffer, legacy: boolean): readonly (string | undefined)[] | undefined {
   const config = parse(bytes);

@@ -89,7 +89,7 @@ function contentOf(der: Buffer, start: number, tag: number): number | undefined 
 }
 
 const certificatePath = 'data["tls.crt"]';
-/** To read a certificate and a key, and to compare them, takes 0.1 ms. */
+/** The price of reading and comparing a certificate and a key, which takes 0.1 ms. */
 const pairUnits = 1000;
 const keyPath = 'data["tls.key"]';
 

@@ -50,7 +50,7 @@ export const validations = ruleForm({
   operations: everyOperation,
   hasExpressions: true,
   compile: (rules) => rules.map(compileValidation),
-  // Only the author can say what an expression refuses.
+  // Only the author knows what an expression refuses.
   examples: () => ({}),
 });
 

@@ -60,7 +60,7 @@ export function object<const F extends Fields, R extends keyof F & string = neve
 
 type OpenObject<F extends Fields, R extends keyof F> = ObjectOf<F, R> & { readonly [field: string]: unknown };
 
-/** A spec of our own: a text in it that says nothing about `${` and `{{` refuses both, because it reads no template. */
+/** A spec of our own. Its texts refuse `${` and `{{` unless they say otherwise, because they are no templates. */
 export function specification<const F extends Fields, R extends keyof F & string = never>(
   options: ObjectOptions<F, R, ObjectOf<F, R>>,
 ): ObjectSchema<ObjectOf<F, R>> {
@@ -87,7 +87,7 @@ function withoutTemplates<S extends Schema>(schema: S): S {
   }
 }
 
-/** An object of a kind that Reeve does not define: the listed fields are checked, all others are kept. */
+/** An object of a kind that Reeve does not define. The listed fields are checked, and all others are kept. */
 export function openObject<const F extends Fields, R extends keyof F & string = never>(
   options: ObjectOptions<F, R, OpenObject<F, R>>,
 ): ObjectSchema<OpenObject<F, R>> {

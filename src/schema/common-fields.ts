@@ -109,7 +109,7 @@ export function expression(description: string): TextSchema {
   return text({ description, minLength: 1, maxLength: 4096, braces: 'plain', accepted: 'a CEL expression' });
 }
 
-/** The same in the match of policies and in webhook configurations. */
+/** The same schema in the match of policies and in webhook configurations. */
 export const matchCondition = object({
   description: 'A named condition on the namespace.',
   fields: {
@@ -162,7 +162,7 @@ export function duration(description: string): TextSchema {
 }
 
 export function time(description: string): TextSchema {
-  // With the format alone, the API server would accept a small t and z, which metav1.Time cannot parse.
+  // The format alone would let the API server accept a small t and z, which metav1.Time cannot parse.
   return text({
     description,
     minLength: 20,

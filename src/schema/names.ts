@@ -10,7 +10,7 @@ export const configurationName = 'reeve';
 /** `kubectl get reeve` lists all our kinds. */
 export const category = 'reeve';
 
-/** The label that marks objects of Reeve. The guard refuses writes of it by everyone else. */
+/** The label that marks objects of Reeve. The guard refuses writes of this label by everyone else. */
 export const managedByLabel = 'app.kubernetes.io/managed-by';
 export const managedByReeve = 'reeve';
 /** The label of objects that the installation or the program itself creates. */
@@ -43,7 +43,7 @@ export const adoptLabel = `${group}/adopt`;
 export const confirmDeletionsAnnotation = `${group}/confirm-deletions`;
 /** Annotation with the applied configuration, so that a field removed from the policy is removed from the object. */
 export const appliedAnnotation = `${group}/applied`;
-/** As part of a merge patch: takes all our labels and annotations off an object that Reeve gives up. */
+/** Part of a merge patch that removes all our labels and annotations from an object that Reeve gives up. */
 export const withoutMarks = {
   labels: {
     [managedByLabel]: null,
@@ -58,18 +58,18 @@ export const withoutMarks = {
 export const cleanupFinalizer = `${group}/cleanup`;
 /** The condition on Namespaces: whether all desired objects exist and match. */
 export const readyCondition = `${group}/Ready`;
-/** The field manager of everything that Reeve applies. https://kubernetes.io/docs/reference/using-api/server-side-apply/#managers */
+/** The field manager of all that Reeve applies. https://kubernetes.io/docs/reference/using-api/server-side-apply/#managers */
 export const fieldManager = 'reeve';
 /** The field manager of labels and annotations that an adopted object keeps when Reeve deletes it and creates it again. */
 export const keptFieldManager = `${fieldManager}-kept`;
-/** The field manager of what commands write for a person. */
+/** The field manager of commands that write for a person. */
 export const cliFieldManager = `${fieldManager}-cli`;
 /**
- * Annotation on a ServiceAccount of another owner: the fields that Reeve has added, and for which provider. One line for each:
- * `NamespacePolicy/apps: imagePullSecrets/regcred, automountServiceAccountToken`.
+ * Annotation on a ServiceAccount of another owner: the fields that Reeve has added for each provider. It has one line for each
+ * provider: `NamespacePolicy/apps: imagePullSecrets/regcred, automountServiceAccountToken`.
  */
 export const fieldsAnnotation = `${group}/fields`;
-/** The field manager of what Reeve adds to objects of other owners. */
+/** The field manager of fields that Reeve adds to objects of other owners. */
 export const fieldsManager = `${fieldManager}-fields`;
 /** How such field managers began before the annotation: `/` and a mark for each field followed. Read until version 0.3. */
 export const oldFieldsManager = `${fieldManager}-serviceaccounts`;

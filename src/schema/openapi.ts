@@ -86,7 +86,7 @@ function celRules(schema: Schema): readonly CelRule[] {
   return schema.kind === 'map' ? [noNulls, ...keyRules(schema), ...own] : own;
 }
 
-/** Most patterns refuse braces already. A part that lets them through is a class, such as [^/], or a dot. */
+/** Returns true for texts that could hold braces. Most patterns refuse braces. A class such as [^/], or a dot, does not. */
 function refusesBraces({ braces, values, pattern }: TextSchema): boolean {
   if (braces !== 'refused' || values !== undefined) return false;
   const parts = pattern?.match(/\[(?:\\.|[^\]\\])+\]|\\S|(?<!\\)\./g) ?? ['.'];

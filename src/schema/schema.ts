@@ -1,4 +1,4 @@
-// The language that defines our kinds: schemas as plain data, and the TypeScript type of each schema.
+// Defines the language of our kinds: schemas as plain data, and the TypeScript type of each schema.
 import type { Path } from '../base/problem.ts';
 
 /** Carries the inferred type. No value has this property at run time. */
@@ -40,7 +40,7 @@ export interface TextSchema<T extends string = string> extends Common<T> {
   readonly format?: 'date-time';
   /** The meaning of the pattern, for people. */
   readonly accepted?: string;
-  /** What `${` and `{{` are: the begin of a template, plain characters, or a mistake, because no template is read here. */
+  /** The meaning of `${` and `{{`: the begin of a template, plain characters, or a mistake in a text that is no template. */
   readonly braces?: 'template' | 'plain' | 'refused';
 }
 

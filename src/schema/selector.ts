@@ -1,4 +1,4 @@
-// Label selectors of Kubernetes: their fields, as functions on a map of labels, and as text.
+// Defines label selectors of Kubernetes: their fields, as functions on a map of labels, and as text.
 // https://kubernetes.io/docs/concepts/overview/working-with-objects/labels/#resources-that-support-set-based-requirements
 import { choice, list, object } from './build.ts';
 import { labelValue, metadataKey, metadataMapOf } from './common-fields.ts';
@@ -6,7 +6,7 @@ import type { Infer } from './schema.ts';
 import { type StringMap, valueOf } from '../base/metadata.ts';
 import { qualifiedNamePattern, subdomainPattern } from '../base/kubernetes-names.ts';
 
-/** What a selector selects. */
+/** The objects that a selector selects. */
 type Selected = 'namespace' | 'Pod';
 
 function labelRequirement(selected: Selected) {
@@ -67,7 +67,7 @@ export interface Selector {
   /** The label keys that the selector tests. */
   readonly keys: ReadonlySet<string>;
   readonly requirements: readonly Requirement[];
-  /** The selector matches only labels with one of these. Undefined when it can match without any label. */
+  /** The selector matches only labels with one of these. Undefined if it can match without any label. */
   readonly needs: SelectorNeed | undefined;
 }
 
@@ -102,7 +102,7 @@ export function canBothSelect(a: Selector, b: Selector): boolean {
   const all = Map.groupBy([...a.requirements, ...b.requirements], ({ key }) => key);
   return [...all.values()].every((requirements) => {
     const named = requirements.flatMap(({ values }) => values);
-    // A text that is longer than all named values stands for any value that no requirement names.
+    // This text is longer than all named values, so it stands for any value that no requirement names.
     const other = `${named.join('')}x`;
     return [undefined, other, ...named].some((value) => requirements.every(({ holds }) => holds(value)));
   });
@@ -148,7 +148,7 @@ const comparison = `(?<operator>!=|==?)(?<values>${value})`;
 const membership = ` (?<operator>in|notin)\\((?<values>${value}(?:,${value})*)\\)`;
 const requirement = new RegExp(`^(?:(?<not>!)${key}|${key}(?:${comparison}|${membership})?)$`);
 
-/** Returns the part that is no requirement if there is one. Reads no comparisons of numbers, which few API servers have. */
+/** Returns the requirements, or the part that is none. Reads no comparisons of numbers, which few API servers have. */
 export function parseSelectorText(text: string): readonly LabelRequirement[] | string {
   const spaced = text.replaceAll(/\s+/g, ' ').trim();
   // Commas inside brackets separate values.

@@ -19,7 +19,7 @@ import { nearest } from '../base/nearest.ts';
 type Validated<T> =
   { readonly ok: true; readonly value: T } | { readonly ok: false; readonly problems: readonly Problem[] };
 
-/** Enough for any honest mistake. A file full of mistakes must not fill the memory. */
+/** More problems than an honest mistake causes. A file full of mistakes must not fill the memory. */
 const maxProblems = 200;
 
 export function validate<S extends Schema>(schema: S, input: unknown): Validated<Infer<S>> {
@@ -282,10 +282,10 @@ function describeSchema(schema: Schema): string {
   }
 }
 
-/** The begin of a template of Reeve, or of a tool that should have rendered it before. */
+/** The begin of a template of Reeve, or of a tool that should have rendered its template before. */
 export const templateMarks = ['${', '{{'] as const;
 
-/** Completes "accepted: " and "must be ", for a text with the begin of a template where none is read. */
+/** Completes "accepted: " and "must be " for a text that must not begin a template. */
 export function withoutTemplate(schema: TextSchema): string {
   return `${describeText(schema)}; this field reads no template, so ${templateMarks.join(' and ')} are refused`;
 }

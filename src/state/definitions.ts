@@ -21,13 +21,13 @@ export interface LocatedDefinition {
 }
 
 export interface Definitions {
-  /** By kind, then in the order of the files. */
+  /** Sorted by kind, then in the order of the files. */
   readonly providers: readonly LocatedDefinition[];
   /** Providers with problems, without the parts that are wrong, to find what else is wrong. */
   readonly partial: readonly LocatedDefinition[];
-  /** By what a write of an intent is judged. */
+  /** The intents by which a write of an intent is judged. */
   readonly intents: IntentSnapshot;
-  /** Objects of other kinds, and what is no object at all. */
+  /** Objects of other kinds, and documents that are no objects. */
   readonly rest: readonly LocatedObject[];
   readonly problems: readonly FileProblem[];
 }
@@ -51,7 +51,7 @@ export function loadDefinitions(
     ({ value }) => kindIn(value),
   );
   const intents = loadAll('SecurityIntent', objects, readIntent);
-  // Most files have no bindings, and then nothing asks for the context.
+  // Most files have no bindings, so nothing asks for the context.
   let known: IntentContext | undefined;
   const contextOfFiles = (): IntentContext =>
     (known ??= contextOf([...setup.intents, ...intents.loaded.map(({ value }) => value)], setup));
@@ -108,7 +108,6 @@ function storedBindings(kind: BindingKind, objects: ObjectsByKind): readonly Sto
   });
 }
 
-/** The kinds that a file may hold. */
 export const loadedKinds: readonly Kind[] = [...providerKinds, 'SecurityIntent'];
 
 /** Undefined for other kinds. The apiVersion is checked with the other fields. */
@@ -139,7 +138,7 @@ interface AllLoaded<T> {
   readonly problems: readonly FileProblem[];
 }
 
-/** Loads the objects of this kind. A second object of a name is refused. */
+/** Loads the objects of this kind. A second object with the same name is refused. */
 function loadAll<T>(
   kind: Kind,
   objects: ObjectsByKind,
@@ -191,14 +190,14 @@ function shownNameOf({ name, namespace }: NameInFile): string {
   return namespace === undefined || name === '' ? name : `${namespace}/${name}`;
 }
 
-/** Names the object as people do: `policy team`. Undefined for other kinds, and without a name. */
+/** Names the object as people do: `policy team`. Undefined for other kinds, and for an object without a name. */
 export function aboutOf({ value }: LocatedObject): string | undefined {
   const kind = kindIn(value);
   const name = shownNameOf(nameIn(value));
   return kind === undefined || name === '' ? undefined : `${kinds[kind].word} ${name}`;
 }
 
-// Finds all problems of an object at once: without the parts that are wrong, the rest is loaded too.
+// Finds all problems of an object at once, because the rest is also loaded without the parts that are wrong.
 
 interface AllProblems<T> {
   readonly problems: readonly Problem[];
@@ -209,7 +208,7 @@ interface AllProblems<T> {
 /** A part can need another part that is wrong, and so on. */
 const maxRounds = 5;
 
-/** `first`: the problems of the whole object. The schema hides those of expressions, and these hide contradictions. */
+/** `first`: the problems of the whole object. The schema hides problems of expressions, and these hide contradictions. */
 export function allProblems<T>(
   value: unknown,
   first: readonly Problem[],
@@ -221,7 +220,7 @@ export function allProblems<T>(
     const removed = all.map(({ path }) => path);
     const whole = left;
     for (const { path } of found) {
-      // Several problems can be about one part.
+      // Several problems can concern one part.
       const isRemoved = [path, path.slice(0, -1)].some(
         (each) => at(whole, each) !== undefined && at(left, each) === undefined,
       );

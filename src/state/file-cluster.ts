@@ -116,7 +116,7 @@ interface LoadedPolicies {
   readonly policies: readonly LoadedPolicy[];
   readonly shares: readonly LoadedShare[];
   readonly bindings: readonly LoadedPolicy[];
-  /** By what a write of an intent is judged. */
+  /** The intents by which a write of an intent is judged. */
   readonly intents: IntentSnapshot;
   readonly problems: readonly FileProblem[];
 }
@@ -160,7 +160,7 @@ function anotherKind(object: LocatedObject): FileProblem {
   return object.locate({ path: ['kind'], found: describeValue(value['kind']), accepted });
 }
 
-// Loads Namespaces from files: what a cluster holds, for running without one.
+// Loads Namespaces from files: the content of a cluster, for running without one.
 
 const namespaceSchema = openObject({
   description: 'A Namespace.',

@@ -33,7 +33,7 @@ interface LiveClusterOptions {
 /** One change. A deleted object has only `before`, a new object only `after`. */
 export type ClusterChange = NamespaceChange | ProviderChange;
 
-/** What a listener wants to know of. */
+/** The changes that a listener hears. */
 interface ClusterListener {
   readonly namespace?: (change: NamespaceChange) => void;
   readonly provider?: (change: ProviderChange) => void;
@@ -110,12 +110,12 @@ export class LiveCluster {
     return this.#snapshot;
   }
 
-  /** As in a snapshot, without building the sets of providers again after each change. */
+  /** Returns the Namespace of a snapshot, without building the sets of providers again after each change. */
   namespace(name: string): KubeObject | undefined {
     return this.#namespaces.get(name);
   }
 
-  /** As in a snapshot, too: the Namespaces that no provider matches. */
+  /** Returns true for a Namespace that no provider matches, as in a snapshot. */
   isExcluded(name: string): boolean {
     return this.#excluded.has(name);
   }
@@ -139,7 +139,7 @@ export class LiveCluster {
     this.#providers.setServed(answers);
   }
 
-  /** Removed intents that `setIntentKind` has to decide about. */
+  /** Removed intents about which `setIntentKind` must decide. */
   get removedIntents(): ReadonlySet<string> {
     return this.#providers.intents.removed;
   }
@@ -261,11 +261,11 @@ class LiveProviders {
     const { ClusterSecurityIntentBinding, SecurityIntentBinding } = this.stores;
     for (const store of [ClusterSecurityIntentBinding, SecurityIntentBinding])
       store.reread((loaded) => (isAffected(loaded.spec) ? reloadStored(loaded, context) : undefined));
-    // A snapshot shows the intents and the adapters also where no binding depends on them.
+    // A snapshot shows intents and adapters even if no binding depends on them.
     this.#changed([]);
   }
 
-  /** Only a changed definition discards the set; a written status, for one, does not. */
+  /** Only a changed definition discards the set. A written status, for example, does not. */
   #store(kind: ProviderKind): Store {
     return new ObjectCache<LoadedProvider>({
       apiVersion,
@@ -326,7 +326,7 @@ function affectsNamespaces(before: LoadedProvider | undefined, after: LoadedProv
   return before?.definition !== after?.definition || !isDeepStrictEqual(stateOf(before), stateOf(after));
 }
 
-/** The part of the state that decides about objects. */
+/** Returns the part of the state that decides about objects. */
 function stateOf(loaded: LoadedProvider | undefined): unknown {
   if (loaded === undefined) return undefined;
   const {

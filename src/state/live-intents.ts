@@ -13,7 +13,7 @@ import { ObjectCache, type CacheChange } from './object-cache.ts';
 
 interface StoredIntent {
   readonly name: string;
-  /** The version in force; undefined when none loads. As for providers, a later version that does not load changes nothing. */
+  /** The version in force. A later version that does not load changes nothing. Undefined if no version has loaded. */
   readonly intent: Intent | undefined;
   readonly spec: unknown;
 }
@@ -22,11 +22,11 @@ export interface LiveIntentsOptions {
   readonly install: Install;
   /** All adapters of the program. */
   readonly adapters: readonly IntentAdapter[];
-  /** Gets the names of the intents whose version in force has changed. Undefined: the kind has come or gone. */
+  /** Receives the names of the intents whose version in force has changed. Undefined: the kind appeared or was deleted. */
   readonly changed: (names: ReadonlySet<string> | undefined) => void;
   /**
-   * Called after each list, and when intents were removed: `setKind` must follow, because they may have gone together with their kind. Default: a person
-   * deleted them.
+   * Called after each list, and when intents were removed. `setKind` must follow, because the intents may have been deleted
+   * with their kind. Default: a person deleted them.
    */
   readonly removed?: (() => void) | undefined;
 }
@@ -35,9 +35,9 @@ export class LiveIntents {
   readonly sink: WatchSink;
   readonly #cache: ObjectCache<StoredIntent>;
   readonly #changed: LiveIntentsOptions['changed'];
-  /** Removed intents as they were. They stay in force until Reeve knows who deleted them. */
+  /** The last versions of removed intents. They stay in force until Reeve knows who deleted the intents. */
   readonly #removed = new Map<string, Intent | 'invalid'>();
-  /** Intents that went together with their kind. */
+  /** Intents that were deleted together with their kind. */
   readonly #lost = new Set<string>();
   /** The UID of the CustomResourceDefinition, once it is known. */
   #kind: string | undefined;
@@ -87,14 +87,14 @@ export class LiveIntents {
     return this.#cache.isSynced;
   }
 
-  /** The names of removed intents that `setKind` has to decide about. */
+  /** The names of removed intents about which `setKind` must decide. */
   get removed(): ReadonlySet<string> {
     return new Set(this.#removed.keys());
   }
 
   /**
-   * Takes the UID of the CustomResourceDefinition; undefined when it is missing or being deleted. `removed`: the intents that were
-   * removed before that was asked. They count as deleted by a person only if the kind is still the same.
+   * Takes the UID of the CustomResourceDefinition, or undefined while it is missing or being deleted. `removed`: the intents
+   * that were removed before the question. They count as deleted by a person only if the kind is still the same.
    */
   setKind(uid: string | undefined, removed: ReadonlySet<string>): void {
     const isSame = uid !== undefined && (this.#kind === undefined || this.#kind === uid);

@@ -74,7 +74,7 @@ export class ObjectCache<T> implements WatchSink {
     if (this.#isOurs(object) && this.#entries.get(name)?.uid === uid) this.#tell([this.#drop(name)]);
   }
 
-  /** Reads entries again, because something else that `read` depends on has changed. Undefined: the entry stays. */
+  /** Reads entries again, because another input of `read` has changed. The entry stays if `again` returns undefined. */
   reread(again: (value: T) => T | undefined): void {
     this.#tell(
       [...this.#entries].map(([name, entry]) => {
@@ -92,8 +92,8 @@ export class ObjectCache<T> implements WatchSink {
   }
 
   /**
-   * Returns undefined if exactly this version is stored already. After a restore of etcd the same version can be another state, and
-   * what was read before must not stay in force.
+   * Returns undefined if exactly this version is stored already. After a restore of etcd, the same version can be another
+   * state, and an earlier reading must not stay in force.
    */
   #take(object: KubeObject, isRestored = false): CacheChange<T> | undefined {
     const { uid, resourceVersion } = object.metadata;

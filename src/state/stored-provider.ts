@@ -16,8 +16,8 @@ import {
 } from '../policy/compile/load-provider.ts';
 
 /**
- * `loaded`: the stored version is in force. `last-good`: that one does not load, and an earlier one is in force.
- * `refused`: it does not load, and this process has never seen a version that does.
+ * `loaded`: the stored version is in force. `last-good`: the stored version does not load, and an earlier version is in force.
+ * `refused`: the stored version does not load, and this process has never seen a version that does.
  */
 export type Standing = 'loaded' | 'last-good' | 'refused';
 
@@ -32,7 +32,7 @@ export interface LoadedProvider {
   readonly spec: unknown;
 }
 
-/** `before` is the previous state of the same object, with the version in force then; undefined for a new object. */
+/** `before` is the previous state of the same object, with the version then in force. Undefined for a new object. */
 export function loadStored(
   kind: ProviderKind,
   object: KubeObject,
@@ -47,7 +47,7 @@ export function loadStored(
   return { standing, definition, problems, spec, state: stateOf(kind, object, standing, definition) };
 }
 
-/** Loads the stored version of a binding again, because what it depends on has changed. */
+/** Loads the stored version of a binding again, because an intent or an adapter has changed. */
 export function reloadStored(loaded: LoadedProvider, context: IntentContext): LoadedProvider {
   const { state, spec } = loaded;
   const { name, namespace } = providerRef(state.id);

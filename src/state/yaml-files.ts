@@ -16,7 +16,7 @@ export interface TextFile {
 interface TextFiles {
   readonly files: readonly TextFile[];
   readonly problems: readonly FileProblem[];
-  /** The folders that were read: a new file in one of them would be read, too. */
+  /** The folders that were read. A new file in one of them would be read, too. */
   readonly folders: readonly string[];
 }
 
@@ -45,8 +45,8 @@ export async function readYamlFiles(path: string, leftOut: readonly string[] = [
 }
 
 /**
- * By name, each folder once however many links lead to it. Links are followed, because a mounted ConfigMap consists of
- * links into a hidden folder; hidden names are skipped for the same reason.
+ * Sorted by name. Reads each folder once, however many links lead to it. Links are followed, because a mounted ConfigMap
+ * consists of links into a hidden folder. Hidden names are skipped for the same reason.
  */
 async function filesBelow(
   folder: string,
@@ -80,7 +80,7 @@ async function readFolder(folder: string): Promise<Dirent[]> {
 
 async function isFolder(entry: Dirent, path: string): Promise<boolean> {
   if (!entry.isSymbolicLink()) return entry.isDirectory();
-  // A link that leads nowhere is reported when it is read as a file.
+  // The reading of the file reports a link that leads nowhere.
   return stat(path).then(
     (target) => target.isDirectory(),
     () => false,
@@ -142,7 +142,7 @@ interface FirstOfEach<T> {
   readonly repeated: readonly (FileProblem & { readonly name: string })[];
 }
 
-/** A second object of a name is refused, whichever file it is in; the message says where the first one is. */
+/** Refuses a second object of a name, whichever file holds it. The message names the place of the first one. */
 export function firstOfEach<T extends Place>(
   objects: readonly T[],
   nameOf: (object: T) => string,
@@ -199,7 +199,7 @@ export function shownFile(file: string): string {
   return clipped(file, maxPath);
 }
 
-/** A path that was asked for cannot be read at all: for the operator, not a fault of what is written there. */
+/** A given path cannot be read at all. This is a problem for the operator, and not one of a file's content. */
 export class UnreadablePathError extends Error {
   readonly path: string;
 
@@ -219,7 +219,7 @@ export interface LocatedObject {
   readonly column: number;
   readonly document: number;
   readonly value: unknown;
-  /** The problem as one of the file, at the very value it is about. */
+  /** Returns the problem with its place in the file, at the very value that has the problem. */
   locate(problem: Problem): FileProblem;
 }
 
@@ -271,7 +271,7 @@ function locatedObject(source: Source, value: unknown, path: Path): LocatedObjec
 
 interface ProblemPlace {
   readonly offset: number;
-  /** False when the place is where the text starts rather than the character that is meant. */
+  /** False if the place is the start of the text, and not the very character. */
   readonly exact: boolean;
 }
 

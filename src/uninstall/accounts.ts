@@ -1,4 +1,4 @@
-// Takes back the fields that policies added to ServiceAccounts of other owners, or leaves them in place.
+// Removes the fields that policies added to ServiceAccounts of other owners, or leaves these fields in place.
 import { observeAccount, type ObservedAccount } from '../policy/plan/account.ts';
 import { planAccount, type FieldsFate } from '../policy/plan/plan-account.ts';
 import { serviceAccountType } from '../base/object-type.ts';
@@ -77,7 +77,7 @@ function nameOfAccount(live: ObservedAccount): string {
   return nameOfRef({ ...serviceAccountType, ...live });
 }
 
-/** What an uninstall deletes of a provider, it also takes back. */
+/** An uninstall removes the fields of a provider whose objects it deletes. */
 function fateOf(state: ProviderState | undefined, keepContents: boolean): FieldsFate {
   if (keepContents || state === undefined) return 'released';
   const stays = state.deletionPolicy === 'Orphan' || state.isSuspended || !state.isValid;

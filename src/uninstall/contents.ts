@@ -39,7 +39,7 @@ async function clearOnce(removal: ContentsRemoval): Promise<Round> {
   if (typeof facts === 'string') return { found: Number.POSITIVE_INFINITY, problems: [facts] };
   const tasks = tasksOf(planContents(facts, removal.keepContents));
   const results = await inParallel(tasks, atOnce, (task) => carryOut(task, removal));
-  // The next round must see that a deleted object does not come back.
+  // The next round must see that a deleted object does not appear again.
   const problems = tasks.map(({ live }, index) => results[index] ?? `${nameOfRef(refOf(live))} comes back`);
   return { found: tasks.length, problems };
 }
@@ -103,7 +103,7 @@ async function removeProvider(
 ): Promise<string | undefined> {
   const ref = providerRef(id);
   try {
-    // First the deletion: an object that is being deleted takes no new finalizers.
+    // The deletion comes first, because an object that is being deleted takes no new finalizers.
     await writer.remove(ref, { uid });
     const object = await writer.read(ref);
     if (object !== undefined) await writer.mergePatch(ref, withoutFinalizer(object.metadata));
@@ -124,11 +124,11 @@ function refOf({ type, namespace, name }: Observed): ObjectRef {
   return { ...type, namespace, name };
 }
 
-// Decides for each object that providers have created: it is deleted, or it stays without Reeve's label.
+// Decides the fate of each object that providers have created: deletion, or release without Reeve's label.
 
 export interface ProviderPlan {
   readonly provider: ProviderId;
-  /** `give-back`: the objects existed before Reeve, and only lose what Reeve set. */
+  /** `give-back`: the objects existed before Reeve, and lose only the fields that Reeve set. */
   readonly fate: 'delete' | 'release' | 'give-back';
   /** Why the objects stay; empty where they are deleted. */
   readonly reason: string;

@@ -58,7 +58,7 @@ async function accountsOf(client: KubeClient): Promise<readonly ObservedAccount[
   }
 }
 
-/** Without the intents: what a binding says about its objects is all that counts here. */
+/** Leaves the intents out, because an uninstall needs only the status of a binding. */
 async function providersOf(kind: ProviderKind, client: KubeClient): Promise<readonly ProviderState[]> {
   const path = resourcePath({ apiVersion: ownVersion, plural: kinds[kind].plural });
   return (await listObjects(client, { path })).map((object) => loadStored(kind, object, undefined).state);
@@ -127,7 +127,7 @@ function keep(resources: Map<string, ServedResource>, resource: ServedResource):
   if (!resources.has(key)) resources.set(key, resource);
 }
 
-/** The preferred one first. */
+/** Returns the preferred version first. */
 function versionsOf(group: unknown): readonly string[] {
   const preferred = ownMember(ownMember(group, 'preferredVersion'), 'groupVersion');
   const all = membersOf(group, 'versions').map((version) => ownMember(version, 'groupVersion'));
@@ -175,13 +175,13 @@ export interface ShippedParts {
   readonly program: readonly ObjectRef[];
   /** All rights of the accounts of Reeve. The program needs them to answer reviews until it ends. */
   readonly rights: readonly ObjectRef[];
-  /** The admission policies: while they are in force, only Reeve may write what it provides. */
+  /** The admission policies. While they are in force, only Reeve may write the objects that it provides. */
   readonly guards: readonly ObjectRef[];
   readonly definitions: readonly ObjectRef[];
   readonly rest: readonly ObjectRef[];
 }
 
-/** The folders of manifests/ that hold no objects of an install, or hold them once more. The ConfigMap of `argocd` is that of Argo CD. */
+/** Folders of manifests/ that repeat objects of an install, or hold none. The ConfigMap of `argocd` belongs to Argo CD. */
 const otherFolders: readonly string[] = ['samples', 'chart', 'overlays', 'argocd'];
 const shippedNamespace = 'reeve-system';
 const hooksOwnerName = 'reeve-webhook';

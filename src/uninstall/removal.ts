@@ -21,7 +21,7 @@ const pollMs = 200;
 /** A line for each object that the step could not change. */
 export type Problems = readonly string[];
 
-/** Waits until these very objects are deleted: another object of the same name may appear. */
+/** Waits until exactly these objects are deleted, because another object of the same name may appear. */
 export async function remove(refs: readonly ObjectRef[], removal: Removal): Promise<Problems> {
   const problems = await inParallel(refs, atOnce, (ref) => removeOne(ref, removal));
   return problems.filter((problem) => problem !== undefined);
@@ -98,7 +98,7 @@ export async function inParallel<T, R>(
   return results;
 }
 
-/** Lists a whole collection; empty where the kind is not served. Rejects with a KubeError. */
+/** Lists a whole collection. Empty for a kind that is not served. Rejects with a KubeError. */
 export async function listObjects(client: KubeClient, target: WatchTarget): Promise<readonly KubeObject[]> {
   const { signal } = new AbortController();
   try {
@@ -109,7 +109,7 @@ export async function listObjects(client: KubeClient, target: WatchTarget): Prom
   }
 }
 
-/** `RoleBinding team-a/readers` */
+/** Example: `RoleBinding team-a/readers`. */
 export function nameOfRef({ kind, namespace, name }: ObjectRef): string {
   return `${kind} ${namespace === undefined ? '' : `${namespace}/`}${name}`;
 }

@@ -30,11 +30,11 @@ export interface NamespaceSettings {
 const conditionsAtOnce = 16;
 const namespaces = { apiVersion: 'v1', plural: 'namespaces' };
 
-/** Empties each configuration first: while a finalizer of others keeps it, API servers would go on calling its webhooks. */
+/** Empties each configuration first. While a finalizer of others keeps it, API servers would still call its webhooks. */
 export async function removeHooks(refs: readonly ObjectRef[], removal: Removal): Promise<Problems> {
   const notEmptied = await inParallel(refs, refs.length, (ref) => empty(ref, removal));
   const problems = await remove(refs, removal);
-  // A configuration that is deleted need not be empty.
+  // The rest is for configurations that still exist.
   if (problems.length === 0) return [];
   return [...notEmptied.filter((problem) => problem !== undefined), ...problems];
 }
@@ -49,7 +49,7 @@ async function empty(ref: ObjectRef, { writer, say }: Removal): Promise<string |
   }
 }
 
-/** Waits until the Pods of Reeve have ended: until then they answer API servers that go on asking, for which they need rights. */
+/** Waits until the Pods of Reeve have ended. Until then, API servers still ask them, and they need their rights to answer. */
 export async function podsEnded(
   namespace: string,
   client: KubeClient,
@@ -86,7 +86,7 @@ export async function removeReports(client: KubeClient, removal: Removal): Promi
   }
 }
 
-/** Removes the condition reeve.dev/Ready from each namespace: after an uninstall it would never change again. */
+/** Removes the condition reeve.dev/Ready from each namespace, because it would never change again after an uninstall. */
 export async function removeConditions(client: KubeClient, say: (line: string) => void): Promise<Problems> {
   try {
     const all = await listObjects(client, { path: resourcePath(namespaces) });
@@ -124,7 +124,7 @@ async function removeCondition(
   }
 }
 
-/** Deletes the namespace of the install, and those with people's Secrets only if the caller wants that. */
+/** Deletes the namespace of the install. Deletes namespaces with people's Secrets only if the caller wants that. */
 export async function removeNamespaces(
   { namespace, sharedNamespace, deleteShared }: NamespaceSettings,
   removal: Removal,
@@ -153,7 +153,7 @@ async function removeNamespace(name: string, removal: Removal): Promise<Problems
   }
 }
 
-// Checks after an uninstall what is left of Reeve: objects that could block requests, and notes.
+// Lists after an uninstall what is left of Reeve: objects that could block requests, and notes.
 
 export interface Leftovers {
   /** Objects that should be deleted, or whose state is unknown. */
@@ -216,7 +216,7 @@ async function leftover(ref: ObjectRef, { writer }: Cluster): Promise<string | u
   }
 }
 
-/** Bindings that are not part of the install. A service account of the same name would get these rights. */
+/** Bindings outside of the install. A new service account of the same name would get their rights. */
 async function bindingsOf(
   namespace: string,
   shipped: readonly ObjectRef[],

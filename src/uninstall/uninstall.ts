@@ -1,4 +1,4 @@
-// Takes Reeve off a cluster without blocking any request: not while it runs, and not if it ends half-way.
+// Removes Reeve from a cluster. No request is blocked while this runs, or if it ends half-way.
 import type { ObjectRef } from '../base/metadata.ts';
 import type { ClusterConnection } from '../app/cluster-connection.ts';
 import { clearAccounts } from './accounts.ts';
@@ -30,8 +30,8 @@ export interface UninstallResult extends Leftovers {
 }
 
 /**
- * Deletes the webhook configurations, and before them the ClusterRole without which no replica creates them again. Reads
- * and writes no other object, so a caller with few rights can do it.
+ * Deletes the webhook configurations, and before them their ClusterRole, without which no replica creates them again. Reads and
+ * writes no other object, so that few rights are enough.
  */
 export async function removeWebhooks(
   { writer }: Pick<ClusterConnection, 'writer'>,
@@ -89,8 +89,9 @@ export class Uninstall {
   }
 
   /**
-   * First the API servers stop calling the webhooks, then the program ends, then its accounts lose their rights. Only then
-   * may the guards be deleted, because they limit these accounts too. The contents come before the providers, which say what to do with them.
+   * First the API servers stop calling the webhooks, then the program ends, then its accounts lose their rights. Only then may
+   * the guards be deleted, because they limit these accounts too. The contents come before the providers, which decide their
+   * fate.
    */
   #steps(parts: ShippedParts): readonly Step[] {
     const removal = this.#removal;
@@ -103,7 +104,7 @@ export class Uninstall {
       { run: () => removeHooks(parts.hooks, removal), isNeeded: true },
       { run: deletion(parts.program), isNeeded: true },
       { run: () => podsEnded(namespace, client, timeout) },
-      // Again: a replica may have written a configuration just before it ended.
+      // A replica may have written a configuration just before it ended.
       { run: () => removeHooks(parts.hooks, removal), isNeeded: true },
       { run: deletion(parts.rights), isNeeded: true },
       { run: deletion(parts.guards), isNeeded: true },

@@ -80,18 +80,13 @@ const unreadableUid = unreadable(`request.uid: must be a text of 1 to ${maxUidLe
 
 /** Deeper than any Kubernetes object, and far below the limit of a recursive reader. */
 export const maxDepth = 128;
-/**
- * What a write may leave in one object. JSON.parse takes about a microsecond for each value and blocks the process
- * meanwhile.
- */
+/** The limit of one object after a write. JSON.parse takes about a microsecond for each value and blocks the process. */
 export const maxValues = 150_000;
-/**
- * What a write may add to an object that has more: such an object may be older than Reeve, and can be mended in steps.
- */
+/** The values that a write may add to an object with more. Such an object may be older than Reeve, and can be mended in steps. */
 const maxGrowth = 100;
 /**
- * For both objects together. An object in etcd is below 1.5 MiB, so that it has about 215,000 values, each a key with
- * its field in managedFields: https://etcd.io/docs/latest/dev-guide/limit/
+ * The limit of both objects together. An object in etcd is below 1.5 MiB, so it has about 215,000 values, each a key with its
+ * field in managedFields: https://etcd.io/docs/latest/dev-guide/limit/
  */
 const maxReviewValues = 450_000;
 

@@ -248,7 +248,7 @@ const maxWaitMs = 5;
 
 interface WaitingAnswer {
   readonly send: () => void;
-  /** Called after all answers of the turn are sent: work between two writes would take their gain. */
+  /** Called after all answers of the turn are sent. Work between two writes would cost what the turn saves. */
   readonly sent: () => void;
   readonly failed: (error: unknown) => void;
 }

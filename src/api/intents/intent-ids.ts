@@ -1,4 +1,4 @@
-// The one table of intents: each id, what it means, and which params it has.
+// Lists the intents: the id, the meaning and the params of each.
 import { namespaceName } from '../../schema/common-fields.ts';
 import { subdomainPattern } from '../../base/kubernetes-names.ts';
 import { choice, list, text } from '../../schema/build.ts';
@@ -29,7 +29,7 @@ function addressRange(description: string): TextSchema {
   });
 }
 
-/** What adapters use for a param that is left out. */
+/** The values that adapters use for a param that is left out. */
 export const defaultParams = {
   psaLevel: 'baseline',
   /** https://www.rfc-editor.org/rfc/rfc1918#section-3 */
@@ -38,7 +38,7 @@ export const defaultParams = {
   schedule: '@daily',
 } as const;
 
-/** The form of it alone: the API server parses it when the CronJob is created. */
+/** Checks only the form, because the API server parses the schedule when the CronJob is created. */
 function schedule(): TextSchema {
   return text({
     description: `When the scanner runs, as in a CronJob. Without it, ${defaultParams.schedule}. For assessTLS and virtualPatch. Example: "0 3 * * 0".`,
@@ -99,7 +99,7 @@ export const paramFields = {
 } as const;
 
 type ParamName = keyof typeof paramFields;
-/** Which id has which of them, the table below says. */
+/** The table below says which id has which params. */
 export type IntentParams = ObjectOf<typeof paramFields, never>;
 
 interface IntentKnowledge {
@@ -110,7 +110,7 @@ interface IntentKnowledge {
   readonly whyUnsupported?: string;
 }
 
-/** In the order of the alphabet. */
+/** In alphabetical order. */
 export const knownIntents = {
   assessTLS: {
     meaning: 'a scanner reports weak TLS of the Services on a schedule',

@@ -6,7 +6,7 @@ type JoinedSelector =
   | { readonly ok: true; readonly selector: LabelSelector | undefined }
   | { readonly ok: false; readonly problems: readonly Problem[] };
 
-/** Selects by matchLabels where it can, because some engines know nothing else. */
+/** Uses matchLabels if possible, because some engines know nothing else. */
 export function joinedSelector(requirements: readonly LabelRequirement[], path: Path): JoinedSelector {
   const keys = [...new Set(requirements.map(({ key }) => key))].toSorted();
   const joined = keys.map((key) =>
@@ -42,7 +42,7 @@ function contradiction(key: string | undefined, path: Path): Problem {
   };
 }
 
-/** Undefined if no labels meet all of them. */
+/** Returns undefined if no labels meet all of them. */
 function joinedOf(
   key: string,
   requirements: readonly LabelRequirement[],

@@ -1,4 +1,4 @@
-// Defines the kind SecurityIntent: what must hold, and how strictly.
+// Defines the kind SecurityIntent: a requirement on workloads, and how strictly it holds.
 import { ownMember } from '../../base/json.ts';
 import { refused, type CompileResult, type Problem } from '../../base/problem.ts';
 import { clipped } from '../../base/text.ts';
@@ -17,7 +17,7 @@ import {
   type IntentParams,
 } from './intent-ids.ts';
 
-/** Without a list of values, so that Reeve refuses an unknown id itself and names the known ones. */
+/** Has no list of values, so that Reeve itself refuses an unknown id and names the known ones. */
 const id: TextSchema<IntentId> = {
   kind: 'text',
   description: `What must hold: ${Object.keys(knownIntents).join(', ')}. Example: escapeToHost.`,

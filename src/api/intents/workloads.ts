@@ -31,7 +31,7 @@ type WorkloadSelector =
   | { readonly ok: true; /** Undefined for all Pods. */ readonly selector: LabelSelector | undefined }
   | { readonly ok: false; readonly problems: readonly Problem[] };
 
-/** The same Pods give the same selector, however they are written. */
+/** Returns the same selector for the same Pods, however the author describes them. */
 export function workloadSelector(
   given: WorkloadsSpec = {},
   path: Path = ['spec', 'workloads'],
@@ -54,7 +54,7 @@ export function workloadSelector(
   );
 }
 
-// Turns a condition in CEL on the labels of a Pod into requirements of a label selector, or says why that cannot be.
+// Turns a condition in CEL on the labels of a Pod into requirements of a label selector, or says why it cannot.
 
 type Requirements =
   | { readonly ok: true; readonly requirements: readonly LabelRequirement[] }
@@ -70,8 +70,8 @@ const accepted =
   'a condition on labels with ==, !=, in, has(), && and !, such as labels["app"] == "shop" or "debug" in labels';
 
 /**
- * Where CEL gives an answer, the requirements give the same one. For a Pod without the label, `labels["a"] != "x"` is an
- * error in CEL and true here, as in each label selector.
+ * The requirements give the same answer as CEL if CEL gives one. For a Pod without the label, `labels["a"] != "x"` is an error
+ * in CEL and true here, as in each label selector.
  */
 function requirementsOf(source: string, path: Path): Requirements {
   const parsed = parseTree(source);
@@ -160,7 +160,7 @@ function isLabels(node: Node): boolean {
   return node.kind === 'identifier' && node.name === 'labels';
 }
 
-/** The key of `labels.key` or `labels["key"]`. */
+/** Returns the key of `labels.key` or `labels["key"]`. */
 function labelKeyOf(node: Node | undefined): string | undefined {
   if (node?.kind === 'select')
     return node.mode === 'plain' && isLabels(node.operand) ? node.field : undefined;
