@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { ownMember } from '../base/json.ts';
 import { type KubeObject, annotationsOf, isTerminating, nameOf, valueOf } from '../base/metadata.ts';
-import { contents } from '../api/namespace-policy/contents.ts';
+import { contentKinds } from '../contents/contents.ts';
 import { cleanupFinalizer, confirmDeletionsAnnotation } from '../schema/names.ts';
 import { renderProblem, type Problem } from '../base/problem.ts';
 import { deletionRecordOf } from '../policy/terms/deletion-record.ts';
@@ -117,8 +117,8 @@ function isCount(value: unknown): value is number {
 
 function hasContents(spec: unknown): boolean {
   const value = ownMember(spec, 'contents');
-  return Object.keys(contents.fields).some((field) => {
-    const items = ownMember(value, field);
+  return contentKinds.some(({ name }) => {
+    const items = ownMember(value, name);
     return Array.isArray(items) && items.length > 0;
   });
 }

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { beforeAll, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { forbiddenGroups, forbiddenKinds } from '../../src/api/namespace-policy/resource-content.ts';
+import { forbiddenGroups, forbiddenKinds } from '../../src/contents/resources.ts';
 import { chartValues } from '../checks/chart/chart-readme.ts';
 import { idOf, refusal, renderChart } from '../checks/chart/rendered-chart.ts';
 import { helmMajors, type Helm } from '../cluster/helm/helm.ts';

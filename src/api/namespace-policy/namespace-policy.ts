@@ -1,7 +1,7 @@
 // Defines the kind NamespacePolicy: its fields, and the types derived from them.
 import type { matchCondition } from '../../schema/common-fields.ts';
 import { type validationAction, existing, policyException, validationActions } from './exceptions.ts';
-import { type roleBindingContent, type serviceAccountContent, contents } from './contents.ts';
+import { contentFields, contentKinds } from '../../contents/contents.ts';
 import { matchOf } from './match.ts';
 import { policyColumns, policyStatus } from './status.ts';
 import { defineKind, type ObjectOfKind } from '../kind.ts';
@@ -29,6 +29,12 @@ const secrets = object({
 const rbac = object({
   description: 'Rules on Roles and RoleBindings in matched namespaces, checked before they are stored.',
   fields: blockFields('rbac', rules),
+});
+
+const contents = object({
+  description:
+    'The objects that every matched namespace contains, old or new. Reeve creates them, restores them when they change, and deletes them when the policy no longer wants them. Labels and annotations of a Namespace that make one of them fail violate the rule contents: validationActions and exceptions apply to it.',
+  fields: contentFields(contentKinds),
 });
 
 const spec = specification({
@@ -72,8 +78,6 @@ export const namespacePolicy = defineKind({
 export type ValidationAction = Infer<typeof validationAction>;
 export type MatchCondition = Infer<typeof matchCondition>;
 export type MatchSpec = Infer<typeof match>;
-export type RoleBindingContent = Infer<typeof roleBindingContent>;
-export type ServiceAccountContent = Infer<typeof serviceAccountContent>;
 export type ContentsSpec = Infer<typeof contents>;
 export type PolicyException = Infer<typeof policyException>;
 export type NamespacePolicySpec = Infer<typeof spec>;

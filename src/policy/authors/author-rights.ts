@@ -1,12 +1,9 @@
 // Lists the rights that an author needs for a policy or share, so that Reeve does nothing that its author could not do.
 import { isDeepStrictEqual } from 'node:util';
-import type {
-  NamespacePolicySpec,
-  ContentsSpec,
-  MatchSpec,
-  RoleBindingContent,
-} from '../../api/namespace-policy/namespace-policy.ts';
+import type { NamespacePolicySpec, MatchSpec } from '../../api/namespace-policy/namespace-policy.ts';
 import { clipped, listed } from '../../base/text.ts';
+import type { WrittenContent } from '../../contents/content.ts';
+import { contentKinds, writtenContents } from '../../contents/contents.ts';
 import { renderPath, type Path } from '../../base/problem.ts';
 import { factsOf, type ProviderDefinition } from '../compile/load-provider.ts';
 import { type Install } from '../terms/install.ts';
@@ -56,8 +53,8 @@ function gainedRights(
   const reduction = reductionIn(versions);
   if (after === undefined || reduction === 'removes') return [];
   const provided = neededRights(after, circumstances.install).flatMap(
-    ({ verbs, for: purpose, isAllowed: _isAllowed, ...right }) =>
-      reduction === 'none' || purpose === 'role' || purpose === 'source'
+    ({ verbs, own: _own, handsOut, isAllowed: _isAllowed, ...right }) =>
+      reduction === 'none' || handsOut === true
         ? verbs.map((verb): Right => ({ ...right, verb, rule: 'authors' }))
         : [],
   );
@@ -82,8 +79,8 @@ function lostRights(write: ProviderWrite, { intents }: ClusterSnapshot, install:
   const isDeleting = fateOf(write) === 'deleted';
   const effect = `${isDeleting ? 'delete' : 'end the keeping of'} what ${shownProvider(id)} provides`;
   const instead: Right = { ...useOf(id), effect, rule: 'authors', path: 'spec.intents' };
-  return lost.map(({ group, resource, name, namespace, for: purpose }) => ({
-    verb: isDeleting && purpose === 'kind' ? 'delete' : 'patch',
+  return lost.map(({ verbs, group, resource, name, namespace }) => ({
+    verb: isDeleting && verbs.includes('delete') ? 'delete' : 'patch',
     group,
     resource,
     ...(name === undefined ? {} : { name }),
@@ -108,14 +105,11 @@ function lostPart({ after }: ProviderWrite, before: ProviderDefinition): Provide
     after.object.spec.suspend === spec.suspend &&
     isDeepStrictEqual(matchOf(after), matchOf(before));
   if (!isKept) return before;
-  const placed = placedContents(after).map((each) => JSON.stringify(each));
-  const { resources = [], serviceAccounts = [] } = contentsOf(before);
-  const contents = {
-    resources: resources.filter(
-      (_, index) => !placed.includes(JSON.stringify(placedContents(before)[index])),
-    ),
-    serviceAccounts: isSubset(serviceAccounts, contentsOf(after).serviceAccounts) ? [] : serviceAccounts,
-  };
+  const kept = placedContents(after);
+  const lost = placedContents(before).filter((each) => !isSubset([each], kept));
+  const contents = Object.fromEntries(
+    contentKinds.map(({ name }) => [name, lost.flatMap((each) => (each.list === name ? [each.value] : []))]),
+  );
   const hasSameRules = isDeepStrictEqual(rulesOf(spec), rulesOf(after.object.spec));
   const { namespaces: _namespaces, ...others } = spec;
   const rules = hasSameRules ? ({ ...others, existing: 'Report' } as const) : spec;
@@ -142,9 +136,8 @@ function earlyRights(write: ProviderWrite, snapshot: ClusterSnapshot, install: I
   const which = `${facts.missing.length === 1 ? 'SecurityIntent' : 'SecurityIntents'} ${listed(facts.missing)}`;
   const effect = (brings: string): string => `bind ${which} before it exists, because it could ${brings}`;
   const path = 'spec.intents';
-  const rights = rightsOfAdapters(adapters, namespaceOfProvider(id), install).flatMap(
-    ({ verbs, for: _for, ...right }) =>
-      verbs.map((verb): Right => ({ ...right, verb, effect: effect(right.effect), rule: 'authors', path })),
+  const rights = rightsOfAdapters(adapters, namespaceOfProvider(id), install).flatMap(({ verbs, ...right }) =>
+    verbs.map((verb): Right => ({ ...right, verb, effect: effect(right.effect), rule: 'authors', path })),
   );
   const labels = possibleLabels(adapters, context.settings);
   const steered = steeredByDefaults(id, { labels, annotations: [] }, snapshot, () => ['spec', 'intents']);
@@ -273,18 +266,28 @@ function reductionIn({ before, after }: ProviderWrite): Reduction {
     isDeepStrictEqual(fixedPart(before), fixedPart(after)) &&
     isNarrower(matchOf(before).match, matchOf(after).match) &&
     isSubset(placedContents(after), placedContents(before)) &&
-    hasFewerContents(contentsOf(before), contentsOf(after));
+    hasFewerContents(before, after);
   const [was, is] = [before.compiled.isSuspended, after.compiled.isSuspended];
   if (!isLess || (was && !is)) return 'none';
   return is && !was ? 'suspends' : 'removes';
 }
 
-/** The objects of a binding that one namespace gets, with that namespace. */
-function placedContents(definition: ProviderDefinition): readonly unknown[] {
+interface PlacedContent {
+  readonly list: string;
+  readonly value: unknown;
+  /** Undefined: each matched namespace gets the object. */
+  readonly onlyIn: string | undefined;
+}
+
+/** The contents of a binding, with the only namespace that gets each of them. */
+function placedContents(definition: ProviderDefinition): readonly PlacedContent[] {
   if (definition.kind === 'SecretShare' || definition.intents === undefined) return [];
-  const { resources = [] } = definition.object.spec.contents ?? {};
   const { onlyIn } = definition.intents;
-  return resources.map((resource, index) => [resource, onlyIn[index]]);
+  return contentsOf(definition).map(({ contentKind, value }, index) => ({
+    list: contentKind.name,
+    value,
+    onlyIn: onlyIn[index],
+  }));
 }
 
 /** Returns the fields that such a write must leave alone. */
@@ -310,22 +313,21 @@ function isNarrower(before: MatchSpec, after: MatchSpec): boolean {
   );
 }
 
-function hasFewerContents(before: ContentsSpec, after: ContentsSpec): boolean {
-  const bindings = after.roleBindings ?? [];
-  return (
-    isSubset(after.resources, before.resources) &&
-    isSubset(after.serviceAccounts, before.serviceAccounts) &&
-    bindings.every((binding) => (before.roleBindings ?? []).some((each) => isReducedTo(each, binding)))
-  );
+function hasFewerContents(before: ProviderDefinition, after: ProviderDefinition): boolean {
+  const known = contentsOf(before);
+  return contentsOf(after).every((content) => known.some((each) => isReduced(each, content)));
 }
 
-function isReducedTo(before: RoleBindingContent, after: RoleBindingContent): boolean {
-  const [{ subjects: old, ...was }, { subjects: now, ...is }] = [before, after];
-  return isDeepStrictEqual(was, is) && isSubset(now, old);
+function isReduced(before: WrittenContent, after: WrittenContent): boolean {
+  const { name, compare } = after.contentKind;
+  if (before.contentKind.name !== name) return false;
+  return compare === 'by-field'
+    ? isDeepStrictEqual(before.value, after.value)
+    : compare.isReduced(before.value, after.value);
 }
 
-function contentsOf({ kind, object }: ProviderDefinition): ContentsSpec {
-  return kind === 'SecretShare' ? {} : (object.spec.contents ?? {});
+function contentsOf({ kind, object }: ProviderDefinition): readonly WrittenContent[] {
+  return kind === 'SecretShare' ? [] : writtenContents(object.spec.contents);
 }
 
 function isSubset(items: readonly unknown[] = [], of: readonly unknown[] = []): boolean {

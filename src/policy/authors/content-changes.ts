@@ -1,12 +1,12 @@
 // Finds the objects that the newer version of a provider adds or changes, and words the difference.
 import { isDeepStrictEqual } from 'node:util';
-import type { NamespacePolicy, RoleBindingContent } from '../../api/namespace-policy/namespace-policy.ts';
 import type { KubeObject } from '../../base/metadata.ts';
 import { clipped } from '../../base/text.ts';
-import type { CompiledContent, RenderedContent } from '../compile/compile-contents.ts';
-import type { CompiledPolicy, CompiledShare, CopySpec } from '../compile/compile-policy.ts';
-import { isProvided, mayMakeSecret, type Install } from '../terms/install.ts';
-import { groupKind, roleBindingType, serviceAccountType, type ObjectType } from '../../base/object-type.ts';
+import type { CompiledContent, Difference, RenderedContent } from '../../contents/content.ts';
+import { canExpire } from '../../contents/contents.ts';
+import type { CompiledShare, CopySpec } from '../compile/compile-policy.ts';
+import { isContentAllowed, mayMakeSecret, type Install } from '../terms/install.ts';
+import { groupKind } from '../../base/object-type.ts';
 import type { Circumstances } from '../terms/budget.ts';
 import { fateOf, hasSame, providedBy, type ProviderWrite } from './provider-write.ts';
 import { isJsonObject, ownMember } from '../../base/json.ts';
@@ -32,7 +32,7 @@ export function contentChanges(write: ProviderWrite, install: Install): readonly
     return shareChanges(before.compiled, after.compiled, install);
   if (before.kind === 'NamespacePolicy' && after?.kind === 'NamespacePolicy') {
     if (hasSame(write, providedBy)) return [];
-    return policyChanges(contentsOf(before), contentsOf(after), install);
+    return policyChanges(before.compiled.contents, after.compiled.contents, install);
   }
   return [];
 }
@@ -50,61 +50,30 @@ function shareChanges(
   return [{ text: `${isNew ? 'adds' : 'changes'} Secret ${name}`, detail, isNew, affects: () => true }];
 }
 
-/** One content of a policy, as it is written and compiled. */
-interface Content {
-  readonly type: ObjectType;
-  /** May be a template. */
-  readonly name: string;
-  readonly binding?: RoleBindingContent;
-  readonly source: object;
-  readonly compiled: CompiledContent;
-}
-
-/** The compiled contents have the order of the spec: roleBindings, resources, serviceAccounts. */
-function contentsOf({
-  object: { spec },
-  compiled,
-}: {
-  readonly object: NamespacePolicy;
-  readonly compiled: CompiledPolicy;
-}): readonly Content[] {
-  const { roleBindings = [], resources = [], serviceAccounts = [] } = spec.contents ?? {};
-  const sources = [
-    ...roleBindings.map((binding) => ({
-      type: roleBindingType,
-      name: binding.name,
-      binding,
-      source: binding,
-    })),
-    ...resources.map((source) => ({ type: source, name: source.metadata.name, source })),
-    ...serviceAccounts.map((source) => ({ type: serviceAccountType, name: source.name, source })),
-  ];
-  return compiled.contents.flatMap((content, index) => {
-    const source = sources[index];
-    return source === undefined ? [] : [{ ...source, compiled: content }];
-  });
-}
-
 function policyChanges(
-  before: readonly Content[],
-  after: readonly Content[],
+  before: readonly CompiledContent[],
+  after: readonly CompiledContent[],
   install: Install,
 ): readonly ContentChange[] {
-  const keyOf = ({ type, name, compiled }: Content): string =>
-    `${groupKind(type)} ${name} ${compiled.isFields}`;
   const older = new Map(before.map((content) => [keyOf(content), content]));
   return after.flatMap((content) => {
     const old = older.get(keyOf(content));
-    const isLimited = content.binding === undefined && !content.compiled.isFields;
-    if (isLimited && !isProvided(content.type, install)) return [];
-    if (isDeepStrictEqual(old?.source, content.source)) return [];
+    if (!isContentAllowed(content, install) || isDeepStrictEqual(old?.value, content.value)) return [];
     const addition = contentChange(old, content, true);
     return old === undefined ? [addition] : [addition, contentChange(old, content, false)];
   });
 }
 
+function keyOf({ contentKind, type, name }: CompiledContent): string {
+  return `${contentKind.name} ${groupKind(type)} ${name}`;
+}
+
 /** `isNew` is for namespaces that had no such object from the older version, because it had expired or was skipped. */
-function contentChange(old: Content | undefined, now: Content, isNew: boolean): ContentChange {
+function contentChange(
+  old: CompiledContent | undefined,
+  now: CompiledContent,
+  isNew: boolean,
+): ContentChange {
   const isSameEverywhere = !rendersDifferently(old) && !rendersDifferently(now);
   return {
     text: `${isNew ? 'adds' : 'changes'} ${fieldsText(now, isNew)}${now.type.kind} ${clipped(now.name, 60)}`,
@@ -117,37 +86,36 @@ function contentChange(old: Content | undefined, now: Content, isNew: boolean): 
   };
 }
 
-function fieldsText({ compiled }: Content, isNew: boolean): string {
-  if (!compiled.isFields) return '';
+function fieldsText({ contentKind }: CompiledContent, isNew: boolean): string {
+  if (contentKind.ownership === 'object') return '';
   return isNew ? 'fields to ' : 'fields of ';
 }
 
-function detailOf(old: Content | undefined, now: Content): string {
-  if (now.binding === undefined) return old === undefined ? '' : fieldDifferences(old.source, now.source);
-  return old?.binding === undefined
-    ? `ClusterRole ${now.binding.roleRef.name}`
-    : roleBindingDifferences(old.binding, now.binding);
+function detailOf(old: CompiledContent | undefined, now: CompiledContent): string {
+  const { compare } = now.contentKind;
+  if (compare === 'by-field') return old === undefined ? '' : fieldDifferences(old.value, now.value);
+  if (old === undefined) return compare.summary(now.value);
+  return compare.differences(old.value, now.value).flatMap(differenceText).join('; ');
 }
 
 /** True if two namespaces can get different objects. */
-function rendersDifferently(content: Content | undefined): boolean {
-  const { expiresAfter, expiresAt } = content?.binding ?? {};
-  return content?.compiled.isTemplated === true || expiresAfter !== undefined || expiresAt !== undefined;
+function rendersDifferently(content: CompiledContent | undefined): boolean {
+  return content !== undefined && (content.isTemplated || canExpire(content));
 }
 
 /** Ignores a namespace that gets no object from the newer version. It can only lose an object, which another notice counts. */
 // oxlint-disable-next-line max-params -- one caller, which has them all at hand
 function isOther(
-  old: Content | undefined,
-  now: Content,
+  old: CompiledContent | undefined,
+  now: CompiledContent,
   isNew: boolean,
   namespaceObject: KubeObject,
   { now: time, budget }: Circumstances,
 ): boolean {
   const isExpired = ({ expiresAt = Infinity }: RenderedContent): boolean => expiresAt <= time.getTime();
-  const rendered = now.compiled.render(namespaceObject, budget);
+  const rendered = now.render(namespaceObject, budget);
   if (rendered.kind !== 'present' || isExpired(rendered.value)) return false;
-  const before = old?.compiled.render(namespaceObject, budget);
+  const before = old?.render(namespaceObject, budget);
   // After an error, the older object stays as it was.
   const existed = before?.kind === 'error' || (before?.kind === 'present' && !isExpired(before.value));
   return isNew ? !existed : existed && !isDeepStrictEqual(before, rendered);
@@ -165,30 +133,10 @@ const maxTextLength = 40;
  */
 const again = 'deleted and created again';
 
-function roleBindingDifferences(old: RoleBindingContent, now: RoleBindingContent): string {
-  const [before, after] = [old.subjects.map(subjectText), now.subjects.map(subjectText)];
-  return [
-    ...(old.roleRef.name === now.roleRef.name
-      ? []
-      : [`${change('ClusterRole', old.roleRef.name, now.roleRef.name)}; ${again}`]),
-    ...some(
-      after.filter((each) => !before.includes(each)),
-      'adds',
-    ),
-    ...some(
-      before.filter((each) => !after.includes(each)),
-      'removes',
-    ),
-    ...(expiryText(old) === expiryText(now) ? [] : [change('expires', expiryText(old), expiryText(now))]),
-  ].join('; ');
-}
-
-function subjectText({ kind, name, namespace }: RoleBindingContent['subjects'][number]): string {
-  return `${kind} ${namespace === undefined ? '' : `${namespace}/`}${name}`;
-}
-
-function expiryText({ expiresAfter, expiresAt }: RoleBindingContent): string {
-  return expiresAfter === undefined ? (expiresAt ?? 'never') : `after ${expiresAfter}`;
+function differenceText(each: Difference): readonly string[] {
+  if ('items' in each) return some(each.items, each.verb);
+  const text = change(each.what, each.before, each.after);
+  return [each.isReplaced === true ? `${text}; ${again}` : text];
 }
 
 /** Returns an empty text if both shares make the same copy. */
@@ -250,14 +198,14 @@ function fieldDifferences(old: unknown, now: unknown): string {
   return [...shown, ...(more === 0 ? [] : [`and ${more} more`])].join(', ');
 }
 
-interface Difference {
+interface FieldDifference {
   readonly path: Path;
   readonly before: unknown;
   readonly after: unknown;
 }
 
 /** A list counts as one field, because an inserted item moves all others. */
-function differingFields(before: unknown, after: unknown, path: Path): readonly Difference[] {
+function differingFields(before: unknown, after: unknown, path: Path): readonly FieldDifference[] {
   if (isDeepStrictEqual(before, after)) return [];
   if (!isJsonObject(before) || !isJsonObject(after)) return [{ path, before, after }];
   const names = new Set([...Object.keys(before), ...Object.keys(after)]);

@@ -18,7 +18,7 @@ import {
 } from './provider-write.ts';
 import type { ProviderDefinition } from '../compile/load-provider.ts';
 import type { CompiledPolicy } from '../compile/compile-policy.ts';
-import type { CompiledContent, Rendered, RenderedContent } from '../compile/compile-contents.ts';
+import type { CompiledContent, Rendered, RenderedContent } from '../../contents/content.ts';
 import {
   auditNamespace,
   hasAuditableRules,

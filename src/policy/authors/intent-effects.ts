@@ -191,15 +191,14 @@ function rightsWithoutTime(
   const able = presentAdapters(adapters).filter((adapter) =>
     intents.some((intent) => adapter.supports(intent, undefined) !== false),
   );
-  return rightsOfAdapters(able, undefined, install).flatMap(
-    ({ for: purpose, verbs, effect, ...right }): readonly Right[] =>
-      (isDeletion && purpose === 'kind' ? (['delete'] as const) : verbs).map((verb) => ({
-        ...right,
-        verb,
-        effect: isDeletion ? 'delete what bindings provide' : effect,
-        rule: 'authors',
-        path: 'spec',
-      })),
+  return rightsOfAdapters(able, undefined, install).flatMap(({ verbs, effect, ...right }): readonly Right[] =>
+    (isDeletion && verbs.includes('delete') ? (['delete'] as const) : verbs).map((verb) => ({
+      ...right,
+      verb,
+      effect: isDeletion ? 'delete what bindings provide' : effect,
+      rule: 'authors',
+      path: 'spec',
+    })),
   );
 }
 

@@ -2,11 +2,15 @@
 import type { NamespacePolicy, NamespacePolicySpec } from '../../api/namespace-policy/namespace-policy.ts';
 import type { DefaultsSpec } from '../../rules/default-keys.ts';
 import { renderPath, type Path } from '../../base/problem.ts';
+import { keeping, writing, type ContentRight, type WrittenContent } from '../../contents/content.ts';
+import { writtenContents } from '../../contents/contents.ts';
+import { kindRight } from '../../contents/resources.ts';
+import { accountRight } from '../../contents/service-accounts.ts';
 import type { SecretShare } from '../../api/secret-share/secret-share.ts';
 import { type ProviderDefinition } from '../compile/load-provider.ts';
-import { isProvided, mayMakeSecret, type Install } from '../terms/install.ts';
+import { isContentAllowed, mayMakeSecret, type Install } from '../terms/install.ts';
 import type { IntentAdapter } from '../intents/adapter.ts';
-import { groupKind, groupOf, roleBindingType, serviceAccountType } from '../../base/object-type.ts';
+import { groupKind, groupOf, roleBindingType } from '../../base/object-type.ts';
 import { namespaceOfProvider } from '../terms/provider-id.ts';
 import type { CompiledShare } from '../compile/compile-policy.ts';
 import { hasAuditableRules } from '../decide/audit.ts';
@@ -22,8 +26,10 @@ export interface RightsRule {
 }
 
 interface NeededRights extends RightsRule {
-  /** Why the rights are needed. Reeve's account needs none for `defaults`: the webhook sets them in a user's request. */
-  readonly for: 'bindings' | 'role' | 'kind' | 'accounts' | 'namespaces' | 'defaults' | 'source' | 'copies';
+  /** What Reeve's own account needs. Nothing for defaults, which the webhook sets in the request of another user. */
+  readonly own: readonly OwnRights[];
+  /** Set for a right to hand something out, which a suspended provider requires too. */
+  readonly handsOut?: true;
   /** True if the install allows the object. The author needs the right anyway, because an install may allow more later. */
   readonly isAllowed: boolean;
   /** The purpose of the rights, as it follows "may not": "hand out ClusterRole edit". */
@@ -33,8 +39,6 @@ interface NeededRights extends RightsRule {
 }
 
 const roleGroup = groupOf(roleBindingType.apiVersion);
-/** Reeve never sends an update: it applies or patches. */
-const writing = ['create', 'patch', 'delete'] as const;
 
 /** Returns each rule once. Repair comes before defaults, because Reeve's own account needs the right for a repair. */
 export function neededRights(definition: ProviderDefinition, install: Install): readonly NeededRights[] {
@@ -45,8 +49,8 @@ export function neededRights(definition: ProviderDefinition, install: Install): 
   const byRule = new Map<string, NeededRights>();
   for (const part of needed) {
     const each = inBinding(part, definition);
-    const { group, resource, name, namespace } = each;
-    const key = JSON.stringify([group, resource, name, namespace, each.for === 'accounts']);
+    const { verbs, group, resource, name, namespace } = each;
+    const key = JSON.stringify([verbs, group, resource, name, namespace]);
     if (!byRule.has(key)) byRule.set(key, each);
   }
   return [...byRule.values()];
@@ -57,37 +61,19 @@ export function rightsOfAdapters(
   adapters: readonly IntentAdapter[],
   namespace: string | undefined,
   { resourceOf }: Install,
-): readonly Omit<NeededRights, 'isAllowed' | 'path'>[] {
+): readonly (RightsRule & Pick<NeededRights, 'effect'>)[] {
   const place = namespace === undefined ? {} : { namespace };
   const kinds = new Map(adapters.flatMap(({ provides }) => provides.map((type) => [groupKind(type), type])));
   const named = namespace === undefined ? {} : { name: namespace };
   return [
-    ...[...kinds.values()].map(({ apiVersion, kind }) => ({
-      for: 'kind' as const,
-      verbs: writing,
-      group: groupOf(apiVersion),
-      resource: resourceOf({ apiVersion, kind }),
-      effect: `create, change and delete objects of kind ${kind}`,
-      ...place,
-    })),
-    {
-      for: 'defaults',
-      verbs: ['patch'],
-      group: '',
-      resource: 'namespaces',
-      effect: repair.effect,
-      ...named,
-      ...place,
-    },
-    {
-      for: 'accounts',
-      verbs: ['patch'],
-      group: '',
-      resource: 'serviceaccounts',
-      effect: accounts.effect,
-      ...place,
-    },
+    ...[...kinds.values()].map((type) => ({ ...ruleOf(kindRight(type, resourceOf)), ...place })),
+    { ...ruleOf(repair), ...named, ...place },
+    { ...ruleOf(accountRight), ...place },
   ];
+}
+
+function ruleOf({ verbs, group, resource, name, effect }: ContentRight | NeededPart) {
+  return { verbs, group, resource, ...(name === undefined ? {} : { name }), effect };
 }
 
 /** Rights with the path in the spec. The author of a binding did not write this field. */
@@ -105,44 +91,26 @@ function inBinding({ path, ...part }: NeededPart, definition: ProviderDefinition
 }
 
 function policyRights({ spec }: NamespacePolicy, install: Install): readonly NeededPart[] {
-  const { roleBindings = [], resources = [], serviceAccounts = [] } = spec.contents ?? {};
-  // The right to bind does not cover the RoleBindings of others, which a policy can take over and replace.
-  const bindings: NeededPart = {
-    for: 'bindings',
-    isAllowed: true,
-    verbs: writing,
-    group: roleGroup,
-    resource: 'rolebindings',
-    effect: 'create, change and delete RoleBindings',
-    path: contentsPath('roleBindings'),
-  };
-  const roles = roleBindings.map(({ roleRef: { name } }, index): NeededPart => ({
-    for: 'role',
-    isAllowed: true,
-    verbs: ['bind'],
-    group: roleGroup,
-    resource: 'clusterroles',
-    name,
-    effect: `hand out ClusterRole ${name}`,
-    path: contentsPath('roleBindings', index, 'roleRef'),
+  const contents = writtenContents(spec.contents).flatMap((content) => contentRights(content, install));
+  return [...contents, ...(spec.existing === 'Repair' ? [repair] : []), ...defaultsRights(spec)];
+}
+
+function contentRights(content: WrittenContent, install: Install): readonly NeededPart[] {
+  const { contentKind, value, path } = content;
+  return contentKind.rights(value, install.resourceOf).map(({ field, own, ...right }) => ({
+    ...right,
+    isAllowed: isContentAllowed(content, install),
+    path: field === undefined ? path.slice(0, -1) : [...path, ...field],
+    own: [ownRight(right, own.purpose, own.verbs)],
   }));
-  const kinds = resources.map((type, index): NeededPart => ({
-    for: 'kind',
-    isAllowed: isProvided(type, install),
-    verbs: writing,
-    group: groupOf(type.apiVersion),
-    resource: install.resourceOf(type),
-    effect: `create, change and delete objects of kind ${type.kind}`,
-    path: contentsPath('resources', index),
-  }));
-  return [
-    ...(roles.length > 0 ? [bindings] : []),
-    ...roles,
-    ...kinds,
-    ...(serviceAccounts.length > 0 ? [accounts] : []),
-    ...(spec.existing === 'Repair' ? [repair] : []),
-    ...defaultsRights(spec),
-  ];
+}
+
+function ownRight(
+  { group, resource, name }: RightsRule,
+  purpose: RightsPurpose,
+  verbs: readonly string[],
+): OwnRights {
+  return { purpose, verbs, group, resource, ...(name === undefined ? {} : { name }) };
 }
 
 /** A default writes a label or annotation on objects of other users, as `kubectl label` does, so it needs the same rights. */
@@ -156,7 +124,7 @@ function defaultsRights({ namespaces, secrets }: NamespacePolicySpec): readonly 
 function toSet(things: 'Namespaces' | 'Secrets'): NeededPart {
   const resource = things.toLowerCase();
   return {
-    for: 'defaults',
+    own: [],
     isAllowed: true,
     verbs: ['patch'],
     group: '',
@@ -170,26 +138,12 @@ function hasKeys({ labels = {}, annotations = {} }: DefaultsSpec = {}): boolean 
   return Object.keys(labels).length + Object.keys(annotations).length > 0;
 }
 
-function contentsPath(...steps: Path): Path {
-  return ['spec', 'contents', ...steps];
-}
-
-const accounts: NeededPart = {
-  for: 'accounts',
-  isAllowed: true,
-  verbs: ['patch'],
-  group: groupOf(serviceAccountType.apiVersion),
-  resource: 'serviceaccounts',
-  effect: 'change ServiceAccounts',
-  path: contentsPath('serviceAccounts'),
-};
+const patchNamespaces = { verbs: ['patch'], group: '', resource: 'namespaces' } as const;
 
 const repair: NeededPart = {
-  for: 'namespaces',
+  ...patchNamespaces,
+  own: [{ purpose: 'reconciler', ...patchNamespaces }],
   isAllowed: true,
-  verbs: ['patch'],
-  group: '',
-  resource: 'namespaces',
   effect: 'change existing namespaces',
   path: ['spec', 'existing'],
 };
@@ -200,23 +154,38 @@ function shareRights(
   install: Install,
 ): readonly NeededPart[] {
   const { namespace, name } = spec.source;
-  const secrets = { group: '', resource: 'secrets', isAllowed: mayMakeSecret(copy.name, install) };
+  const resource = { group: '', resource: 'secrets' } as const;
+  const isAllowed = mayMakeSecret(copy.name, install);
+  const namesSecrets = install.secretNames !== undefined;
   return [
     {
-      ...secrets,
-      for: 'source',
+      ...resource,
+      isAllowed,
       verbs: ['get'],
       namespace,
       name,
       effect: `share Secret ${namespace}/${name}`,
       path: ['spec', 'source'],
+      handsOut: true,
+      own: namesSecrets
+        ? // Reeve watches the whole namespace of the source, so the rule cannot name the Secret.
+          [{ ...resource, purpose: 'named-sources', verbs: ['get', 'list', 'watch'], namespace }]
+        : // The rule for all Secrets covers the source.
+          [],
     },
     {
-      ...secrets,
-      for: 'copies',
+      ...resource,
+      isAllowed,
       verbs: writing,
       effect: 'create, change and delete Secrets',
       path: ['spec', 'targets'],
+      own: [
+        {
+          ...resource,
+          verbs: keeping,
+          ...(namesSecrets ? { purpose: 'named-secrets', name: copy.name } : { purpose: 'secrets' }),
+        },
+      ],
     },
   ];
 }
@@ -225,7 +194,7 @@ function shareRights(
 
 /** Purposes of the rules of Reeve's account. The `named` purposes replace `secrets` in an install that names its Secrets. */
 export type RightsPurpose =
-  'reconciler' | 'bind' | 'secrets' | 'named-secrets' | 'named-sources' | 'resources' | 'audit-secrets';
+  ContentRight['own']['purpose'] | 'secrets' | 'named-secrets' | 'named-sources' | 'audit-secrets';
 
 /** Where the install holds the rules of one purpose. */
 export interface InstallRole {
@@ -248,20 +217,14 @@ export interface OwnRights extends RightsRule {
   readonly purpose: RightsPurpose;
 }
 
-/** The verbs that Reeve needs to keep objects in sync. */
-const keeping = ['get', 'list', 'watch', 'create', 'patch', 'delete'] as const;
-
 /** Leaves out rules for objects that the install does not allow. */
 export function ownRights(definition: ProviderDefinition, install: Install): readonly OwnRights[] {
   const needed = neededRights(definition, install).filter(({ isAllowed }) => isAllowed);
-  const rights = needed.flatMap((each) => ownPart(each, definition, install));
-  const providesBindings = needed.some((each) => each.for === 'bindings');
-  return [
-    ...rights,
-    ...auditRights(definition, install).filter(
-      ({ resource }) => !providesBindings || resource !== roleBindings.resource,
-    ),
-  ];
+  const rights = needed.flatMap(({ own }) => own);
+  // The right to keep objects covers the one to audit them.
+  const isKept = ({ group, resource }: OwnRights): boolean =>
+    rights.some((each) => each.group === group && each.resource === resource);
+  return [...rights, ...auditRights(definition, install).filter((each) => !isKept(each))];
 }
 
 /** To judge existing objects, Reeve must read them. */
@@ -281,53 +244,4 @@ function auditRights(definition: ProviderDefinition, { auditSecrets }: Install):
       ? [{ purpose: 'audit-secrets', verbs: ['list'], group: '', resource: 'secrets' } as const]
       : []),
   ];
-}
-
-const roleBindings: OwnRights = {
-  purpose: 'reconciler',
-  verbs: keeping,
-  group: roleGroup,
-  resource: 'rolebindings',
-};
-
-function ownPart(
-  needed: NeededRights,
-  definition: ProviderDefinition,
-  install: Install,
-): readonly OwnRights[] {
-  const { verbs, group, resource, name, namespace } = needed;
-  const rule = { verbs, group, resource };
-  switch (needed.for) {
-    case 'bindings':
-      return [roleBindings];
-    case 'role':
-      return [{ ...rule, purpose: 'bind', ...(name === undefined ? {} : { name }) }];
-    case 'kind':
-      return [{ ...rule, purpose: 'resources', verbs: keeping }];
-    case 'accounts':
-      return [{ ...rule, purpose: 'reconciler', verbs: ['list', 'watch', 'patch'] }];
-    case 'namespaces':
-      return [{ ...rule, purpose: 'reconciler' }];
-    case 'defaults':
-      return [];
-    case 'source':
-      return install.secretNames === undefined || namespace === undefined
-        ? // The rule for all Secrets covers the source.
-          []
-        : // Reeve watches the whole namespace of the source, so the rule cannot name the Secret.
-          [{ ...rule, purpose: 'named-sources', verbs: ['get', 'list', 'watch'], namespace }];
-    case 'copies':
-      return [{ ...rule, verbs: keeping, ...copies(definition, install) }];
-    default:
-      return needed.for satisfies never;
-  }
-}
-
-function copies(
-  definition: ProviderDefinition,
-  { secretNames }: Install,
-): Pick<OwnRights, 'purpose' | 'name'> {
-  return secretNames === undefined || definition.kind !== 'SecretShare'
-    ? { purpose: 'secrets' }
-    : { purpose: 'named-secrets', name: definition.compiled.copy.name };
 }

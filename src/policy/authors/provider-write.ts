@@ -176,7 +176,7 @@ export class ObjectGroups<T extends object> {
 export function objectsPerNamespace(definition: ProviderDefinition | undefined): number {
   if (definition === undefined) return 0;
   return definition.kind === 'NamespacePolicy'
-    ? definition.compiled.contents.filter(({ isFields }) => !isFields).length
+    ? definition.compiled.contents.filter(({ contentKind }) => contentKind.ownership === 'object').length
     : 1;
 }
 

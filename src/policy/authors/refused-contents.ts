@@ -1,6 +1,6 @@
 // Finds the objects that a written policy refuses, and the written contents that other policies refuse.
 import { type KubeObject, nameOf } from '../../base/metadata.ts';
-import type { CompiledContent } from '../compile/compile-contents.ts';
+import type { CompiledContent } from '../../contents/content.ts';
 import type { CompiledPolicy, CompiledShare } from '../compile/compile-policy.ts';
 import type { CompiledRule } from '../../rules/rules.ts';
 import { isSameObjectType, roleBindingType, secretObjectType } from '../../base/object-type.ts';

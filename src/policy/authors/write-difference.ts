@@ -24,7 +24,7 @@ import {
   providedBy,
   reachableBy,
 } from './provider-write.ts';
-import type { CompiledContent } from '../compile/compile-contents.ts';
+import type { CompiledContent } from '../../contents/content.ts';
 import { type ClusterSnapshot, PolicySet, ShareSet } from '../compile/snapshot.ts';
 
 /** The effects of a write on the objects of one namespace. */

@@ -16,7 +16,8 @@ import {
   type CompiledMatch,
 } from '../terms/match.ts';
 import { providerId, shortName, type ProviderId } from '../terms/provider-id.ts';
-import { compileContents, type CompiledContent, contentsRules } from './compile-contents.ts';
+import { compileContents, contentsRules } from '../../contents/contents.ts';
+import type { CompiledContent } from '../../contents/content.ts';
 import { compileRules, type CompiledRule } from '../../rules/rules.ts';
 import type { SecretShare } from '../../api/secret-share/secret-share.ts';
 
@@ -77,7 +78,9 @@ export function compilePolicy(
     secretDefaults,
     requesters: spec.namespaces?.requesters,
     contents,
-    roleNames: [...new Set((spec.contents?.roleBindings ?? []).map(({ roleRef }) => roleRef.name))],
+    roleNames: [
+      ...new Set(contents.flatMap(({ contentKind, value }) => contentKind.boundRole?.(value).name ?? [])),
+    ],
     readsNamespace:
       contents.some((content) => content.isTemplated) ||
       defaults.some(({ template }) => template.reads.has('namespaceObject')),

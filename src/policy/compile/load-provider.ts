@@ -12,8 +12,8 @@ import { compileMatch } from '../terms/match.ts';
 import { kinds, type ProviderKind } from '../../api/kinds.ts';
 import type { ObjectType } from '../../base/object-type.ts';
 import { providerId, shortName } from '../terms/provider-id.ts';
-import { isProvided, mayMakeSecret, type Install } from '../terms/install.ts';
-import type { CompiledContent } from './compile-contents.ts';
+import { isContentAllowed, mayMakeSecret, type Install } from '../terms/install.ts';
+import type { CompiledContent } from '../../contents/content.ts';
 import type { SecretShare } from '../../api/secret-share/secret-share.ts';
 import { compilePolicy, type CompiledPolicy, compileShare, type CompiledShare } from './compile-policy.ts';
 import { ownMember } from '../../base/json.ts';
@@ -42,7 +42,8 @@ export function factsOf(definition: ProviderDefinition | undefined): BindingFact
 /** True for a policy that adds fields to ServiceAccounts of other owners. */
 export function providesFields(definition: ProviderDefinition | undefined): boolean {
   return (
-    definition?.kind === 'NamespacePolicy' && definition.compiled.contents.some(({ isFields }) => isFields)
+    definition?.kind === 'NamespacePolicy' &&
+    definition.compiled.contents.some(({ contentKind }) => contentKind.ownership === 'fields')
   );
 }
 
@@ -178,13 +179,13 @@ export function sourceProblems(
   return [{ path: ['spec', 'source', 'namespace'], found: quoted(namespace), accepted }];
 }
 
-/** Returns the kinds of `contents.resources` that the installation does not allow, each once. */
+/** Returns the kinds of objects that the contents name and the installation does not allow, each once. */
 export function kindsNotAllowed(definition: ProviderDefinition, install: Install): readonly ObjectType[] {
   if (definition.kind !== 'NamespacePolicy') return [];
   const unlike = new Map<string, ObjectType>();
-  for (const { apiVersion, kind } of definition.object.spec.contents?.resources ?? []) {
-    const type = { apiVersion, kind };
-    if (!isProvided(type, install)) unlike.set(`${apiVersion}/${kind}`, type);
+  for (const content of definition.compiled.contents) {
+    const { type } = content;
+    if (!isContentAllowed(content, install)) unlike.set(`${type.apiVersion}/${type.kind}`, type);
   }
   return [...unlike.values()];
 }

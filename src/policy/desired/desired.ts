@@ -6,7 +6,7 @@ import { matchErrorText, matchNamespace, type CompiledMatch } from '../terms/mat
 import { objectKey, type ObjectKey, type ObjectType, secretObjectType } from '../../base/object-type.ts';
 import type { ProviderId } from '../terms/provider-id.ts';
 import type { ClusterSnapshot } from '../compile/snapshot.ts';
-import type { Rendered, FieldsOnly, WholeObject } from '../compile/compile-contents.ts';
+import type { Rendered, FieldsOnly, WholeObject } from '../../contents/content.ts';
 import type { CompiledPolicy, CompiledShare } from '../compile/compile-policy.ts';
 import type { ProviderDefinition } from '../compile/load-provider.ts';
 

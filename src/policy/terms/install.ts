@@ -1,5 +1,7 @@
 // Says what one installation of Reeve may do. The webhook, the reconciler and the commands pass it on whole.
 import { guessedPlural } from '../../base/text.ts';
+import type { WrittenContent } from '../../contents/content.ts';
+import { ownTypes } from '../../contents/contents.ts';
 import { systemNamespaces } from '../../schema/names.ts';
 import { isSameObjectType, objectTypeOf, type ObjectType } from '../../base/object-type.ts';
 
@@ -74,6 +76,19 @@ export const anyInstall: Install = installOf({ namespace: '', sharedNamespace: [
 /** Only the watched version is allowed: desired and stored objects of different versions cannot be compared. */
 export function isProvided(type: ObjectType, { resourceKinds }: Pick<Install, 'resourceKinds'>): boolean {
   return resourceKinds?.some((each) => isSameObjectType(each, type)) ?? true;
+}
+
+/** True if the installation allows the object of a content. It has to list only types that contents name themselves. */
+export function isContentAllowed(
+  { contentKind, type }: Pick<WrittenContent, 'contentKind' | 'type'>,
+  install: Pick<Install, 'resourceKinds'>,
+): boolean {
+  return contentKind.type !== undefined || isProvided(type, install);
+}
+
+/** True if the installation allows contents of the type. */
+export function mayProvide(type: ObjectType, install: Pick<Install, 'resourceKinds'>): boolean {
+  return ownTypes.some((each) => isSameObjectType(each, type)) || isProvided(type, install);
 }
 
 export function mayMakeSecret(name: string, { secretNames }: Install): boolean {

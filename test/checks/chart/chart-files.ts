@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { generatedCrds, type GeneratedFile } from '../crd-files.ts';
-import { forbiddenGroups, forbiddenKinds } from '../../../src/api/namespace-policy/resource-content.ts';
+import { forbiddenGroups, forbiddenKinds } from '../../../src/contents/resources.ts';
 import { guessedPlural } from '../../../src/base/text.ts';
 import { intentAdapters } from '../../../src/policy/intents/adapters.ts';
 import { chartReadme } from './chart-readme.ts';

@@ -72,7 +72,7 @@ describe('what a policy provides is rendered for a namespace', () => {
     const [content] = aPolicy('p', {
       contents: { serviceAccounts: [{ name: `${team}-ci`, imagePullSecrets }] },
     }).contents;
-    expect(content?.isFields).toBe(true);
+    expect(content?.contentKind.ownership).toBe('fields');
     expect(content?.render(namespace, unlimitedBudget)).toEqual({
       kind: 'present',
       value: {

@@ -1,6 +1,6 @@
-// Compiles a value whose texts may be templates over the Namespace, and renders it.
-import { isJsonObject } from '../../base/json.ts';
-import type { KubeObject } from '../../base/metadata.ts';
+// Compiles one content whose texts may be templates over the Namespace, and renders it.
+import { isJsonObject, ownMember } from '../base/json.ts';
+import { keyText, type KubeObject } from '../base/metadata.ts';
 import {
   allOf,
   compiled,
@@ -10,30 +10,82 @@ import {
   type CompileResult,
   type Path,
   type Problem,
-} from '../../base/problem.ts';
-import { clipped, quoted } from '../../base/text.ts';
-import type { RuleBudget } from '../../rules/rule.ts';
-import type { ExpressionScope, MetadataKey } from '../../cel/expression.ts';
-import { compileTemplate, goTemplateProblem, type Template } from '../../cel/template.ts';
-import {
-  isLabelValue,
-  isNamespaceName,
-  isReservedSubject,
-  isSubdomain,
-  reservedPrefix,
-} from '../../base/kubernetes-names.ts';
-import type { RoleBindingContent } from '../../api/namespace-policy/namespace-policy.ts';
+} from '../base/problem.ts';
+import { clipped, quoted } from '../base/text.ts';
+import { parseDuration } from '../base/time.ts';
+import { isSubdomain } from '../base/kubernetes-names.ts';
+import type { ExpressionScope } from '../cel/expression.ts';
+import { compileTemplate, goTemplateProblem, type Template } from '../cel/template.ts';
+import type { RuleBudget } from '../rules/rule.ts';
+import type {
+  CompiledContent,
+  RenderedContent,
+  TextCheck,
+  TextChecks,
+  TextProblem,
+  WrittenContent,
+} from './content.ts';
 
-/** A text that cannot be rendered, or that Kubernetes would refuse. */
-export interface TextProblem {
-  /** The path of the text within the content, such as `subjects[0].name`. */
-  readonly field: string;
-  readonly verb: 'is' | 'has';
-  /** Completes a sentence about the field after the verb: `"system:masters"`, `an error: …`. */
-  readonly found: string;
-  readonly accepted: string;
-  readonly lookups: readonly MetadataKey[];
+/** For an object, besides its texts: to build it, and to compare it with others. */
+const contentUnits = 10;
+
+export function compileContent(written: WrittenContent): CompileResult<CompiledContent> {
+  const { contentKind, value, path, type, name } = written;
+  const template = contentKind.template(value);
+  const shownName = shownText(name);
+  return mapped(compileValue(template.value, path, template.fixedFields, template.checks), (render) => ({
+    ...written,
+    isTemplated: isTemplated(template.value),
+    render(namespaceObject, budget) {
+      budget.spend(contentUnits);
+      const rendered = render(namespaceObject, budget);
+      if (rendered.kind === 'present')
+        return { kind: 'present', value: contentOf(written, rendered.value, namespaceObject) };
+      const object = { kind: type.kind, name: clipped(shownName(namespaceObject)) };
+      if (rendered.kind === 'missing') return { kind: 'skipped', object, message: rendered.message };
+      const { problem } = rendered;
+      return { kind: 'error', object, message: problemText(problem), problem };
+    },
+  }));
 }
+
+/** `subjects[0].name (from annotation team) is ""; accepted: …` */
+function problemText({ field, verb, found, accepted, lookups }: TextProblem): string {
+  const from =
+    lookups.length === 0
+      ? ''
+      : ` (from ${lookups.map(({ field: of, key }) => keyText(of, key)).join(' and ')})`;
+  return `${field}${from} ${verb} ${found}; accepted: ${accepted}`;
+}
+
+function contentOf(written: WrittenContent, rendered: unknown, namespaceObject: KubeObject): RenderedContent {
+  const { contentKind, value } = written;
+  const expiresAt = expiryOf(written, namespaceObject);
+  return {
+    name: nameIn(rendered, contentKind.namePath),
+    form:
+      contentKind.render === 'as-written'
+        ? { kind: 'object', body: isJsonObject(rendered) ? rendered : {} }
+        : contentKind.render.build(rendered, value),
+    ...(expiresAt === undefined ? {} : { expiresAt }),
+  };
+}
+
+/** Returns the name of the object that a content, or its rendered template, describes. */
+export function nameIn(value: unknown, namePath: Path): string {
+  return String(namePath.reduce<unknown>((part, step) => ownMember(part, String(step)), value));
+}
+
+function expiryOf({ contentKind, value }: WrittenContent, { metadata }: KubeObject): number | undefined {
+  const { expiresAfter, expiresAt } = contentKind.expiry?.(value) ?? {};
+  if (expiresAt !== undefined) return Date.parse(expiresAt);
+  const lifetime = expiresAfter === undefined ? undefined : parseDuration(expiresAfter);
+  const { creationTimestamp } = metadata;
+  if (lifetime === undefined || typeof creationTimestamp !== 'string') return undefined;
+  return Date.parse(creationTimestamp) + lifetime;
+}
+
+// Compiles a value whose texts may be templates.
 
 type RenderedValue<T = unknown> =
   | { readonly kind: 'present'; readonly value: T }
@@ -56,7 +108,7 @@ interface Place {
 }
 
 /** Every text in the content is a template, except `fixedFields` of the root and the `kind` of subjects. */
-export function compileValue(
+function compileValue(
   value: unknown,
   content: Path,
   fixedFields: readonly string[],
@@ -164,7 +216,7 @@ function textRenderer(template: Template, field: string, check: TextCheck | unde
 }
 
 /** Returns how messages show a text: rendered if possible, else as the policy has it. */
-export function shownText(source: string): (namespaceObject: KubeObject) => string {
+function shownText(source: string): (namespaceObject: KubeObject) => string {
   const result = compileTemplate(source, scope);
   return (namespaceObject) => {
     const rendered = result.ok ? result.template.render({ namespaceObject }) : undefined;
@@ -194,71 +246,19 @@ function collect(
 }
 
 /** True when a text in the value may hold an expression. */
-export function isTemplated(value: unknown): boolean {
+function isTemplated(value: unknown): boolean {
   return JSON.stringify(value ?? null).includes('${');
 }
 
-// Says which names, subjects and labels of provided objects Kubernetes accepts.
-
-interface TextCheck {
-  readonly accepts: (text: string) => boolean;
-  readonly accepted: string;
-}
-
-/** Returns the check of the text at a path within a content; undefined for text that can be anything. */
-export type TextChecks = (field: Path) => TextCheck | undefined;
+// The names that several kinds of content check.
 
 /** https://kubernetes.io/docs/concepts/overview/working-with-objects/names/#path-segment-names */
-const pathSegment: TextCheck = {
+export const pathSegment: TextCheck = {
   accepts: (name) => name !== '' && name !== '.' && name !== '..' && !/[/%]/.test(name),
   accepted: 'a name that is not empty, not "." or "..", and has no "/" or "%"',
 };
 
-const subdomain: TextCheck = {
+export const subdomain: TextCheck = {
   accepts: isSubdomain,
   accepted: 'at most 253 small letters, digits, - and ., with a letter or digit at both ends',
 };
-
-const namespaceName: TextCheck = {
-  accepts: isNamespaceName,
-  accepted: 'the name of a namespace: at most 63 small letters, digits and -',
-};
-
-const labelValue: TextCheck = {
-  accepts: isLabelValue,
-  accepted: 'a label value: at most 63 letters, digits, -, _ and ., with a letter or digit at both ends',
-};
-
-/** A space at an end, as `a, b` gives when it is split at the comma, would make the subject another one. */
-function userOrGroup(kind: string): TextCheck {
-  return {
-    accepts: (name) => name !== '' && name === name.trim() && !isReservedSubject({ kind, name }),
-    accepted: `a ${kind} outside ${reservedPrefix}, which Kubernetes reserves; not empty, and without spaces at its ends`,
-  };
-}
-
-const users = { User: userOrGroup('User'), Group: userOrGroup('Group') };
-
-export function roleBindingChecks({ subjects }: RoleBindingContent): TextChecks {
-  return ([field, index, part]) => {
-    if (field === 'name') return pathSegment;
-    const kind = typeof index === 'number' ? subjects[index]?.kind : undefined;
-    if (kind === undefined) return undefined;
-    if (kind !== 'ServiceAccount') return users[kind];
-    return part === 'namespace' ? namespaceName : subdomain;
-  };
-}
-
-/** The name of a ServiceAccount, and those of its Secrets. */
-export const accountChecks: TextChecks = () => subdomain;
-
-/** The kinds of Kubernetes itself need a DNS subdomain. Other groups can have rules of their own. */
-export function resourceChecks(apiVersion: string): TextChecks {
-  const [group = ''] = apiVersion.includes('/') ? apiVersion.split('/') : [''];
-  const name = !group.includes('.') || group.endsWith('.k8s.io') ? subdomain : pathSegment;
-  return ([first, second]) => {
-    if (first !== 'metadata') return undefined;
-    if (second === 'name') return name;
-    return second === 'labels' ? labelValue : undefined;
-  };
-}

@@ -1,9 +1,20 @@
-// One item of `contents.resources`: an object that every matched namespace contains, and the kinds it must not have.
-import { ownMember } from '../../base/json.ts';
-import { managedByLabel, managedByReeve, group, providerLabels } from '../../schema/names.ts';
-import { openObject, text } from '../../schema/build.ts';
-import type { Path } from '../../base/problem.ts';
-import type { SchemaRule } from '../../schema/schema.ts';
+// The kind of content `resources`: objects of the kinds that the installation allows, and the kinds that none may allow.
+import { ownMember } from '../base/json.ts';
+import { isLabelValue } from '../base/kubernetes-names.ts';
+import { groupOf, type ObjectType } from '../base/object-type.ts';
+import { managedByLabel, managedByReeve, group, providerLabels } from '../schema/names.ts';
+import { list, openObject, text } from '../schema/build.ts';
+import type { Path } from '../base/problem.ts';
+import type { SchemaRule } from '../schema/schema.ts';
+import { pathSegment, subdomain } from './compile-content.ts';
+import {
+  contentKind,
+  keeping,
+  writing,
+  type ContentRight,
+  type TextCheck,
+  type TextChecks,
+} from './content.ts';
 
 /** Groups that `contents.resources` refuses: their kinds grant rights, configure the cluster or store nothing. */
 export const forbiddenGroups: readonly string[] = [
@@ -89,41 +100,33 @@ const metadata = openObject({
   ],
 });
 
-interface Typed {
-  readonly apiVersion: string;
-  readonly kind: string;
-}
-
-function groupOf({ apiVersion }: Typed): string {
-  return apiVersion.includes('/') ? apiVersion.slice(0, apiVersion.indexOf('/')) : '';
-}
-
 const celGroup = "(self.apiVersion.contains('/') ? self.apiVersion.split('/')[0] : '')";
 
-const allowedGroup: SchemaRule<Typed> = {
+const allowedGroup: SchemaRule<ObjectType> = {
   accepted: 'a group other than those of RBAC, of Reeve and of cluster configuration',
   cel: `!(${celGroup} in [${forbiddenGroups.map((each) => `'${each}'`).join(', ')}])`,
-  offender: (object) => (forbiddenGroups.includes(groupOf(object)) ? ['apiVersion'] : undefined),
+  offender: (object) => (forbiddenGroups.includes(groupOf(object.apiVersion)) ? ['apiVersion'] : undefined),
 };
 
-const allowedKind: SchemaRule<Typed> = {
+const allowedKind: SchemaRule<ObjectType> = {
   accepted:
     'a namespaced kind other than Secret (use a SecretShare), Service, Endpoints and PersistentVolumeClaim',
   cel: `!(${celGroup} + '/' + self.kind in [${forbiddenKinds.map((kind) => `'${kind}'`).join(', ')}])`,
-  offender: (object) => (forbiddenKinds.includes(`${groupOf(object)}/${object.kind}`) ? ['kind'] : undefined),
+  offender: (object) =>
+    forbiddenKinds.includes(`${groupOf(object.apiVersion)}/${object.kind}`) ? ['kind'] : undefined,
 };
 
 const nameLabels = Object.values(providerLabels);
 
 /** Pods created from such a template would have our labels, and the guard would refuse writes to them by everyone else. */
-const noMarkInTemplates: SchemaRule<Typed> = {
+const noMarkInTemplates: SchemaRule<ObjectType> = {
   accepted: `a fixed value other than ${managedByReeve}`,
   mustNot: `set ${managedByLabel} to ${managedByReeve} or to a template in a pod template`,
   offender: (object) => pathInTemplates(object, [], managedByLabel, isMark),
 };
 
 /** Reeve remembers there whose the object is, and whether it may be adopted or deleted. */
-const noOwnMetadata: SchemaRule<Typed> = {
+const noOwnMetadata: SchemaRule<ObjectType> = {
   accepted: 'other labels and annotations',
   mustNot: `set labels and annotations of ${group}/, which Reeve sets`,
   offender: (object) => {
@@ -139,17 +142,18 @@ const noOwnMetadata: SchemaRule<Typed> = {
 };
 
 /** Reeve would create a Job that deletes itself again and again. */
-const noVanishingJob: SchemaRule<Typed> = {
+const noVanishingJob: SchemaRule<ObjectType> = {
   accepted: 'a Job without ttlSecondsAfterFinished, because Reeve would create it again after each deletion',
   offender: (object) => {
-    const spec = object.kind === 'Job' && groupOf(object) === 'batch' ? member(object, 'spec') : undefined;
+    const spec =
+      object.kind === 'Job' && groupOf(object.apiVersion) === 'batch' ? member(object, 'spec') : undefined;
     return member(spec, 'ttlSecondsAfterFinished') === undefined
       ? undefined
       : ['spec', 'ttlSecondsAfterFinished'];
   },
 };
 
-export const resourceContent = openObject({
+const resource = openObject({
   description:
     'An object that every matched namespace contains, written as for kubectl apply, without a namespace. CEL in ${ } may stand in text values, never in keys, apiVersion or kind, and sees namespaceObject, the Namespace.',
   fields: {
@@ -170,6 +174,58 @@ export const resourceContent = openObject({
   required: ['apiVersion', 'kind', 'metadata'],
   rules: [allowedGroup, allowedKind, noMarkInTemplates, noOwnMetadata, noVanishingJob],
 });
+
+export const resources = contentKind({
+  name: 'resources',
+  field: list({
+    description:
+      'Other namespaced objects, of the kinds that the installation allows. Not allowed: Secrets (use a SecretShare), RBAC, kinds of Reeve, cluster-scoped kinds. Example: [{apiVersion: v1, kind: ResourceQuota, metadata: {name: team}, spec: {hard: {pods: "50"}}}].',
+    items: resource,
+    maxItems: 50,
+  }),
+  ownership: 'object',
+  type: undefined,
+  namePath: ['metadata', 'name'],
+  template: (value) => ({
+    value,
+    fixedFields: ['apiVersion', 'kind'],
+    checks: checksOf(value.apiVersion),
+  }),
+  render: 'as-written',
+  rights: (type, resourceOf) => [kindRight(type, resourceOf)],
+  compare: 'by-field',
+});
+
+/** The right to write objects of a kind. */
+export function kindRight(
+  { apiVersion, kind }: ObjectType,
+  resourceOf: (type: ObjectType) => string,
+): ContentRight {
+  return {
+    verbs: writing,
+    group: groupOf(apiVersion),
+    resource: resourceOf({ apiVersion, kind }),
+    effect: `create, change and delete objects of kind ${kind}`,
+    field: [],
+    own: { purpose: 'resources', verbs: keeping },
+  };
+}
+
+const labelValue: TextCheck = {
+  accepts: isLabelValue,
+  accepted: 'a label value: at most 63 letters, digits, -, _ and ., with a letter or digit at both ends',
+};
+
+/** The kinds of Kubernetes itself need a DNS subdomain. Other groups can have rules of their own. */
+function checksOf(apiVersion: string): TextChecks {
+  const of = groupOf(apiVersion);
+  const name = !of.includes('.') || of.endsWith('.k8s.io') ? subdomain : pathSegment;
+  return ([first, second]) => {
+    if (first !== 'metadata') return undefined;
+    if (second === 'name') return name;
+    return second === 'labels' ? labelValue : undefined;
+  };
+}
 
 function member(value: unknown, name: string): unknown {
   return ownMember(value, name) ?? undefined;

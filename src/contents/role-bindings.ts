@@ -1,0 +1,223 @@
+// The kind of content `roleBindings`: RoleBindings to ClusterRoles.
+import { isDeepStrictEqual } from 'node:util';
+import { isJsonObject, ownMember } from '../base/json.ts';
+import { isNamespaceName, isReservedSubject, reservedPrefix } from '../base/kubernetes-names.ts';
+import { groupOf, roleBindingType } from '../base/object-type.ts';
+import { duration, notBoth, time } from '../schema/common-fields.ts';
+import { choice, list, object, text } from '../schema/build.ts';
+import type { Infer } from '../schema/schema.ts';
+import { pathSegment, subdomain } from './compile-content.ts';
+import {
+  contentKind,
+  keeping,
+  writing,
+  type Difference,
+  type TextCheck,
+  type TextChecks,
+} from './content.ts';
+
+const template = 'Text or a template: CEL in ${ } sees namespaceObject, the Namespace; $${ is a literal ${.';
+
+const subject = object({
+  description: 'Who gets the role.',
+  fields: {
+    kind: choice('What the subject is.', ['User', 'Group', 'ServiceAccount']),
+    name: text({
+      description: `The name of the user, group or service account. ${template} Example: "ad-kubernetes-\${namespaceObject.metadata.name}".`,
+      minLength: 1,
+      maxLength: 8192,
+      braces: 'template',
+    }),
+    namespace: text({
+      description: `The namespace of the service account: required for a ServiceAccount, not allowed otherwise. ${template} Example: "\${namespaceObject.metadata.name}".`,
+      minLength: 1,
+      maxLength: 8192,
+      braces: 'template',
+    }),
+  },
+  required: ['kind', 'name'],
+  rules: [
+    {
+      accepted: 'a namespace if the kind is ServiceAccount, and none otherwise',
+      must: 'have',
+      // `namespace` is a reserved word of CEL, which the API server escapes.
+      cel: "(self.kind == 'ServiceAccount') == has(self.__namespace__)",
+      offender: ({ kind, namespace }) =>
+        (kind === 'ServiceAccount') === (namespace !== undefined) ? undefined : ['namespace'],
+    },
+    {
+      accepted: 'a user or group outside system:, which Kubernetes reserves for itself',
+      cel: `self.kind == 'ServiceAccount' || !self.name.startsWith('${reservedPrefix}')`,
+      offender: (written) => (isReservedSubject(written) ? ['name'] : undefined),
+    },
+  ],
+});
+
+const roleRef = object({
+  description:
+    'The role that the subjects get in the namespace. Never a template. The author must have the right to bind it, and to create, patch and delete RoleBindings.',
+  fields: {
+    kind: choice('Always ClusterRole.', ['ClusterRole']),
+    name: text({
+      description: 'The name of the ClusterRole. Example: edit.',
+      minLength: 1,
+      maxLength: 253,
+      pattern: '^[^/%$\\s]+$',
+      accepted: 'the name of a ClusterRole',
+    }),
+  },
+  required: ['kind', 'name'],
+});
+
+const roleBinding = object({
+  description: 'A RoleBinding that every matched namespace contains.',
+  fields: {
+    name: text({
+      description: `The name of the RoleBinding. ${template} Unique among the roleBindings. Example: ad-kubernetes-\${namespaceObject.metadata.name}.`,
+      minLength: 1,
+      maxLength: 4096,
+      braces: 'template',
+    }),
+    roleRef,
+    subjects: list({ description: 'Who gets the role.', items: subject, minItems: 1, maxItems: 100 }),
+    expiresAfter: duration(
+      'How long after the creation of the namespace the RoleBinding is deleted. At most one of this and expiresAt. Example: 8h.',
+    ),
+    expiresAt: time(
+      'When the RoleBinding is deleted. At most one of this and expiresAfter. Example: "2027-01-31T00:00:00Z".',
+    ),
+  },
+  required: ['name', 'roleRef', 'subjects'],
+  rules: [notBoth('expiresAfter', 'expiresAt')],
+});
+
+type RoleBinding = Infer<typeof roleBinding>;
+
+const rbacGroup = groupOf(roleBindingType.apiVersion);
+
+/** Only the names of the binding and of its subjects are templates, never the role, the expiry or a kind. */
+export const roleBindings = contentKind({
+  name: 'roleBindings',
+  field: list({
+    description: 'RoleBindings to ClusterRoles.',
+    items: roleBinding,
+    maxItems: 50,
+    unique: { key: 'name' },
+  }),
+  ownership: 'object',
+  type: roleBindingType,
+  namePath: ['name'],
+  ownsAllFields: true,
+  judgedAs: 'rolebindings',
+  template: ({ name, subjects }) => ({
+    value: { name, subjects },
+    fixedFields: ['kind'],
+    checks: checksOf(subjects),
+  }),
+  render: {
+    build: (rendered, { roleRef: role }) => ({
+      kind: 'object',
+      body: {
+        ...roleBindingType,
+        metadata: { name: String(ownMember(rendered, 'name')) },
+        roleRef: { apiGroup: rbacGroup, ...role },
+        subjects: subjectsOf(ownMember(rendered, 'subjects')),
+      },
+    }),
+  },
+  expiry: (binding) => binding,
+  rights: ({ roleRef: { name } }) => [
+    // The right to bind does not cover the RoleBindings of others, which a policy can take over and replace.
+    {
+      verbs: writing,
+      group: rbacGroup,
+      resource: 'rolebindings',
+      effect: 'create, change and delete RoleBindings',
+      field: undefined,
+      own: { purpose: 'reconciler', verbs: keeping },
+    },
+    {
+      verbs: ['bind'],
+      group: rbacGroup,
+      resource: 'clusterroles',
+      name,
+      effect: `hand out ClusterRole ${name}`,
+      field: ['roleRef'],
+      handsOut: true,
+      own: { purpose: 'bind', verbs: ['bind'] },
+    },
+  ],
+  boundRole: ({ roleRef: { name } }) => ({ name, field: ['roleRef', 'name'] }),
+  compare: {
+    summary: ({ roleRef: { name } }) => `ClusterRole ${name}`,
+    differences,
+    isReduced: ({ subjects: old, ...was }, { subjects: now, ...is }) =>
+      isDeepStrictEqual(was, is) && now.every((each) => old.some((known) => isDeepStrictEqual(known, each))),
+  },
+});
+
+const namespaceName: TextCheck = {
+  accepts: isNamespaceName,
+  accepted: 'the name of a namespace: at most 63 small letters, digits and -',
+};
+
+/** A space at an end, as `a, b` gives when it is split at the comma, would make the subject another one. */
+function userOrGroup(kind: string): TextCheck {
+  return {
+    accepts: (name) => name !== '' && name === name.trim() && !isReservedSubject({ kind, name }),
+    accepted: `a ${kind} outside ${reservedPrefix}, which Kubernetes reserves; not empty, and without spaces at its ends`,
+  };
+}
+
+const users = { User: userOrGroup('User'), Group: userOrGroup('Group') };
+
+function checksOf(subjects: RoleBinding['subjects']): TextChecks {
+  return ([field, index, part]) => {
+    if (field === 'name') return pathSegment;
+    const kind = typeof index === 'number' ? subjects[index]?.kind : undefined;
+    if (kind === undefined) return undefined;
+    if (kind !== 'ServiceAccount') return users[kind];
+    return part === 'namespace' ? namespaceName : subdomain;
+  };
+}
+
+/** Adds the group that the API server defaults, so that desired and stored subjects can be compared. */
+function subjectsOf(subjects: unknown): readonly unknown[] {
+  return Array.isArray(subjects)
+    ? subjects.map((each: unknown) =>
+        ownMember(each, 'kind') === 'ServiceAccount' || !isJsonObject(each)
+          ? each
+          : { apiGroup: rbacGroup, ...each },
+      )
+    : [];
+}
+
+function differences(old: RoleBinding, now: RoleBinding): readonly Difference[] {
+  const [before, after] = [old.subjects.map(subjectText), now.subjects.map(subjectText)];
+  return [
+    // The roleRef cannot be updated. https://kubernetes.io/docs/reference/access-authn-authz/rbac/#clusterrolebinding-example
+    ...(old.roleRef.name === now.roleRef.name
+      ? []
+      : [
+          {
+            what: 'ClusterRole',
+            before: old.roleRef.name,
+            after: now.roleRef.name,
+            isReplaced: true,
+          } as const,
+        ]),
+    { verb: 'adds', items: after.filter((each) => !before.includes(each)) },
+    { verb: 'removes', items: before.filter((each) => !after.includes(each)) },
+    ...(expiryText(old) === expiryText(now)
+      ? []
+      : [{ what: 'expires', before: expiryText(old), after: expiryText(now) }]),
+  ];
+}
+
+function subjectText({ kind, name, namespace }: RoleBinding['subjects'][number]): string {
+  return `${kind} ${namespace === undefined ? '' : `${namespace}/`}${name}`;
+}
+
+function expiryText({ expiresAfter, expiresAt }: RoleBinding): string {
+  return expiresAfter === undefined ? (expiresAt ?? 'never') : `after ${expiresAfter}`;
+}
