@@ -1,4 +1,5 @@
 // Makes one kind of Reeve from its names, its fields and its columns: the schemas of its CustomResourceDefinition, and its parser.
+import type { ObjectType } from '../base/object-type.ts';
 import { isJsonObject } from '../base/json.ts';
 import { compiled, refused, type CompileResult, type Problem } from '../base/problem.ts';
 import { apiVersion } from '../schema/names.ts';
@@ -20,6 +21,8 @@ export interface KindDefinition<
   /** The word for an object of the kind, in commands and sentences. */
   readonly word: W;
   readonly scope: keyof typeof metadata;
+  /** The kind of the copies, for a kind that copies an object of its source. Undefined for a kind with contents or without objects. */
+  readonly copies?: ObjectType;
   readonly schemas: {
     readonly description: string;
     readonly name: TextSchema;
@@ -49,7 +52,10 @@ interface WrittenObject<K, S extends keyof typeof metadata, Spec> {
   readonly spec: Infer<Spec>;
 }
 
-interface KindParts<K, P, W, S, Spec, Status> extends Pick<KindDefinition, 'shortName' | 'columns'> {
+interface KindParts<K, P, W, S, Spec, Status> extends Pick<
+  KindDefinition,
+  'shortName' | 'columns' | 'copies'
+> {
   readonly kind: K;
   readonly plural: P;
   readonly word: W;

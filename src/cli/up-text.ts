@@ -86,7 +86,8 @@ function inForce(loaded: readonly KubeObject[]): readonly InForce[] {
     const { name = '', namespace } = object.metadata;
     if (namespace !== undefined)
       return [{ kind, name: `${namespace}/${name}`, reach: `namespace ${namespace}` }];
-    const terms = ownMember(object['spec'], kind === 'SecretShare' ? 'targets' : 'match');
+    const { spec } = object;
+    const terms = ownMember(spec, 'match') ?? ownMember(spec, 'targets');
     return [{ kind, name, reach: reachText(terms) }];
   });
 }

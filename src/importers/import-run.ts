@@ -9,7 +9,7 @@ import { maxLabelLength } from '../base/kubernetes-names.ts';
 import { type KubeObject, labelsOf, nameOf, valueOf } from '../base/metadata.ts';
 import { renderProblem } from '../base/problem.ts';
 import type { ImportedObject } from '../inspect/output-schemas/import-output.ts';
-import { loadProvider, readIntent } from '../policy/compile/load-provider.ts';
+import { loadObject } from '../policy/compile/load-provider.ts';
 import { kinds, type Kind } from '../api/kinds.ts';
 import type { ImportOptions, ImportResult, MovedSecret, OlderTool, SourceObject } from './importer.ts';
 import { Reader, idOf, loseFields, lostOf, toolObject, type ToolObject } from './reader.ts';
@@ -97,7 +97,7 @@ export class ImportRun {
     const name = this.#uniqueName(kind, wanted, namespace);
     const metadata = { name, ...(namespace === undefined ? {} : { namespace }) };
     const object = { apiVersion: ownVersion, kind, metadata, spec };
-    const loaded = kind === 'SecurityIntent' ? readIntent(object) : loadProvider(kind, object);
+    const loaded = loadObject(kind, object);
     if (!loaded.ok) {
       this.#refused += 1;
       const why = loaded.problems.slice(0, 3).map(renderProblem).join('; ');

@@ -5,6 +5,8 @@ import type { MetricsRegistry } from './registry.ts';
 export interface ProviderNumbers {
   readonly kind: string;
   readonly name: string;
+  /** The namespace of a tenant's provider. Undefined for a provider of the cluster. */
+  readonly tenant: string | undefined;
   readonly isReady: boolean;
   readonly matched: number;
   readonly desired: number;
@@ -146,8 +148,7 @@ function measureNamespaces(registry: MetricsRegistry, { namespaces }: ProviderGa
 function summedTenants(all: readonly ProviderNumbers[]): readonly ProviderNumbers[] {
   const sums = new Map<string, ProviderNumbers>();
   for (const each of all) {
-    const isTenants = each.kind === 'SecurityIntentBinding';
-    const name = isTenants ? each.name.replace(/[^/]*$/, '*') : each.name;
+    const name = each.tenant === undefined ? each.name : `${each.kind}/${each.tenant}/*`;
     const key = `${each.kind} ${name}`;
     const known = sums.get(key);
     sums.set(key, known === undefined ? { ...each, name } : sumOf(known, each));

@@ -10,7 +10,12 @@ import { type FileProblem, firstOfEach, inOrder, type LocatedObject } from './ya
 import type { Intent } from '../policy/intents/adapter.ts';
 import { intentAdapters } from '../policy/intents/adapters.ts';
 import { adapterSettings, adapterStates, type IntentContext } from '../policy/intents/intent-context.ts';
-import { loadProvider, readIntent, type ProviderDefinition } from '../policy/compile/load-provider.ts';
+import {
+  loadObject,
+  loadProvider,
+  readIntent,
+  type ProviderDefinition,
+} from '../policy/compile/load-provider.ts';
 import type { IntentSnapshot, StoredBinding } from '../policy/compile/snapshot.ts';
 
 /** A policy, share or binding that loads, and where it stands. */
@@ -120,9 +125,7 @@ function kindIn(value: unknown): Kind | undefined {
 export function ownProblems(object: LocatedObject): readonly FileProblem[] {
   const kind = kindIn(object.value);
   if (kind === undefined) return [];
-  const load = (value: unknown): CompileResult<unknown> =>
-    kind === 'SecurityIntent' ? readIntent(value) : loadProvider(kind, value);
-  return loadAll(kind, new Map([[kind, [object]]]), load).problems;
+  return loadAll(kind, new Map([[kind, [object]]]), (value) => loadObject(kind, value)).problems;
 }
 
 type ObjectsByKind = ReadonlyMap<Kind | undefined, readonly LocatedObject[]>;

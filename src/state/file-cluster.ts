@@ -1,4 +1,7 @@
 // Loads policies, shares, bindings and namespaces from files into one snapshot, with all problems of the files.
+import type { NamespacePolicy } from '../api/namespace-policy/namespace-policy.ts';
+import type { SecretShare } from '../api/secret-share/secret-share.ts';
+import type { CompiledPolicy, CompiledShare } from '../policy/compile/compile-policy.ts';
 import { apiVersion } from '../schema/names.ts';
 import {
   type ClusterSnapshot,
@@ -19,8 +22,7 @@ import type { KubeObject } from '../base/metadata.ts';
 import { isJsonObject } from '../base/json.ts';
 import { alternatives, describeValue } from '../base/text.ts';
 import type { Install } from '../policy/terms/install.ts';
-import { isBinding } from '../policy/terms/provider-id.ts';
-import type { ProviderDefinition, ProviderForm } from '../policy/compile/load-provider.ts';
+import { policyIn, shareIn } from '../policy/compile/load-provider.ts';
 import { loadDefinitions, loadedKinds, type LocatedDefinition } from './definitions.ts';
 import { namespaceName } from '../schema/common-fields.ts';
 import { openObject, text } from '../schema/build.ts';
@@ -99,17 +101,15 @@ interface Place {
   readonly column: number;
 }
 
-type DefinitionOf<K extends ProviderForm> = Extract<ProviderDefinition, { readonly kind: K }>;
-
 /** A policy, or a binding in the form of a policy. */
 interface LoadedPolicy extends Place {
-  readonly policy: DefinitionOf<'NamespacePolicy'>['object'];
-  readonly compiled: DefinitionOf<'NamespacePolicy'>['compiled'];
+  readonly policy: NamespacePolicy;
+  readonly compiled: CompiledPolicy;
 }
 
 interface LoadedShare extends Place {
-  readonly share: DefinitionOf<'SecretShare'>['object'];
-  readonly compiled: DefinitionOf<'SecretShare'>['compiled'];
+  readonly share: SecretShare;
+  readonly compiled: CompiledShare;
 }
 
 interface LoadedPolicies {
@@ -128,9 +128,9 @@ export async function loadPolicyFiles(path: string): Promise<LoadedPolicies> {
   const definitions = loadDefinitions(read.flatMap(({ objects }) => objects));
   const { providers, intents, rest } = definitions;
   return {
-    policies: providers.filter(({ id }) => !isBinding(id)).flatMap(asPolicy),
+    policies: providers.filter(({ definition }) => definition.intents === undefined).flatMap(asPolicy),
     shares: providers.flatMap(asShare),
-    bindings: providers.filter(({ id }) => isBinding(id)).flatMap(asPolicy),
+    bindings: providers.filter(({ definition }) => definition.intents !== undefined).flatMap(asPolicy),
     intents,
     problems: inOrder([
       ...problems,
@@ -142,15 +142,17 @@ export async function loadPolicyFiles(path: string): Promise<LoadedPolicies> {
 }
 
 function asPolicy({ definition, source }: LocatedDefinition): readonly LoadedPolicy[] {
-  if (definition.kind !== 'NamespacePolicy') return [];
+  const policy = policyIn(definition);
   const { file, line, column } = source;
-  return [{ policy: definition.object, compiled: definition.compiled, file, line, column }];
+  return policy === undefined
+    ? []
+    : [{ policy: policy.object, compiled: policy.compiled, file, line, column }];
 }
 
 function asShare({ definition, source }: LocatedDefinition): readonly LoadedShare[] {
-  if (definition.kind !== 'SecretShare') return [];
+  const share = shareIn(definition);
   const { file, line, column } = source;
-  return [{ share: definition.object, compiled: definition.compiled, file, line, column }];
+  return share === undefined ? [] : [{ share: share.object, compiled: share.compiled, file, line, column }];
 }
 
 function anotherKind(object: LocatedObject): FileProblem {

@@ -1,8 +1,9 @@
 // Keeps the providers, intents and Namespaces that the watches report, as the engine's view of the cluster.
+import { policyIn, shareIn } from '../policy/compile/load-provider.ts';
 import type { KubeObject } from '../base/metadata.ts';
 import { Listeners, type ListenerOptions } from '../base/listeners.ts';
 import type { WatchSink } from '../base/watch-sink.ts';
-import type { ProviderKind } from '../api/kinds.ts';
+import { kinds, type ProviderKind } from '../api/kinds.ts';
 import type { ObjectType } from '../base/object-type.ts';
 import {
   type ProviderId,
@@ -20,7 +21,6 @@ import { isDeepStrictEqual } from 'node:util';
 import { apiVersion, confirmDeletionsAnnotation } from '../schema/names.ts';
 import { ownMember } from '../base/json.ts';
 import type { Install } from '../policy/terms/install.ts';
-import type { CompiledPolicy, CompiledShare } from '../policy/compile/compile-policy.ts';
 
 interface LiveClusterOptions {
   readonly install: Install;
@@ -230,8 +230,11 @@ class LiveProviders {
 
   view(): ProvidersView {
     const loaded = [...this.all()];
-    this.#policySet ??= new PolicySet(loaded.flatMap(policyOf), this.#install);
-    this.#shareSet ??= new ShareSet(loaded.flatMap(shareOf));
+    this.#policySet ??= new PolicySet(
+      loaded.flatMap(({ definition }) => policyIn(definition)?.compiled ?? []),
+      this.#install,
+    );
+    this.#shareSet ??= new ShareSet(loaded.flatMap(({ definition }) => shareIn(definition)?.compiled ?? []));
     const providers = new Map(loaded.map(({ state }) => [state.id, state] as const));
     const isServed = (type: ObjectType): boolean => this.intents.isServed(type);
     this.#context ??= this.intents.context;
@@ -258,9 +261,10 @@ class LiveProviders {
   #reload(isAffected: (spec: unknown) => boolean): void {
     const { context } = this.intents;
     this.#context = context;
-    const { ClusterSecurityIntentBinding, SecurityIntentBinding } = this.stores;
-    for (const store of [ClusterSecurityIntentBinding, SecurityIntentBinding])
-      store.reread((loaded) => (isAffected(loaded.spec) ? reloadStored(loaded, context) : undefined));
+    for (const kind of providerKinds.filter(isBindingKind))
+      this.stores[kind].reread((loaded) =>
+        isAffected(loaded.spec) ? reloadStored(loaded, context) : undefined,
+      );
     // A snapshot shows intents and adapters even if no binding depends on them.
     this.#changed([]);
   }
@@ -274,8 +278,8 @@ class LiveProviders {
         loadStored(kind, object, before, isBindingKind(kind) ? this.intents.context : undefined),
       changed: (changes) => {
         if (changes.some(({ before, after }) => before?.definition !== after?.definition)) {
-          if (kind === 'SecretShare') this.#shareSet = undefined;
-          else this.#policySet = undefined;
+          if (kinds[kind].copies === undefined) this.#policySet = undefined;
+          else this.#shareSet = undefined;
         }
         this.#changed(
           changes.map(({ name, before, after }) => ({
@@ -289,14 +293,6 @@ class LiveProviders {
       },
     });
   }
-}
-
-function policyOf({ definition }: LoadedProvider): readonly CompiledPolicy[] {
-  return definition?.kind === 'NamespacePolicy' ? [definition.compiled] : [];
-}
-
-function shareOf({ definition }: LoadedProvider): readonly CompiledShare[] {
-  return definition?.kind === 'SecretShare' ? [definition.compiled] : [];
 }
 
 function bindingOf({ state: { id, confirmation }, spec }: LoadedProvider): readonly StoredBinding[] {

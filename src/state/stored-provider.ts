@@ -7,12 +7,13 @@ import { cleanupFinalizer, confirmDeletionsAnnotation } from '../schema/names.ts
 import { renderProblem, type Problem } from '../base/problem.ts';
 import { deletionRecordOf } from '../policy/terms/deletion-record.ts';
 import { noIntents, type IntentContext } from '../policy/intents/intent-context.ts';
-import type { ProviderKind } from '../api/kinds.ts';
+import { kinds, type ProviderKind } from '../api/kinds.ts';
 import { kindOfProvider, providerId, providerRef, type ProviderState } from '../policy/terms/provider-id.ts';
 import {
   loadSubmitted,
   type ProviderDefinition,
   type ProviderLoad,
+  policyIn,
 } from '../policy/compile/load-provider.ts';
 
 /**
@@ -101,7 +102,7 @@ function stateOf(
     isValid: standing === 'loaded',
     isDeleting: isTerminating(object),
     hasFinalizer: Array.isArray(finalizers) && finalizers.includes(cleanupFinalizer),
-    provides: kind === 'SecretShare' || hasContents(spec) || definesContents(definition),
+    provides: kinds[kind].copies !== undefined || hasContents(spec) || definesContents(definition),
     isSuspended: ownMember(spec, 'suspend') === true,
     deletionPolicy: ownMember(spec, 'deletionPolicy') === 'Orphan' ? 'Orphan' : 'Delete',
     maxDeletions: isCount(maxDeletions) ? maxDeletions : 20,
@@ -124,5 +125,5 @@ function hasContents(spec: unknown): boolean {
 }
 
 function definesContents(definition: ProviderDefinition | undefined): boolean {
-  return definition?.kind === 'NamespacePolicy' && definition.compiled.contents.length > 0;
+  return (policyIn(definition)?.compiled.contents ?? []).length > 0;
 }

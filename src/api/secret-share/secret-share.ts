@@ -1,4 +1,5 @@
 // Defines the kind SecretShare: its fields, and the types derived from them.
+import { secretObjectType } from '../../base/object-type.ts';
 import { labelSelector } from '../../schema/selector.ts';
 import { group, managedByLabel } from '../../schema/names.ts';
 import { defineKind, type ObjectOfKind } from '../kind.ts';
@@ -262,6 +263,7 @@ export const secretShare = defineKind({
   shortName: 'sshare',
   word: 'share',
   scope: 'Cluster',
+  copies: secretObjectType,
   description:
     'SecretShare keeps copies of one Secret in many namespaces, new ones included. Reeve creates the copies, updates them when the source changes, restores them when they are changed, and deletes them when the share no longer wants them.',
   spec,

@@ -4,7 +4,7 @@ import { type KubeObject, nameOf } from '../../base/metadata.ts';
 import { nearestWord } from '../../base/nearest.ts';
 import type { ClusterState, Need } from '../../inspect/input/cluster-state.ts';
 import {
-  kindOfProvider,
+  copiesOf,
   nameOfProvider,
   namespaceOfProvider,
   providerRef,
@@ -23,7 +23,7 @@ interface ProviderStateIo {
 
 /** Returns the kinds to read. Only shares own Secrets. `others`: also objects that are not Reeve's. */
 function needsOf(id: ProviderId, others: boolean): readonly Need[] {
-  if (kindOfProvider(id) !== 'SecretShare') return ['providers', 'namespaces', 'provided'];
+  if (copiesOf(id) === undefined) return ['providers', 'namespaces', 'provided'];
   return ['providers', 'namespaces', ...(others ? ['secrets' as const] : []), 'own-secrets', 'sources'];
 }
 

@@ -1,4 +1,6 @@
 // Reads the state of a cluster: one list for each kind that a command needs.
+import { kinds } from '../../api/kinds.ts';
+import { loadedKinds } from '../../state/definitions.ts';
 import { apiVersion, managedByLabel, managedByReeve } from '../../schema/names.ts';
 import type { ClusterConnection } from '../../app/cluster-connection.ts';
 import type { KubeObject } from '../../base/metadata.ts';
@@ -25,7 +27,7 @@ import {
   isSameObjectType,
   type ObjectType,
 } from '../../base/object-type.ts';
-import { providerKinds } from '../../policy/terms/provider-id.ts';
+import { providerKindOf } from '../../policy/terms/provider-id.ts';
 import type { Install } from '../../policy/terms/install.ts';
 import { guessedPlural } from '../../base/text.ts';
 import { noProgress } from '../output/progress.ts';
@@ -90,12 +92,12 @@ export async function readCluster(
 
 /** Lists with more content come later, because a later object replaces an earlier one. */
 function wantedLists(needs: readonly Need[], { resourceKinds = [] }: Install): readonly WantedList[] {
-  const kinds: Readonly<Record<Need, readonly WantedList[]>> = {
+  const lists: Readonly<Record<Need, readonly WantedList[]>> = {
     install: [],
     sources: [],
     written: [],
     namespaces: [{ ...namespaceType, keepsManagers: true }],
-    providers: [...providerKinds, 'SecurityIntent'].map((kind) => ({ apiVersion, kind })),
+    providers: loadedKinds.map((kind) => ({ apiVersion, kind })),
     roles: [clusterRoleType],
     'namespaced-roles': [{ ...roleType, keepsManagers: true }],
     rbac: rbacTypes,
@@ -106,8 +108,8 @@ function wantedLists(needs: readonly Need[], { resourceKinds = [] }: Install): r
       { ...secretObjectType, labelSelector: `${managedByLabel}=${managedByReeve}`, keepsManagers: true },
     ],
   };
-  const order = Object.keys(kinds).filter((need) => needs.some((each) => each === need));
-  const wanted = order.flatMap((need) => Object.entries(kinds).find(([each]) => each === need)?.[1] ?? []);
+  const order = Object.keys(lists).filter((need) => needs.some((each) => each === need));
+  const wanted = order.flatMap((need) => Object.entries(lists).find(([each]) => each === need)?.[1] ?? []);
   const byKey = new Map(wanted.map((list) => [`${keyOf(list)} ${list.labelSelector ?? ''}`, list]));
   return [...byKey.values()];
 }
@@ -153,7 +155,9 @@ async function readSources(
 ): Promise<readonly KubeObject[]> {
   const named = new Map<string, readonly [string, string]>();
   for (const { kind, spec } of objects) {
-    const source = kind === 'SecretShare' ? ownMember(spec, 'source') : undefined;
+    const provider = providerKindOf(kind);
+    const copies = provider && kinds[provider].copies;
+    const source = copies ? ownMember(spec, 'source') : undefined;
     const [namespace, name] = [ownMember(source, 'namespace'), ownMember(source, 'name')];
     if (typeof namespace === 'string' && typeof name === 'string')
       named.set(`${namespace}/${name}`, [namespace, name]);

@@ -11,12 +11,14 @@ import {
   type Reach,
 } from '../../policy/authors/no-effect.ts';
 import { notKeptText } from '../../policy/authors/intent-effects.ts';
-import { managedBy, quotaIn, quotaMembers } from '../../policy/authors/provider-write.ts';
+import { managedBy, quotaMembers } from '../../policy/authors/provider-write.ts';
 import {
   kindsNotAllowed,
   nameNotAllowed,
   sourceProblems,
-  factsOf,
+  quotaIn,
+  policyIn,
+  shareIn,
 } from '../../policy/compile/load-provider.ts';
 import type { ClusterSnapshot } from '../../policy/compile/snapshot.ts';
 import { differingDefaults } from '../../policy/decide/differing-defaults.ts';
@@ -113,15 +115,15 @@ function resourcePathOf(
   { definition }: LocatedDefinition,
   type: { readonly apiVersion: string; readonly kind: string },
 ): Path {
-  if (definition.kind !== 'NamespacePolicy' || definition.intents !== undefined) return ['spec', 'intents'];
-  const resources = definition.object.spec.contents?.resources ?? [];
+  if (definition.intents !== undefined) return ['spec', 'intents'];
+  const resources = policyIn(definition)?.object.spec.contents?.resources ?? [];
   const index = resources.findIndex((each) => isSameObjectType(each, type));
   return ['spec', 'contents', 'resources', index, 'kind'];
 }
 
 function intentFindings(provider: LocatedDefinition, snapshot: ClusterSnapshot): readonly CheckFinding[] {
   const { definition } = provider;
-  const facts = factsOf(definition);
+  const facts = definition.intents;
   if (facts === undefined) return [];
   const at = (intent: string): Path => ['spec', 'intents', facts.named.indexOf(intent)];
   const unreached = hasNamespaces(snapshot) ? unreachedIntents(definition, snapshot) : [];
@@ -160,17 +162,16 @@ function roleFindings(provider: LocatedDefinition, { state, snapshot }: CheckInp
 }
 
 function rolePath({ definition }: LocatedDefinition, name: string): Path {
-  const bindings =
-    definition.kind === 'NamespacePolicy' ? (definition.object.spec.contents?.roleBindings ?? []) : [];
+  const bindings = policyIn(definition)?.object.spec.contents?.roleBindings ?? [];
   const index = bindings.findIndex(({ roleRef }) => roleRef.name === name);
   return ['spec', 'contents', 'roleBindings', Math.max(0, index), 'roleRef', 'name'];
 }
 
 /** Warns of a missing source Secret, because files seldom hold it. A Secret that could not be read may exist. */
 function missingSource(provider: LocatedDefinition, state: ClusterState): readonly CheckFinding[] {
-  const { definition } = provider;
-  if (definition.kind !== 'SecretShare' || !state.isCluster) return [];
-  const { namespace, name } = definition.object.spec.source;
+  const source = shareIn(provider.definition)?.compiled.source;
+  if (source === undefined || !state.isCluster) return [];
+  const { namespace, name } = source;
   const isUnread = state.unread.some(({ kind }) => kind === `Secret ${namespace}/${name}`);
   if (isUnread || state.find(secretObjectType, namespace, name) !== undefined) return [];
   const message = `Secret ${namespace}/${name} does not exist; the share copies nothing until it does`;
@@ -225,9 +226,10 @@ function defaultFindings(
   { providers, snapshot }: CheckInput,
 ): readonly CheckFinding[] {
   const { id, definition } = provider;
-  if (definition.kind !== 'NamespacePolicy') return [];
+  const policy = policyIn(definition)?.compiled;
+  if (policy === undefined) return [];
   const inFiles = new Set(providers.map((each) => each.id));
-  return differingDefaults(definition.compiled, snapshot, unlimitedBudget)
+  return differingDefaults(policy, snapshot, unlimitedBudget)
     .filter(({ winner, others }) => winner !== id || others.some((other) => !inFiles.has(other)))
     .map(({ path, message }) =>
       located('warning', 'defaults', provider, {

@@ -9,7 +9,7 @@ import { shownProvider } from '../../policy/terms/provider-id.ts';
 import type { Path } from '../../base/problem.ts';
 import { nearest } from '../../base/nearest.ts';
 import { userFacingRoles, type MisspelledRole } from '../../policy/authors/no-effect.ts';
-import type { ProviderDefinition } from '../../policy/compile/load-provider.ts';
+import { type ProviderDefinition, policyIn } from '../../policy/compile/load-provider.ts';
 import { clusterRoleType } from '../input/access.ts';
 import type { ClusterState } from '../input/cluster-state.ts';
 import { providedBy, type Known } from '../input/provided-objects.ts';
@@ -122,9 +122,10 @@ interface LocatedFinding {
 }
 
 function contentPathOf({ definition }: LocatedDefinition, { type, name }: Claim): Path {
-  if (definition.kind === 'SecretShare') return ['spec', 'target'];
-  if (definition.intents !== undefined) return ['spec', 'intents'];
-  const { roleBindings = [], resources = [] } = definition.object.spec.contents ?? {};
+  const policy = policyIn(definition);
+  if (policy === undefined) return ['spec', 'target'];
+  if (policy.intents !== undefined) return ['spec', 'intents'];
+  const { roleBindings = [], resources = [] } = policy.object.spec.contents ?? {};
   const binding = roleBindings.findIndex((each) => each.name === name);
   if (type.kind === 'RoleBinding' && binding !== -1) return ['spec', 'contents', 'roleBindings', binding];
   const resource = resources.findIndex((each) => each.kind === type.kind && each.metadata.name === name);
@@ -143,7 +144,7 @@ export function unknownRoles(
   definition: ProviderDefinition,
   known: ReadonlySet<string>,
 ): readonly MisspelledRole[] {
-  const names = definition.kind === 'NamespacePolicy' ? definition.compiled.roleNames : [];
+  const names = policyIn(definition)?.compiled.roleNames ?? [];
   return [...new Set(names)]
     .filter((name) => !known.has(name))
     .map((name) => {

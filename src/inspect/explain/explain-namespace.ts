@@ -1,4 +1,5 @@
 // Explains a namespace: each policy, share and binding, what it provides there, and what each rule says.
+import { policyIn } from '../../policy/compile/load-provider.ts';
 import { cliApiVersion, readyCondition } from '../../schema/names.ts';
 import type { KubeObject } from '../../base/metadata.ts';
 import { conditionOf, type Condition } from '../../base/condition.ts';
@@ -111,11 +112,10 @@ function rulesOf(
   at: LookedAt,
 ): readonly ExplainedRule[] {
   const matching = new Set(providers.filter(({ matches }) => matches === 'yes').map(({ id }) => id));
-  return loaded.flatMap(({ state, definition }) =>
-    definition?.kind === 'NamespacePolicy' && matching.has(state.id)
-      ? explainedPolicy(definition, at).rulesIn(namespaceObject)
-      : [],
-  );
+  return loaded.flatMap(({ state, definition }) => {
+    const policy = matching.has(state.id) ? policyIn(definition) : undefined;
+    return policy === undefined ? [] : explainedPolicy(policy, at).rulesIn(namespaceObject);
+  });
 }
 
 function summaryOf(providers: readonly ExplainedProvider[], rules: readonly ExplainedRule[]): string {

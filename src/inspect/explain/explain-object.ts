@@ -1,11 +1,12 @@
 // Explains one object of a namespace: who provides it and why, or why no provider does.
+import { policyIn } from '../../policy/compile/load-provider.ts';
 import { cliApiVersion } from '../../schema/names.ts';
 import type { KubeObject } from '../../base/metadata.ts';
 import { clipped } from '../../base/text.ts';
 import { rfc3339 } from '../../base/time.ts';
 import { providerOf, type Claim } from '../../policy/desired/desired.ts';
 import { roleBindingType } from '../../base/object-type.ts';
-import { kindOfProvider, type ProviderId } from '../../policy/terms/provider-id.ts';
+import { copiesOf, parseProviderId, type ProviderId, wordOf } from '../../policy/terms/provider-id.ts';
 import { grantText } from '../input/access.ts';
 import { unlimitedBudget } from '../../policy/terms/budget.ts';
 import { ownershipOf } from '../../policy/plan/observed.ts';
@@ -76,11 +77,12 @@ function grantNotes(
   at: LookedAt,
 ): readonly string[] {
   const conflict = standings.find(({ outcome }) => outcome === 'conflict');
+  const other = parseProviderId(conflict?.provider);
   return [
     ...(target.type.kind === roleBindingType.kind
       ? bindingNotes(target, live, claimsIn(namespaceObject, at))
       : []),
-    ...(conflict === undefined ? [] : [`run next: ${adoptCommand(conflict.provider, target.namespace)}`]),
+    ...(other === undefined ? [] : [`run next: ${adoptCommand(other, target.namespace)}`]),
   ].map((note) => clipped(note, maxNote));
 }
 
@@ -106,18 +108,16 @@ function bindingNotes(
 const maxNote = 1000;
 
 /** The command is a dry run. */
-function adoptCommand(provider: string, namespace: string): string {
-  const [kind = '', ...rest] = provider.split('/');
-  const flag = kind === 'NamespacePolicy' ? 'policy' : kind === 'SecretShare' ? 'share' : 'binding';
-  return `reeve adopt --${flag} ${rest.join('/')} -n ${namespace} --dry-run`;
+function adoptCommand(provider: ProviderId, namespace: string): string {
+  const name = provider.slice(provider.indexOf('/') + 1);
+  return `reeve adopt --${wordOf(provider)} ${name} -n ${namespace} --dry-run`;
 }
 
-/** Names invalid providers, because what they would provide is not known. A share provides Secrets only. */
+/** Names invalid providers, because what they would provide is not known. A share provides copies only. */
 function invalidNotes(loaded: readonly LoadedProvider[], kind: string): readonly string[] {
   return loaded
     .filter(
-      ({ definition, state }) =>
-        definition === undefined && (kind === 'Secret' || kindOfProvider(state.id) !== 'SecretShare'),
+      ({ definition, state }) => definition === undefined && (copiesOf(state.id)?.kind ?? kind) === kind,
     )
     .map(
       ({ state, problems }) => `${state.id} could provide it, but does not load: ${shownProblems(problems)}`,
@@ -190,7 +190,7 @@ function couldProvide(
 ): boolean {
   if (definition === undefined) return false;
   const { type, name } = target;
-  const contents = definition.kind === 'SecretShare' ? [] : definition.compiled.contents;
+  const contents = policyIn(definition)?.compiled.contents ?? [];
   return (
     contents.some((content) => content.type.kind === type.kind && globOf(content.name).matches(name)) ||
     providerOf(definition)

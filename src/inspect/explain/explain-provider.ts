@@ -6,7 +6,7 @@ import { partsWithoutEffect, uncountedNamespaces, unreachedIntents } from '../..
 import { notKeptText } from '../../policy/authors/intent-effects.ts';
 import { dearTextIn } from '../../policy/decide/audit.ts';
 import { managedBy, reachableBy } from '../../policy/authors/provider-write.ts';
-import { factsOf, type ProviderDefinition } from '../../policy/compile/load-provider.ts';
+import { policyIn, type ProviderDefinition } from '../../policy/compile/load-provider.ts';
 import { desiredByProvider, providerOf } from '../../policy/desired/desired.ts';
 import { unlimitedBudget } from '../../policy/terms/budget.ts';
 import { matchNamespace } from '../../policy/terms/match.ts';
@@ -135,7 +135,7 @@ function costs(
 }
 
 function unsupported(definition: ProviderDefinition, { cluster }: LookedAt): readonly string[] {
-  const facts = factsOf(definition);
+  const facts = definition.intents;
   if (facts === undefined) return [];
   return [
     ...facts.missing.map((intent) => `SecurityIntent ${intent} does not exist; the binding waits for it`),
@@ -149,8 +149,9 @@ function violationsOf(
   matched: readonly string[],
   at: LookedAt,
 ): readonly ExplainedRule[] {
-  if (definition.kind !== 'NamespacePolicy') return [];
-  const { exceeded, rulesIn } = explainedPolicy(definition, at);
+  const policy = policyIn(definition);
+  if (policy === undefined) return [];
+  const { exceeded, rulesIn } = explainedPolicy(policy, at);
   const violated = matched.flatMap((namespace) => {
     const namespaceObject = at.cluster.snapshot().namespace(namespace);
     if (namespaceObject === undefined) return [];

@@ -15,7 +15,8 @@ import type {
   ExplainOutput,
 } from '../output-schemas/explanation.ts';
 import { sortedProviders, type LookedAt, excludedText, explainMatch, isAbout } from './looked-at.ts';
-import { exceptedBy, exceptionOf, saidBy, type PolicyDefinition } from './namespace-rules.ts';
+import { policyIn, type PolicyDefinition } from '../../policy/compile/load-provider.ts';
+import { exceptedBy, exceptionOf, saidBy } from './namespace-rules.ts';
 import { reeveAccount, rightText } from './rights.ts';
 
 /** `request`: the `request` of an AdmissionReview. */
@@ -146,9 +147,7 @@ function providersOf(
   if (after === undefined || isExcluded(namespace, at)) return [];
   const before = isOfNamespace && object !== undefined ? oldObject : undefined;
   return sortedProviders(at)
-    .filter(
-      (each) => isAbout(each, namespace) && (isOfNamespace || each.definition?.kind === 'NamespacePolicy'),
-    )
+    .filter((each) => isAbout(each, namespace) && (isOfNamespace || policyIn(each.definition) !== undefined))
     .map((each) => ({
       id: each.state.id,
       ...explainMatch(each, after, at),
@@ -220,6 +219,6 @@ function whyUnasked(operation: Operation): string {
 
 function definitionOf(name: string, { cluster }: LookedAt): PolicyDefinition | undefined {
   for (const { definition } of cluster.providers())
-    if (definition?.kind === 'NamespacePolicy' && definition.compiled.name === name) return definition;
+    if (definition?.compiled.name === name) return policyIn(definition);
   return undefined;
 }

@@ -12,9 +12,9 @@ import type { Rule, RuleTraits } from '../../rules/rule.ts';
 import type { RuleId } from '../../rules/rules.ts';
 import { type KubeObject, labelsOf, nameOf, valueOf } from '../../base/metadata.ts';
 import { clipped } from '../../base/text.ts';
-import { quotaIn, quotaMembers } from '../../policy/authors/provider-write.ts';
+import { quotaMembers } from '../../policy/authors/provider-write.ts';
 import type { CompiledPolicy } from '../../policy/compile/compile-policy.ts';
-import type { ProviderDefinition } from '../../policy/compile/load-provider.ts';
+import { type PolicyDefinition, quotaIn } from '../../policy/compile/load-provider.ts';
 import { auditNamespace, auditObject } from '../../policy/decide/audit.ts';
 import { unlimitedBudget } from '../../policy/terms/budget.ts';
 import { compileException, isExcepted } from '../../policy/terms/match.ts';
@@ -24,7 +24,6 @@ import { listed } from '../../base/text.ts';
 import type { ExplainedRule } from '../output-schemas/explanation.ts';
 import type { LookedAt } from './looked-at.ts';
 
-export type PolicyDefinition = ProviderDefinition & { readonly kind: 'NamespacePolicy' };
 type Said = Omit<ExplainedRule, 'policy' | 'rule'>;
 
 /** Other objects that rules count or judge, read once for all namespaces. */

@@ -5,7 +5,7 @@ import {
   neededRights,
   type RightsRule,
 } from '../../policy/authors/needed-rights.ts';
-import type { ProviderDefinition } from '../../policy/compile/load-provider.ts';
+import { type ProviderDefinition, policyIn } from '../../policy/compile/load-provider.ts';
 import { missingRightsMessage } from '../../policy/status/provider-conditions.ts';
 import type { ClusterState } from '../input/cluster-state.ts';
 import type {
@@ -93,17 +93,14 @@ const maxUser = 200;
 /** The members of this group have every right, even without a binding. */
 const masters = `Group/${mastersGroup}`;
 
-export function usersOf(
-  { compiled, kind, object }: ProviderDefinition,
-  { access }: LookedAt,
-): readonly string[] {
-  const requesters = kind === 'NamespacePolicy' ? object.spec.namespaces?.requesters : undefined;
+export function usersOf(definition: ProviderDefinition, { access }: LookedAt): readonly string[] {
+  const requesters = policyIn(definition)?.compiled.requesters;
   const named = [
     ...(requesters?.groups ?? []).map((name) => `Group/${name}`),
     ...(requesters?.users ?? []).map((name) => `User/${name}`),
     ...(requesters?.serviceAccounts ?? []).map((name) => `ServiceAccount/${name}`),
   ];
-  const holders = access.holdersOf(useOf(compiled.id));
+  const holders = access.holdersOf(useOf(definition.compiled.id));
   return [
     ...named.map((subject) => `${subject} (spec.namespaces.requesters)`),
     ...holders.map(({ subject, through }) => `${subject} (${through})`),

@@ -50,7 +50,7 @@ export function providerNamed(text: string, namespace: string | undefined): Read
   const kind = kindOfWord(word.toLowerCase(), place);
   if (kind === undefined) return { ok: false, problem: unknownKind(text, word) };
   const name = rest.length > 1 ? rest.slice(1).join('/') : (rest[0] ?? '');
-  if (kind === 'SecurityIntentBinding' && place === undefined)
+  if (kinds[kind].scope === 'Namespaced' && place === undefined)
     return { ok: false, problem: `${describeValue(text)} is in a namespace: add -n NAMESPACE` };
   const id = parseProviderId(providerId(kind, name, place));
   const isPlaced = id === undefined || namespaceOfProvider(id) !== undefined || rest.length < 2;

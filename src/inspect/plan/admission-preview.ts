@@ -3,8 +3,9 @@ import { isDeepStrictEqual } from 'node:util';
 import { judgedResources, type JudgedResource } from '../../admission/decode/decode-target.ts';
 import { apiVersion, group } from '../../schema/names.ts';
 import { type KubeObject, isTerminating } from '../../base/metadata.ts';
+import { kindDefinitions } from '../../api/kinds.ts';
 import { loadProvider } from '../../policy/compile/load-provider.ts';
-import { isBindingKind, providerId, providerKindOf } from '../../policy/terms/provider-id.ts';
+import { providerId, providerKindOf } from '../../policy/terms/provider-id.ts';
 import {
   administrator,
   judgeWrite,
@@ -41,8 +42,8 @@ export async function previewProvider(
 
 /** Removes the namespace of a cluster-scoped object, as the API server does. */
 function placed({ metadata: { namespace, ...metadata }, ...object }: KubeObject): KubeObject {
-  const isInside = object.kind === 'SecurityIntentBinding' && namespace !== undefined;
-  return { ...object, metadata: isInside ? { ...metadata, namespace } : metadata };
+  const isInside = kindDefinitions.some(({ kind, scope }) => kind === object.kind && scope === 'Namespaced');
+  return { ...object, metadata: isInside && namespace !== undefined ? { ...metadata, namespace } : metadata };
 }
 
 function idOf({ kind = '', metadata: { name = '', namespace } }: KubeObject): string {
@@ -56,7 +57,7 @@ function specOf({ kind, metadata: { name, namespace }, spec }: KubeObject): unkn
   if (found === undefined) return spec;
   const metadata = namespace === undefined ? { name } : { name, namespace };
   const load = loadProvider(found, { apiVersion, kind, metadata, spec });
-  return load.ok && !isBindingKind(found) ? load.value.object.spec : spec;
+  return load.ok && load.value.intents === undefined ? load.value.object.spec : spec;
 }
 
 type NamespaceWrite =

@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type KubeObject, nameOf } from '../../base/metadata.ts';
 import { KubeError } from '../../base/kube-error.ts';
-import { quotaIn } from '../../policy/authors/provider-write.ts';
+import { quotaIn } from '../../policy/compile/load-provider.ts';
 import type { AuditedResource } from '../../policy/decide/audit.ts';
 import { isManaged } from '../../policy/desired/desired.ts';
 import { ProviderTally } from '../../policy/status/provider-tally.ts';

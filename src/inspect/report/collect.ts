@@ -3,6 +3,7 @@ import type { NamespacePolicySpec } from '../../api/namespace-policy/namespace-p
 import { cliApiVersion } from '../../schema/names.ts';
 import { type KubeObject, nameOf, labelsOf, valueOf } from '../../base/metadata.ts';
 import { rfc3339 } from '../../base/time.ts';
+import { policyIn } from '../../policy/compile/load-provider.ts';
 import type { CompiledPolicy } from '../../policy/compile/compile-policy.ts';
 import type { AuditedResource } from '../../policy/decide/audit.ts';
 import { isManaged, type Desired } from '../../policy/desired/desired.ts';
@@ -170,10 +171,11 @@ export class Collector {
       const policy = state.id;
       if (!state.isValid)
         this.#add([{ section: 'blocked', policy, reason: 'Invalid', message: problemsText(problems) }]);
-      if (definition?.kind !== 'NamespacePolicy') continue;
-      const { exceptions = [] } = definition.object.spec;
+      const spec = policyIn(definition)?.object.spec;
+      if (spec === undefined) continue;
+      const { exceptions = [] } = spec;
       this.#add(exceptionEntries(policy, exceptions, this.matched.get(policy) ?? [], this.#input.now));
-      for (const { namespace, ...each } of this.#overQuota(policy, definition.object.spec))
+      for (const { namespace, ...each } of this.#overQuota(policy, spec))
         this.#add([this.#violation(each, { policy, namespace }, { ...namespaceType, name: namespace })]);
     }
   }

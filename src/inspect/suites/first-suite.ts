@@ -3,7 +3,9 @@ import { isJsonObject, withMergePatch, type JsonObject } from '../../base/json.t
 import { nameOf, type KubeObject } from '../../base/metadata.ts';
 import { clipped } from '../../base/text.ts';
 import { stringifyYaml } from '../../base/yaml.ts';
-import type { ProviderDefinition } from '../../policy/compile/load-provider.ts';
+import { matchOf } from '../../policy/authors/no-effect.ts';
+import type { CompiledShare } from '../../policy/compile/compile-policy.ts';
+import { type ProviderDefinition, shareIn } from '../../policy/compile/load-provider.ts';
 import { matchNamespace } from '../../policy/terms/match.ts';
 import { kinds } from '../../api/kinds.ts';
 import { missingKeys } from '../../api/secret-share/secret-share.ts';
@@ -50,7 +52,7 @@ export async function firstSuite(place: SuitePlace, options: FirstSuiteOptions):
   const { providers } = bare.loaded;
   const examples = providers.flatMap((each) => examplesOf(each, providers));
   const { state } = bare.loaded;
-  const sources = providers.flatMap((each) => (each.kind === 'SecretShare' ? [sourceOf(each)] : []));
+  const sources = providers.flatMap((each) => shareIn(each)?.compiled ?? []).map(sourceOf);
   const missing = sources.filter(
     ({ metadata }) => state.find(secretObjectType, metadata.namespace, metadata.name) === undefined,
   );
@@ -153,9 +155,8 @@ export function examplesOf(
 }
 
 /** Names are distinct where the match allows it, because a suite can have only one Namespace of each name. */
-function plainNamespace({ object: { spec } }: ProviderDefinition, index: number): ExampleObject {
-  const match = 'targets' in spec ? spec.targets : spec.match;
-  const { names: [glob = '*'] = [], namespaceSelector = {} } = match ?? {};
+function plainNamespace(provider: ProviderDefinition, index: number): ExampleObject {
+  const { names: [glob = '*'] = [], namespaceSelector = {} } = matchOf(provider).match;
   const { matchLabels = {}, matchExpressions = [] } = namespaceSelector;
   const demanded = matchExpressions.flatMap(({ key, operator, values: [value = 'example'] = [] }) =>
     operator === 'In' || operator === 'Exists' ? [[key, value] as const] : [],
@@ -170,8 +171,7 @@ function isMatched({ compiled }: ProviderDefinition, namespace: KubeObject): boo
 }
 
 /** Returns a Secret with all keys that copies of the share need. */
-function sourceOf({ compiled }: Extract<ProviderDefinition, { readonly kind: 'SecretShare' }>) {
-  const { source, copy } = compiled;
+function sourceOf({ source, copy }: CompiledShare) {
   const keys = copy.keys?.map(({ from }) => from) ?? missingKeys(copy.type, [])?.split(/ and | or /);
   return {
     ...secretObjectType,

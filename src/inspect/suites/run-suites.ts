@@ -14,7 +14,7 @@ import { mismatchesOf, outcomeOf } from './outcome.ts';
 import { loadSuite, problemAt, type FindInstall, type LoadedSuite } from './load-suite.ts';
 import { operationOf } from './requests.ts';
 import type { CompiledPolicy } from '../../policy/compile/compile-policy.ts';
-import type { ProviderDefinition } from '../../policy/compile/load-provider.ts';
+import { type ProviderDefinition, policyIn } from '../../policy/compile/load-provider.ts';
 import type { RuleOutcome, Trace } from '../../policy/terms/review.ts';
 import { everyOperation, type Operation, type RuleTraits } from '../../rules/rule.ts';
 
@@ -97,7 +97,7 @@ export class Coverage {
   readonly #policies = new Map<string, Map<string, Reached>>();
 
   addAll(providers: readonly ProviderDefinition[]): void {
-    for (const { kind, compiled } of providers) if (kind === 'NamespacePolicy') this.add(compiled);
+    for (const policy of providers.flatMap((each) => policyIn(each)?.compiled ?? [])) this.add(policy);
   }
 
   /** Adds the rules of a policy, each as not yet reached. */

@@ -5,7 +5,7 @@ import { clipped, listed } from '../../base/text.ts';
 import type { WrittenContent } from '../../contents/content.ts';
 import { contentKinds, writtenContents } from '../../contents/contents.ts';
 import { renderPath, type Path } from '../../base/problem.ts';
-import { factsOf, type ProviderDefinition } from '../compile/load-provider.ts';
+import { policyIn, type PolicyDefinition, type ProviderDefinition } from '../compile/load-provider.ts';
 import { type Install } from '../terms/install.ts';
 import { possibleLabels, presentAdapters } from '../intents/intent-context.ts';
 import { matchOf } from './no-effect.ts';
@@ -58,12 +58,13 @@ function gainedRights(
         ? verbs.map((verb): Right => ({ ...right, verb, rule: 'authors' }))
         : [],
   );
-  if (after.kind === 'SecretShare' || reduction !== 'none') return provided;
-  const steered = steeredNamespace(after, snapshot, circumstances);
+  const policy = policyIn(after);
+  if (policy === undefined || reduction !== 'none') return provided;
+  const steered = steeredNamespace(policy, snapshot, circumstances);
   if (steered !== undefined) return [...provided, ...steered];
-  const { labels = {}, annotations = {} } = after.object.spec.namespaces?.defaults ?? {};
+  const { labels = {}, annotations = {} } = policy.object.spec.namespaces?.defaults ?? {};
   const defaults = { labels: Object.keys(labels), annotations: Object.keys(annotations) };
-  const sourceOf = after.intents?.sourceOf ?? ((path: Path) => path);
+  const sourceOf = policy.intents?.sourceOf ?? ((path: Path) => path);
   return [...provided, ...steeredByDefaults(id, defaults, snapshot, sourceOf)];
 }
 
@@ -97,13 +98,12 @@ function rulesOf({ namespaces, validationActions }: NamespacePolicySpec): unknow
 }
 
 /** Returns the part of the older version that the newer version changes or drops. */
-function lostPart({ after }: ProviderWrite, before: ProviderDefinition): ProviderDefinition {
-  if (before.kind === 'SecretShare') return before;
-  const { spec } = before.object;
+function lostPart(write: ProviderWrite, before: ProviderDefinition): ProviderDefinition {
+  const [older, after] = [policyIn(before), policyIn(write.after)];
+  if (older === undefined || after === undefined) return before;
+  const { spec } = older.object;
   const isKept =
-    after?.kind === 'NamespacePolicy' &&
-    after.object.spec.suspend === spec.suspend &&
-    isDeepStrictEqual(matchOf(after), matchOf(before));
+    after.object.spec.suspend === spec.suspend && isDeepStrictEqual(matchOf(after), matchOf(before));
   if (!isKept) return before;
   const kept = placedContents(after);
   const lost = placedContents(before).filter((each) => !isSubset([each], kept));
@@ -113,7 +113,7 @@ function lostPart({ after }: ProviderWrite, before: ProviderDefinition): Provide
   const hasSameRules = isDeepStrictEqual(rulesOf(spec), rulesOf(after.object.spec));
   const { namespaces: _namespaces, ...others } = spec;
   const rules = hasSameRules ? ({ ...others, existing: 'Report' } as const) : spec;
-  return { ...before, object: { ...before.object, spec: { ...rules, contents } } };
+  return { ...older, object: { ...older.object, spec: { ...rules, contents } } };
 }
 
 /**
@@ -122,8 +122,8 @@ function lostPart({ after }: ProviderWrite, before: ProviderDefinition): Provide
  */
 function earlyRights(write: ProviderWrite, snapshot: ClusterSnapshot, install: Install): readonly Right[] {
   const { id, before, after, isByIntent } = write;
-  const facts = factsOf(after);
-  const known = factsOf(before);
+  const facts = after?.intents;
+  const known = before?.intents;
   if (facts === undefined || facts.missing.length === 0 || isByIntent === true) return [];
   const isOld =
     known !== undefined &&
@@ -146,7 +146,7 @@ function earlyRights(write: ProviderWrite, snapshot: ClusterSnapshot, install: I
 
 /** Returns the roles that this write newly binds. An author may be able to bind roles that Reeve cannot. */
 export function rolesToBind({ id, before }: ProviderWrite, rights: readonly Right[]): readonly OwnRight[] {
-  const known = before?.kind === 'NamespacePolicy' ? before.compiled.roleNames : [];
+  const known = policyIn(before)?.compiled.roleNames ?? [];
   return rights.flatMap((right) => {
     const { verb, name = '' } = right;
     if (verb !== 'bind' || known.includes(name)) return [];
@@ -165,12 +165,10 @@ export function rolesToBind({ id, before }: ProviderWrite, rights: readonly Righ
  * the labels counts.
  */
 function steeredNamespace(
-  definition: ProviderDefinition,
+  { compiled, intents }: PolicyDefinition,
   snapshot: ClusterSnapshot,
   { budget }: ProviderCircumstances,
 ): readonly Right[] | undefined {
-  if (definition.kind === 'SecretShare') return undefined;
-  const { compiled, intents } = definition;
   const name = namespaceOfProvider(compiled.id);
   const namespaceObject = name === undefined ? undefined : snapshot.namespace(name);
   if (intents === undefined || namespaceObject === undefined) return undefined;
@@ -281,7 +279,7 @@ interface PlacedContent {
 
 /** The contents of a binding, with the only namespace that gets each of them. */
 function placedContents(definition: ProviderDefinition): readonly PlacedContent[] {
-  if (definition.kind === 'SecretShare' || definition.intents === undefined) return [];
+  if (definition.intents === undefined) return [];
   const { onlyIn } = definition.intents;
   return contentsOf(definition).map(({ contentKind, value }, index) => ({
     list: contentKind.name,
@@ -290,14 +288,12 @@ function placedContents(definition: ProviderDefinition): readonly PlacedContent[
   }));
 }
 
+/** The fields of all kinds that such a write can change. */
+const reducible = ['match', 'targets', 'contents', 'suspend'];
+
 /** Returns the fields that such a write must leave alone. */
-function fixedPart({ kind, object }: ProviderDefinition): unknown {
-  if (kind === 'SecretShare') {
-    const { targets: _targets, suspend: _suspend, ...rest } = object.spec;
-    return rest;
-  }
-  const { match: _match, contents: _contents, suspend: _suspend, ...rest } = object.spec;
-  return rest;
+function fixedPart({ object }: ProviderDefinition): unknown {
+  return Object.fromEntries(Object.entries(object.spec).filter(([field]) => !reducible.includes(field)));
 }
 
 /** Conditions must be equal, because an error of an added condition would keep the objects where they are. */
@@ -326,8 +322,8 @@ function isReduced(before: WrittenContent, after: WrittenContent): boolean {
     : compare.isReduced(before.value, after.value);
 }
 
-function contentsOf({ kind, object }: ProviderDefinition): readonly WrittenContent[] {
-  return kind === 'SecretShare' ? [] : writtenContents(object.spec.contents);
+function contentsOf(definition: ProviderDefinition): readonly WrittenContent[] {
+  return writtenContents(policyIn(definition)?.object.spec.contents);
 }
 
 function isSubset(items: readonly unknown[] = [], of: readonly unknown[] = []): boolean {

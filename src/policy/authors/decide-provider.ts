@@ -24,7 +24,6 @@ import {
   BindingForms,
   type WriteContexts,
   type ProviderWrite,
-  policyIn,
 } from './provider-write.ts';
 import {
   confirmationNotices,
@@ -34,7 +33,7 @@ import {
   fuseViolation,
   unmatchedViolation,
 } from './guards.ts';
-import { sourceProblems, loadIntent } from '../compile/load-provider.ts';
+import { sourceProblems, loadIntent, policyIn } from '../compile/load-provider.ts';
 import { forNewBinding, withIntent } from '../intents/intent-context.ts';
 import { ownMember } from '../../base/json.ts';
 import { impactOf, type Impact } from './impact.ts';
@@ -242,7 +241,7 @@ function differences(
   { budget }: ProviderCircumstances,
 ): readonly string[] {
   const [old, now] = [before, after].map((version) => {
-    const policy = policyIn(version);
+    const policy = policyIn(version)?.compiled;
     return policy === undefined ? [] : differingDefaults(policy, snapshot, budget).map(textOf);
   });
   return (now ?? []).filter((text) => old?.includes(text) !== true).map((text) => `${id}: ${text}`);

@@ -3,6 +3,7 @@ import { cleanupFinalizer, confirmDeletionsAnnotation, group } from '../../schem
 import { ownMember } from '../../base/json.ts';
 import { allowsDeletions, earlierText, parseConfirmation } from '../plan/fuse.ts';
 import { annotationsOf, isTerminating, valueOf } from '../../base/metadata.ts';
+import { policyIn } from '../compile/load-provider.ts';
 import { clipped, counted, listed } from '../../base/text.ts';
 import { countedWithNext } from '../terms/deletion-record.ts';
 import { isBinding, kubectlName, shortName, type ProviderId } from '../terms/provider-id.ts';
@@ -210,7 +211,7 @@ export function unmatchedViolation(
 }
 
 export function denies(definition: ProviderWrite['after']): boolean {
-  return definition?.kind === 'NamespacePolicy' && definition.object.spec.validationActions.includes('Deny');
+  return policyIn(definition)?.compiled.actions.includes('Deny') === true;
 }
 
 function denied(violation: Omit<Violation, 'policy' | 'by'>): JudgedViolation {

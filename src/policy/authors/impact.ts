@@ -10,13 +10,11 @@ import type { ClusterSnapshot } from '../compile/snapshot.ts';
 import {
   hasSame,
   ObjectGroups,
-  policyIn,
-  quotaIn,
   reachableBy,
   type ProviderCircumstances,
   type ProviderWrite,
 } from './provider-write.ts';
-import type { ProviderDefinition } from '../compile/load-provider.ts';
+import { type ProviderDefinition, policyIn, quotaIn } from '../compile/load-provider.ts';
 import type { CompiledPolicy } from '../compile/compile-policy.ts';
 import type { CompiledContent, Rendered, RenderedContent } from '../../contents/content.ts';
 import {
@@ -116,14 +114,14 @@ class Comparison {
     this.#write = write;
     this.#circumstances = circumstances;
     this.#hasSameMatch = hasSame(write, (version) => version && matchOf(version));
-    const denying = turnsToDeny(write) ? policyIn(write.after) : undefined;
+    const denying = turnsToDeny(write) ? policyIn(write.after)?.compiled : undefined;
     this.#denying = denying;
     this.violatingObjects = new Map(
       [...write.reported.violations].filter(
         ([resource]) => denying !== undefined && hasAuditableRules(denying, resource),
       ),
     );
-    this.#repairing = repairs(write) ? policyIn(write.after) : undefined;
+    this.#repairing = repairs(write) ? policyIn(write.after)?.compiled : undefined;
     this.#changes = contentChanges(write, circumstances.install);
     this.quotas = new QuotaUse(write);
     this.refused = new RefusedContents(write, snapshot, circumstances);
@@ -270,25 +268,22 @@ export function totalOf(byNamespace: ReadonlyMap<string, number>): number {
 
 /** True if the newer version sets its defaults on existing namespaces. */
 function repairs({ after }: ProviderWrite): boolean {
-  return (
-    after?.kind === 'NamespacePolicy' &&
-    after.object.spec.existing === 'Repair' &&
-    !after.compiled.isSuspended
-  );
+  const policy = policyIn(after);
+  return policy?.object.spec.existing === 'Repair' && !policy.compiled.isSuspended;
 }
 
 /** Returns true if Warn or Audit turns into Deny. Existing violations refuse no write, so the author must hear of them. */
 function turnsToDeny({ before, after }: ProviderWrite): boolean {
-  return (
-    policyIn(before)?.actions.includes('Deny') === false && policyIn(after)?.actions.includes('Deny') === true
-  );
+  const [old, now] = [before, after].map((version) => policyIn(version)?.compiled.actions.includes('Deny'));
+  return old === false && now === true;
 }
 
 /** Remembers the rendering, because lost and changed objects both need it, and it takes most of the time. */
 function renderingOnce(definition: ProviderDefinition | undefined): ProviderDefinition | undefined {
-  if (definition?.kind !== 'NamespacePolicy') return definition;
-  const { compiled } = definition;
-  return { ...definition, compiled: { ...compiled, contents: compiled.contents.map(rememberingLast) } };
+  const policy = policyIn(definition);
+  if (policy === undefined) return definition;
+  const { compiled } = policy;
+  return { ...policy, compiled: { ...compiled, contents: compiled.contents.map(rememberingLast) } };
 }
 
 function rememberingLast(content: CompiledContent): CompiledContent {

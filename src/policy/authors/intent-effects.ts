@@ -1,6 +1,6 @@
 // Adds up the effects of a write of an intent on the bindings that name it.
 import { renderProblem, type Problem } from '../../base/problem.ts';
-import { factsOf, kindsNotAllowed } from '../compile/load-provider.ts';
+import { kindsNotAllowed } from '../compile/load-provider.ts';
 import { type Install } from '../terms/install.ts';
 import type { Intent } from '../intents/adapter.ts';
 import { presentAdapters, type IntentContext } from '../intents/intent-context.ts';
@@ -209,17 +209,17 @@ export function intentNotices(
   { id, before, after, allServed }: ProviderWrite,
   install: Install,
 ): readonly string[] {
-  const facts = factsOf(after);
+  const facts = after?.intents;
   if (facts === undefined) return [];
-  const known = factsOf(before);
+  const known = before?.intents;
   return [
     ...missingIntents(facts, known).map((text) => `${id}: ${text}`),
     ...unsupported(facts, known).map((text) => `${id}: ${text}`),
     ...provided(facts, known).map((text) => `${id} ${text}`),
     ...coming(
       facts,
-      factsOf(allServed?.after),
-      factsOf(allServed?.before),
+      allServed?.after?.intents,
+      allServed?.before?.intents,
       allServed?.after === undefined ? [] : kindsNotAllowed(allServed.after, install),
     ).map((text) => `${id} ${text}`),
   ];

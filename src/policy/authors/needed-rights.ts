@@ -7,7 +7,7 @@ import { writtenContents } from '../../contents/contents.ts';
 import { kindRight } from '../../contents/resources.ts';
 import { accountRight } from '../../contents/service-accounts.ts';
 import type { SecretShare } from '../../api/secret-share/secret-share.ts';
-import { type ProviderDefinition } from '../compile/load-provider.ts';
+import { policyIn, type ProviderDefinition } from '../compile/load-provider.ts';
 import { isContentAllowed, mayMakeSecret, type Install } from '../terms/install.ts';
 import type { IntentAdapter } from '../intents/adapter.ts';
 import { groupKind, groupOf, roleBindingType } from '../../base/object-type.ts';
@@ -42,18 +42,25 @@ const roleGroup = groupOf(roleBindingType.apiVersion);
 
 /** Returns each rule once. Repair comes before defaults, because Reeve's own account needs the right for a repair. */
 export function neededRights(definition: ProviderDefinition, install: Install): readonly NeededRights[] {
-  const needed =
-    definition.kind === 'NamespacePolicy'
-      ? policyRights(definition.object, install)
-      : shareRights(definition.object, definition.compiled, install);
   const byRule = new Map<string, NeededRights>();
-  for (const part of needed) {
+  for (const part of partsOf(definition, install)) {
     const each = inBinding(part, definition);
     const { verbs, group, resource, name, namespace } = each;
     const key = JSON.stringify([verbs, group, resource, name, namespace]);
     if (!byRule.has(key)) byRule.set(key, each);
   }
   return [...byRule.values()];
+}
+
+function partsOf(definition: ProviderDefinition, install: Install): readonly NeededPart[] {
+  switch (definition.kind) {
+    case 'NamespacePolicy':
+      return policyRights(definition.object, install);
+    case 'SecretShare':
+      return shareRights(definition.object, definition.compiled, install);
+    default:
+      return definition satisfies never;
+  }
 }
 
 /** Returns the rights for all objects that the adapters of the install can provide in a namespace, or in all of them. */
@@ -81,8 +88,7 @@ type NeededPart = Omit<NeededRights, 'path'> & { readonly path: Path };
 
 /** Limits the rights of a tenant to the namespace of the binding. For RBAC, a Namespace is in that namespace. */
 function inBinding({ path, ...part }: NeededPart, definition: ProviderDefinition): NeededRights {
-  if (definition.kind === 'SecretShare' || definition.intents === undefined)
-    return { ...part, path: renderPath(path) };
+  if (definition.intents === undefined) return { ...part, path: renderPath(path) };
   const source = renderPath(definition.intents.sourceOf(path));
   const namespace = namespaceOfProvider(definition.compiled.id);
   if (namespace === undefined) return { ...part, path: source };
@@ -229,10 +235,10 @@ export function ownRights(definition: ProviderDefinition, install: Install): rea
 
 /** To judge existing objects, Reeve must read them. */
 function auditRights(definition: ProviderDefinition, { auditSecrets }: Install): readonly OwnRights[] {
-  if (definition.kind !== 'NamespacePolicy') return [];
-  const { compiled } = definition;
-  const rbac = (['roles', 'rolebindings'] as const).filter((each) => hasAuditableRules(compiled, each));
-  const readsSecrets = auditSecrets && hasAuditableRules(compiled, 'secrets');
+  const policy = policyIn(definition)?.compiled;
+  if (policy === undefined) return [];
+  const rbac = (['roles', 'rolebindings'] as const).filter((each) => hasAuditableRules(policy, each));
+  const readsSecrets = auditSecrets && hasAuditableRules(policy, 'secrets');
   return [
     ...rbac.map((resource): OwnRights => ({
       purpose: 'reconciler',

@@ -5,7 +5,7 @@ import { type KubeObject, labelsOf, nameOf } from '../../base/metadata.ts';
 import type { Path } from '../../base/problem.ts';
 import { clipped, listed } from '../../base/text.ts';
 import type { CompiledPolicy } from '../compile/compile-policy.ts';
-import type { ProviderDefinition } from '../compile/load-provider.ts';
+import { type ProviderDefinition, policyIn, quotaIn } from '../compile/load-provider.ts';
 import type { ClusterSnapshot } from '../compile/snapshot.ts';
 import { bareNamespace, matchNamespace } from '../terms/match.ts';
 import { isManaged } from '../desired/desired.ts';
@@ -55,7 +55,6 @@ export function unreachedIntents(
   definition: ProviderDefinition,
   snapshot: ClusterSnapshot,
 ): readonly UnsupportedIntent[] {
-  if (definition.kind !== 'NamespacePolicy') return [];
   const { compiled, intents } = definition;
   return (intents?.confined ?? []).flatMap(({ intent, id, namespace }) => {
     const found = snapshot.namespace(namespace);
@@ -79,11 +78,17 @@ interface WrittenMatch {
 
 /** Returns the match as it is written, with its path. */
 export function matchOf(definition: ProviderDefinition): WrittenMatch {
-  if (definition.kind === 'SecretShare')
-    return { path: 'spec.targets', match: definition.object.spec.targets };
-  const isTenants = namespaceOfProvider(definition.compiled.id) !== undefined;
-  const path = isTenants ? 'metadata.namespace' : 'spec.match';
-  return { path, match: definition.object.spec.match ?? {} };
+  switch (definition.kind) {
+    case 'NamespacePolicy': {
+      const isTenants = namespaceOfProvider(definition.compiled.id) !== undefined;
+      const path = isTenants ? 'metadata.namespace' : 'spec.match';
+      return { path, match: definition.object.spec.match ?? {} };
+    }
+    case 'SecretShare':
+      return { path: 'spec.targets', match: definition.object.spec.targets };
+    default:
+      return definition satisfies never;
+  }
 }
 
 function neverMatched(
@@ -124,9 +129,8 @@ function bareNamespaceProblem(definition: ProviderDefinition): readonly PartWith
 }
 
 /** Returns when the next part of the policy loses its effect, in milliseconds since the epoch. */
-export function nextPastTime({ kind, object }: ProviderDefinition, now: Date): number | undefined {
-  if (kind !== 'NamespacePolicy') return undefined;
-  const { contents, exceptions = [] } = object.spec;
+export function nextPastTime(definition: ProviderDefinition, now: Date): number | undefined {
+  const { contents, exceptions = [] } = policyIn(definition)?.object.spec ?? {};
   const times = [...(contents?.roleBindings ?? []), ...exceptions].flatMap(({ expiresAt }) =>
     expiresAt === undefined ? [] : [Date.parse(expiresAt)],
   );
@@ -139,10 +143,10 @@ export function uncountedNamespaces(
   definition: ProviderDefinition,
   { policies }: ClusterSnapshot,
 ): readonly PartWithoutEffect[] {
-  if (definition.kind !== 'NamespacePolicy') return [];
-  const { compiled, object } = definition;
-  const label = object.spec.namespaces?.quota?.label;
-  if (label === undefined) return [];
+  const policy = policyIn(definition);
+  const label = quotaIn(definition)?.label;
+  if (policy === undefined || label === undefined) return [];
+  const { compiled, object } = policy;
   const demands = ({ requirements, namespaceDefaults }: CompiledPolicy): boolean =>
     [...requirements, ...namespaceDefaults].some(({ field, key }) => field === 'labels' && key === label);
   const isNeeded = neededLabels(object.spec.match?.namespaceSelector).some(({ key }) => key === label);
@@ -154,9 +158,8 @@ export function uncountedNamespaces(
   return [{ path: ['spec', 'namespaces', 'quota', 'label'], message }];
 }
 
-function pastTimes({ kind, object }: ProviderDefinition, now: Date): readonly PartWithoutEffect[] {
-  if (kind !== 'NamespacePolicy') return [];
-  const { contents, exceptions = [] } = object.spec;
+function pastTimes(definition: ProviderDefinition, now: Date): readonly PartWithoutEffect[] {
+  const { contents, exceptions = [] } = policyIn(definition)?.object.spec ?? {};
   const isPast = (time: string | undefined): time is string =>
     time !== undefined && Date.parse(time) <= now.getTime();
   return [
@@ -327,5 +330,5 @@ function isSibling(name: string, known: string): boolean {
 }
 
 function roleNames(definition: ProviderDefinition | undefined): readonly string[] {
-  return definition?.kind === 'NamespacePolicy' ? definition.compiled.roleNames : [];
+  return policyIn(definition)?.compiled.roleNames ?? [];
 }

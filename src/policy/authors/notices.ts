@@ -1,19 +1,18 @@
 // Words the warnings to the author of a provider: the namespaces that it reaches, and its deletions.
 import { cleanupFinalizer, confirmDeletionsAnnotation } from '../../schema/names.ts';
-import { isBinding, type ProviderId } from '../terms/provider-id.ts';
+import { wordOf, type ProviderId } from '../terms/provider-id.ts';
 import {
   fateOf,
   hasSame,
   leavesObjects,
   objectsPerNamespace,
-  quotaIn,
   upTo,
   type ProviderWrite,
 } from './provider-write.ts';
 import { dearText } from '../decide/audit.ts';
 import { denies } from './guards.ts';
 import { totalOf, type Impact, type UnmatchedNamespace } from './impact.ts';
-import { kindsNotAllowed, nameNotAllowed } from '../compile/load-provider.ts';
+import { kindsNotAllowed, nameNotAllowed, policyIn, quotaIn } from '../compile/load-provider.ts';
 import type { Install } from '../terms/install.ts';
 import type { ContentChange } from './content-changes.ts';
 import { intentNotices } from './intent-effects.ts';
@@ -166,9 +165,10 @@ function quotaNotice({ id, after }: ProviderWrite, { quotas: { over } }: Impact)
 }
 
 function hasSameObjectRules(write: ProviderWrite): boolean {
-  return hasSame(write, (version) =>
-    version?.kind === 'NamespacePolicy' ? [version.object.spec.rbac, version.object.spec.secrets] : [],
-  );
+  return hasSame(write, (version) => {
+    const { rbac, secrets } = policyIn(version)?.object.spec ?? {};
+    return [rbac, secrets];
+  });
 }
 
 /**
@@ -204,7 +204,7 @@ function unrenderedNotice(
 
 function repairNotice(id: ProviderId, key: string, names: readonly string[]): string {
   const where = counted(names.length, 'namespace');
-  return `${id} sets ${key} on ${where}; deleting ${isBinding(id) ? 'the binding' : 'the policy'} does not undo this: ${listed(names)}`;
+  return `${id} sets ${key} on ${where}; deleting the ${wordOf(id)} does not undo this: ${listed(names)}`;
 }
 
 function changeNotice(
@@ -218,8 +218,7 @@ function changeNotice(
 
 function suspension({ id, before, after }: ProviderWrite): readonly string[] {
   const isNew = after?.object.spec.suspend === true && before?.object.spec.suspend !== true;
-  if (!isNew || after.kind !== 'NamespacePolicy') return [];
-  const bindings = after.object.spec.contents?.roleBindings ?? [];
+  const bindings = isNew ? (policyIn(after)?.object.spec.contents?.roleBindings ?? []) : [];
   const ending = bindings.filter(({ expiresAfter, expiresAt }) => (expiresAfter ?? expiresAt) !== undefined);
   return about(
     ending,

@@ -9,7 +9,12 @@ import { isManaged } from '../desired/desired.ts';
 import { deletionRecordOf, type DeletionRecord } from '../terms/deletion-record.ts';
 import type { ProviderKind } from '../../api/kinds.ts';
 import { namespaceOfProvider, type ProviderId, isBindingKind } from '../terms/provider-id.ts';
-import { type ProviderDefinition, loadSubmitted, type ProviderLoad } from '../compile/load-provider.ts';
+import {
+  type ProviderDefinition,
+  loadSubmitted,
+  policyIn,
+  type ProviderLoad,
+} from '../compile/load-provider.ts';
 import { type Install } from '../terms/install.ts';
 import type { ClusterSnapshot, StoredBinding } from '../compile/snapshot.ts';
 import type { CompiledPolicy } from '../compile/compile-policy.ts';
@@ -143,8 +148,16 @@ export function managedBy(id: ProviderId, snapshot: ClusterSnapshot): readonly K
 
 /** Returns the parts of a definition that decide which objects it provides. */
 export function providedBy(definition: ProviderDefinition | undefined): unknown {
-  if (definition?.kind === 'SecretShare') return [definition.compiled.source, definition.compiled.copy];
-  return definition && [definition.object.spec.contents, definition.intents?.onlyIn ?? []];
+  switch (definition?.kind) {
+    case 'NamespacePolicy':
+      return [definition.object.spec.contents, definition.intents?.onlyIn ?? []];
+    case 'SecretShare':
+      return [definition.compiled.source, definition.compiled.copy];
+    case undefined:
+      return undefined;
+    default:
+      return definition satisfies never;
+  }
 }
 
 /** True if both versions are the same in one part. */
@@ -175,13 +188,8 @@ export class ObjectGroups<T extends object> {
 /** Returns how many objects a provider can have in one namespace. */
 export function objectsPerNamespace(definition: ProviderDefinition | undefined): number {
   if (definition === undefined) return 0;
-  return definition.kind === 'NamespacePolicy'
-    ? definition.compiled.contents.filter(({ contentKind }) => contentKind.ownership === 'object').length
-    : 1;
-}
-
-export function quotaIn(definition: ProviderDefinition | undefined): QuotaSpec | undefined {
-  return definition?.kind === 'NamespacePolicy' ? definition.object.spec.namespaces?.quota : undefined;
+  const contents = policyIn(definition)?.compiled.contents;
+  return contents?.filter(({ contentKind }) => contentKind.ownership === 'object').length ?? 1;
 }
 
 /** Returns the namespaces that count for the quota of a policy. */
@@ -193,10 +201,6 @@ export function quotaMembers(
   return managedBy(id, snapshot)
     .filter((namespace) => matchNamespace(match, namespace).kind === 'yes')
     .map((namespace) => [nameOf(namespace), valueOf(labelsOf(namespace), label)]);
-}
-
-export function policyIn(definition: ProviderWrite['after']): CompiledPolicy | undefined {
-  return definition?.kind === 'NamespacePolicy' ? definition.compiled : undefined;
 }
 
 // Loads the two versions of a write. A binding is also loaded as if the API server served the kinds of all adapters.
@@ -262,7 +266,7 @@ export class BindingForms {
 }
 
 function meaningOf(definition: ProviderDefinition | undefined): unknown {
-  if (definition?.kind !== 'NamespacePolicy' || definition.intents === undefined) return undefined;
+  if (definition?.intents === undefined) return undefined;
   const { sourceOf: _sourceOf, ...facts } = definition.intents;
   return [definition.object.spec, facts];
 }

@@ -3,6 +3,7 @@ import { type KubeObject, nameOf } from '../../base/metadata.ts';
 import type { CompiledContent } from '../../contents/content.ts';
 import type { CompiledPolicy, CompiledShare } from '../compile/compile-policy.ts';
 import type { CompiledRule } from '../../rules/rules.ts';
+import { policyIn, shareIn } from '../compile/load-provider.ts';
 import { isSameObjectType, roleBindingType, secretObjectType } from '../../base/object-type.ts';
 import type { ProviderId } from '../terms/provider-id.ts';
 import type { ClusterSnapshot } from '../compile/snapshot.ts';
@@ -10,7 +11,7 @@ import { auditObject } from '../decide/audit.ts';
 import type { Circumstances } from '../terms/budget.ts';
 import type { ReviewedResource } from '../../rules/rule.ts';
 import { matchNamespace } from '../terms/match.ts';
-import { hasSame, ObjectGroups, policyIn, type ProviderWrite } from './provider-write.ts';
+import { hasSame, ObjectGroups, type ProviderWrite } from './provider-write.ts';
 
 interface Refusal {
   readonly kind: 'RoleBinding' | 'Secret';
@@ -49,14 +50,15 @@ export class RefusedContents {
 
   constructor(write: ProviderWrite, snapshot: ClusterSnapshot, circumstances: Circumstances) {
     const { after } = write;
-    const policy = policyIn(after);
+    const policy = policyIn(after)?.compiled;
     this.#policy = policy?.actions.includes('Deny') === true ? policy : undefined;
     this.#hasSameRules = hasSame(write, rulesIn);
     this.#hasSameBindings = hasSame(write, bindingsIn);
     this.#write = write;
     this.#providesSame = hasSame(write, providedIn);
     this.#bindings = roleBindingsIn(after);
-    this.#share = after?.kind === 'SecretShare' && !after.compiled.isSuspended ? after.compiled : undefined;
+    const share = shareIn(after)?.compiled;
+    this.#share = share?.isSuspended === true ? undefined : share;
     this.#secretRules = (policy?.rules.secrets ?? []).filter(({ traits }) => traits.isFulfilled !== true);
     this.#snapshot = snapshot;
     this.#circumstances = circumstances;
@@ -196,23 +198,21 @@ function readsOnlyType({ traits }: CompiledRule): boolean {
 }
 
 function bindingsIn(definition: ProviderWrite['after']): unknown {
-  return definition?.kind === 'NamespacePolicy' ? definition.object.spec.contents?.roleBindings : undefined;
+  return policyIn(definition)?.object.spec.contents?.roleBindings;
 }
 
 function providedIn(definition: ProviderWrite['after']): unknown {
-  const provided = definition?.kind === 'SecretShare' ? definition.compiled.copy : bindingsIn(definition);
-  return [provided, definition?.object.spec.suspend];
+  return [shareIn(definition)?.compiled.copy, bindingsIn(definition), definition?.object.spec.suspend];
 }
 
 function rulesIn(definition: ProviderWrite['after']): unknown {
-  if (definition?.kind !== 'NamespacePolicy') return undefined;
-  const { validationActions, rbac, secrets, exceptions } = definition.object.spec;
+  const { validationActions, rbac, secrets, exceptions } = policyIn(definition)?.object.spec ?? {};
   return [validationActions, rbac, secrets, exceptions];
 }
 
 /** Returns the RoleBindings of a version. A suspended policy provides none. */
 function roleBindingsIn(definition: ProviderWrite['after']): readonly CompiledContent[] {
-  const policy = policyIn(definition);
+  const policy = policyIn(definition)?.compiled;
   return policy === undefined || policy.isSuspended ? [] : roleBindingsOf(policy);
 }
 

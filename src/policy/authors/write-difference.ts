@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { KubeObject } from '../../base/metadata.ts';
 import { roleBindingType, secretObjectType, groupKind, type ObjectKey } from '../../base/object-type.ts';
 import { compareProviders, type ProviderId, namespaceOfProvider } from '../terms/provider-id.ts';
-import type { ProviderDefinition } from '../compile/load-provider.ts';
+import { type ProviderDefinition, policyIn, shareIn } from '../compile/load-provider.ts';
 import { isProvided, mayMakeSecret, type Install } from '../terms/install.ts';
 import {
   activeProvider,
@@ -17,7 +17,6 @@ import { difference, type Change, type Claims } from '../decide/difference.ts';
 import type { MatchResult } from '../terms/match.ts';
 import {
   fateOf,
-  policyIn,
   hasSame,
   type ProviderCircumstances,
   type ProviderWrite,
@@ -76,7 +75,7 @@ export class ProviderDifference {
     const { before, after, reported } = write;
     this.#write = write;
     this.#before = before === undefined ? undefined : activeProvider(before);
-    const contents = policyIn(after)?.contents;
+    const contents = policyIn(after)?.compiled.contents;
     this.#after = after === undefined || contents?.length === 0 ? undefined : activeProvider(after);
     this.#isKept = fateOf(write) === 'kept';
     this.#isSame = hasSame(write, providedBy);
@@ -244,7 +243,7 @@ function providersLike(
 
 function policiesLike(versions: readonly ProviderDefinition[], snapshot: ClusterSnapshot) {
   const { policies } = snapshot;
-  const own = versions.flatMap((version) => (version.kind === 'NamespacePolicy' ? [version.compiled] : []));
+  const own = versions.flatMap((version) => policyIn(version)?.compiled ?? []);
   const ids = new Set(own.map(({ id }) => id));
   const wanted = own.flatMap(({ contents }) => contents);
   // Thousands of tenants can have bindings, so a binding is compared only with the objects of its own namespace.
@@ -263,7 +262,7 @@ function policiesLike(versions: readonly ProviderDefinition[], snapshot: Cluster
 
 /** Only a share can want the copy of a share, because only shares provide Secrets. */
 function sharesLike(versions: readonly ProviderDefinition[], { shares }: ClusterSnapshot) {
-  const own = versions.flatMap((version) => (version.kind === 'SecretShare' ? [version.compiled] : []));
+  const own = versions.flatMap((version) => shareIn(version)?.compiled ?? []);
   return shares.shares.filter((share) =>
     own.some(({ id, copy }) => share.id !== id && share.copy.name === copy.name),
   );

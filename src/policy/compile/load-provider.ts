@@ -9,70 +9,87 @@ import { compileBinding, type BindingFacts } from '../intents/compile-binding.ts
 import { noIntents, type IntentContext } from '../intents/intent-context.ts';
 import { compiled, mapped, refused, andThen, type CompileResult, type Problem } from '../../base/problem.ts';
 import { compileMatch } from '../terms/match.ts';
-import { kinds, type ProviderKind } from '../../api/kinds.ts';
+import { kinds, type Kind, type ProviderKind } from '../../api/kinds.ts';
 import type { ObjectType } from '../../base/object-type.ts';
 import { providerId, shortName } from '../terms/provider-id.ts';
 import { isContentAllowed, mayMakeSecret, type Install } from '../terms/install.ts';
 import type { CompiledContent } from '../../contents/content.ts';
 import type { SecretShare } from '../../api/secret-share/secret-share.ts';
+import type { QuotaSpec } from '../../rules/namespace-quota.ts';
 import { compilePolicy, type CompiledPolicy, compileShare, type CompiledShare } from './compile-policy.ts';
 import { ownMember } from '../../base/json.ts';
 import { alternatives, quoted } from '../../base/text.ts';
 
-/** A provider as it is written, and its compiled form. A binding has the form of a policy: that is what its intents mean. */
-export type ProviderDefinition =
-  | {
-      readonly kind: 'NamespacePolicy';
-      readonly object: NamespacePolicy;
-      readonly compiled: CompiledPolicy;
-      /** Only for a binding. */
-      readonly intents?: BindingFacts;
-    }
-  | { readonly kind: 'SecretShare'; readonly object: SecretShare; readonly compiled: CompiledShare };
+/** A policy, or a binding in the form of a policy: that is what its intents mean. */
+export interface PolicyDefinition {
+  readonly kind: 'NamespacePolicy';
+  readonly object: NamespacePolicy;
+  readonly compiled: CompiledPolicy;
+  /** Only for a binding. */
+  readonly intents?: BindingFacts;
+}
 
-export type ProviderForm = ProviderDefinition['kind'];
+interface ShareDefinition {
+  readonly kind: 'SecretShare';
+  readonly object: SecretShare;
+  readonly compiled: CompiledShare;
+  readonly intents?: undefined;
+}
+
+/**
+ * A provider as it is written, and its compiled form. A switch over `kind` stands where each form needs an answer of its own:
+ * then the compiler names the places that a new form needs. Elsewhere `policyIn` and `shareIn` give the parts of one form.
+ */
+export type ProviderDefinition = PolicyDefinition | ShareDefinition;
 
 export type ProviderLoad = CompileResult<ProviderDefinition>;
 
-/** Undefined for all but a binding that loads. */
-export function factsOf(definition: ProviderDefinition | undefined): BindingFacts | undefined {
-  return definition?.kind === 'NamespacePolicy' ? definition.intents : undefined;
+export function policyIn(definition: ProviderDefinition | undefined): PolicyDefinition | undefined {
+  return definition?.kind === 'NamespacePolicy' ? definition : undefined;
+}
+
+export function shareIn(definition: ProviderDefinition | undefined): ShareDefinition | undefined {
+  return definition?.kind === 'SecretShare' ? definition : undefined;
+}
+
+export function quotaIn(definition: ProviderDefinition | undefined): QuotaSpec | undefined {
+  return policyIn(definition)?.object.spec.namespaces?.quota;
 }
 
 /** True for a policy that adds fields to ServiceAccounts of other owners. */
 export function providesFields(definition: ProviderDefinition | undefined): boolean {
-  return (
-    definition?.kind === 'NamespacePolicy' &&
-    definition.compiled.contents.some(({ contentKind }) => contentKind.ownership === 'fields')
-  );
+  const contents = policyIn(definition)?.compiled.contents ?? [];
+  return contents.some(({ contentKind }) => contentKind.ownership === 'fields');
 }
 
 /** The compilers of the kinds. A kind without one is missing here by its type. */
-const compilers: { readonly [K in ProviderKind]: (value: unknown, context: IntentContext) => ProviderLoad } =
-  {
-    NamespacePolicy: (value) =>
-      andThen(kinds.NamespacePolicy.parse(value), (object) =>
-        mapped(compilePolicy(object), (compiledPolicy) => ({
-          kind: 'NamespacePolicy',
-          object,
-          compiled: compiledPolicy,
-        })),
-      ),
-    SecretShare: (value) =>
-      andThen(kinds.SecretShare.parse(value), (object) =>
-        mapped(compileShare(object), (share) => ({ kind: 'SecretShare', object, compiled: share })),
-      ),
-    ClusterSecurityIntentBinding: (value, context) =>
-      andThen(kinds.ClusterSecurityIntentBinding.parse(value), ({ metadata, spec }) =>
-        loadBinding(metadata.name, undefined, spec, context),
-      ),
-    SecurityIntentBinding: (value, context) =>
-      andThen(kinds.SecurityIntentBinding.parse(value), (binding) => loadTenants(binding, context)),
-  };
+const compilers: Readonly<Record<ProviderKind, (value: unknown, context: IntentContext) => ProviderLoad>> &
+  Readonly<Record<Kind, (value: unknown, context: IntentContext) => CompileResult<unknown>>> = {
+  NamespacePolicy: (value) =>
+    andThen(kinds.NamespacePolicy.parse(value), (object) =>
+      mapped(compilePolicy(object), (policy) => ({ kind: 'NamespacePolicy', object, compiled: policy })),
+    ),
+  SecretShare: (value) =>
+    andThen(kinds.SecretShare.parse(value), (object) =>
+      mapped(compileShare(object), (share) => ({ kind: 'SecretShare', object, compiled: share })),
+    ),
+  SecurityIntent: readIntent,
+  ClusterSecurityIntentBinding: (value, context) =>
+    andThen(kinds.ClusterSecurityIntentBinding.parse(value), ({ metadata, spec }) =>
+      loadBinding(metadata.name, undefined, spec, context),
+    ),
+  SecurityIntentBinding: (value, context) =>
+    andThen(kinds.SecurityIntentBinding.parse(value), (binding) => loadTenants(binding, context)),
+};
 
 /** `context` is for bindings: without it, their intents count as missing. */
 export function loadProvider(kind: ProviderKind, value: unknown, context = noIntents): ProviderLoad {
   return compilers[kind](value, context);
+}
+
+/** Loads an object of any of our kinds. */
+export function loadObject(kind: Kind, value: unknown): CompileResult<unknown> {
+  return compilers[kind](value, noIntents);
 }
 
 /** Loads an object of the API server. Its metadata is ignored, because a later API server may accept more of it. */
@@ -120,7 +137,7 @@ function loadTenants(binding: IntentBinding, context: IntentContext): ProviderLo
   }));
 }
 
-type BindingLoad = CompileResult<Extract<ProviderDefinition, { readonly kind: 'NamespacePolicy' }>>;
+type BindingLoad = CompileResult<PolicyDefinition>;
 
 // oxlint-disable-next-line max-params -- two callers, which have them all at hand
 function loadBinding(
@@ -172,7 +189,11 @@ export function sourceProblems(
 ): readonly Problem[] {
   const namespace = ownMember(ownMember(spec, 'source'), 'namespace');
   // The schema reports a value that is not text.
-  if (kind !== 'SecretShare' || typeof namespace !== 'string' || sourceNamespaces.includes(namespace))
+  if (
+    kinds[kind].copies === undefined ||
+    typeof namespace !== 'string' ||
+    sourceNamespaces.includes(namespace)
+  )
     return [];
   const names = alternatives(sourceNamespaces);
   const accepted = names === '' ? 'nothing: the installation has no namespaces for sources' : names;
@@ -181,9 +202,8 @@ export function sourceProblems(
 
 /** Returns the kinds of objects that the contents name and the installation does not allow, each once. */
 export function kindsNotAllowed(definition: ProviderDefinition, install: Install): readonly ObjectType[] {
-  if (definition.kind !== 'NamespacePolicy') return [];
   const unlike = new Map<string, ObjectType>();
-  for (const content of definition.compiled.contents) {
+  for (const content of policyIn(definition)?.compiled.contents ?? []) {
     const { type } = content;
     if (!isContentAllowed(content, install)) unlike.set(`${type.apiVersion}/${type.kind}`, type);
   }
@@ -192,7 +212,6 @@ export function kindsNotAllowed(definition: ProviderDefinition, install: Install
 
 /** Returns the name of the copies when the installation does not allow it. */
 export function nameNotAllowed(definition: ProviderDefinition, install: Install): string | undefined {
-  if (definition.kind !== 'SecretShare') return undefined;
-  const { name } = definition.compiled.copy;
-  return mayMakeSecret(name, install) ? undefined : name;
+  const name = shareIn(definition)?.compiled.copy.name;
+  return name === undefined || mayMakeSecret(name, install) ? undefined : name;
 }

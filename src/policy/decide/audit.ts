@@ -7,7 +7,7 @@ import {
   type Circumstances,
 } from '../terms/budget.ts';
 import { unitsText } from '../../base/text.ts';
-import type { ProviderDefinition } from '../compile/load-provider.ts';
+import { type ProviderDefinition, policyIn } from '../compile/load-provider.ts';
 import { rulesFor } from '../compile/snapshot.ts';
 import type { CompiledPolicy } from '../compile/compile-policy.ts';
 import { judge, withoutConsequences } from './judge.ts';
@@ -127,14 +127,15 @@ const dearUnits = defaultEvaluationUnits / 10;
 
 /** Counts match, rules and contents. Without expressions, their cost is so small that it counts as 0. */
 export function costIn(
-  { kind, compiled }: ProviderDefinition,
+  definition: ProviderDefinition,
   namespaceObject: KubeObject,
   circumstances: Circumstances,
 ): NamespaceCost {
   const budget = new CountingBudget(circumstances.budget);
-  if (kind === 'NamespacePolicy' && hasExpressions(compiled)) {
-    const { isMatched } = auditNamespace(compiled, namespaceObject, { ...circumstances, budget });
-    if (isMatched) for (const content of compiled.contents) content.render(namespaceObject, budget);
+  const policy = policyIn(definition)?.compiled;
+  if (policy !== undefined && hasExpressions(policy)) {
+    const { isMatched } = auditNamespace(policy, namespaceObject, { ...circumstances, budget });
+    if (isMatched) for (const content of policy.contents) content.render(namespaceObject, budget);
   }
   return { name: nameOf(namespaceObject), units: budget.units };
 }

@@ -226,7 +226,14 @@ export function policyProvider(policy: CompiledPolicy): Provider {
 }
 
 export function providerOf({ kind, compiled }: ProviderDefinition): Provider {
-  return kind === 'SecretShare' ? shareProvider(compiled) : policyProvider(compiled);
+  switch (kind) {
+    case 'NamespacePolicy':
+      return policyProvider(compiled);
+    case 'SecretShare':
+      return shareProvider(compiled);
+    default:
+      return kind satisfies never;
+  }
 }
 
 /** Returns the provider as if it were not suspended, because it will be resumed, and suspending must not avoid the fuse. */

@@ -4,7 +4,7 @@ import type { JsonObject } from '../../base/json.ts';
 import type { StringMap } from '../../base/metadata.ts';
 import { fieldsAnnotation, fieldsManager, keptFieldManager } from '../../schema/names.ts';
 import type { FieldsClaim, Freeze } from '../desired/desired.ts';
-import { compareProviders, kindOfProvider, type ProviderId } from '../terms/provider-id.ts';
+import { compareProviders, copiesOf, type ProviderId } from '../terms/provider-id.ts';
 import {
   annotationOf,
   automountItem,
@@ -87,9 +87,9 @@ export function planAccounts(
   );
 }
 
-/** A SecretShare provides Secrets alone. */
+/** A share provides copies alone. */
 export function addsFields(provider: ProviderId): boolean {
-  return kindOfProvider(provider) !== 'SecretShare';
+  return copiesOf(provider) === undefined;
 }
 
 /** Happens when the watch has just begun, or when Reeve's account lacks the right to it. */

@@ -1,7 +1,7 @@
 // Plans one namespace: the steps that bring its objects in sync, and results for objects that need no step.
 import { managedByLabel, managedByReeve, ownerAnnotation } from '../../schema/names.ts';
 import { serviceAccountType } from '../../base/object-type.ts';
-import { kindOfProvider, type ProviderId, namespaceOfProvider } from '../terms/provider-id.ts';
+import { copiesOf, type ProviderId, namespaceOfProvider } from '../terms/provider-id.ts';
 import { heldHereText } from './fuse.ts';
 import {
   grantsAccess,
@@ -208,7 +208,7 @@ function undesired({ owner, key }: Owned, reason: string, message: string): Obje
 
 /** Returns a share whose source or target name changed. The old copy serves until the new copy can exist. */
 function wantedShare(owner: ProviderId, { desired }: PlanInput): CompiledShare | undefined {
-  if (kindOfProvider(owner) !== 'SecretShare') return undefined;
+  if (copiesOf(owner) === undefined) return undefined;
   for (const claims of desired.claims.values())
     for (const { provider, content } of claims)
       if (provider === owner && content.kind === 'copy') return content.share;

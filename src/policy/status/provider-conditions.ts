@@ -6,7 +6,7 @@ import { isConflict } from '../plan/observed.ts';
 import type { MissingRights, RightsRule } from '../authors/needed-rights.ts';
 import { confirmDeletionsAnnotation, group as ownGroup } from '../../schema/names.ts';
 import { clipped } from '../../base/text.ts';
-import { isBinding, kindOfProvider, kubectlName, type ProviderState } from '../terms/provider-id.ts';
+import { isBinding, kindOfProvider, wordOf, kubectlName, type ProviderState } from '../terms/provider-id.ts';
 import type { Condition } from '../../base/condition.ts';
 import { intentsResolved, type IntentFacts } from './intents.ts';
 import type { SkippedObject, UnsyncedObject } from './namespace-ready.ts';
@@ -204,7 +204,7 @@ function sourceAvailable(source: CopyState): Condition {
 }
 
 function expensive({ id }: ProviderState, cost: string): Condition {
-  const message = `this ${isBinding(id) ? 'binding' : 'policy'} ${cost}`;
+  const message = `this ${wordOf(id)} ${cost}`;
   return { type: expensiveCondition, status: 'True', reason: 'CostsTooMuch', message };
 }
 

@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { isJsonObject, ownMember, type JsonObject } from '../../base/json.ts';
 import { clipped } from '../../base/text.ts';
 import { deletionFields, deletionRecordOf, type DeletionRecord } from '../terms/deletion-record.ts';
+import { kinds } from '../../api/kinds.ts';
 import { kindOfProvider, type ProviderState } from '../terms/provider-id.ts';
 import { conditionOf, stamped } from '../../base/condition.ts';
 import { intentFields } from './intents.ts';
@@ -41,36 +42,32 @@ export function providerStatus(facts: StatusFacts, stored: unknown, now: Date): 
   };
 }
 
+/** A status has the fields that its kind defines. */
 function countedFields(facts: StatusFacts): JsonObject {
-  const { state, counts, failures, matched, matchedNamespaces } = facts;
-  const { desired, synced, conflicts, failed } = counts;
-  return {
+  const { state, counts, failures, skipped, violations, matched, matchedNamespaces } = facts;
+  const fields = {
     matched,
     matchedNamespaces: [...matchedNamespaces],
     ...(facts.intents === undefined ? {} : intentFields(facts.intents)),
-    ...(kindOfProvider(state.id) !== 'SecretShare' ? policyFields(facts) : {}),
-    desired,
-    synced,
-    conflicts,
-    failed,
+    skipped: counts.skipped,
+    violations: violations.count,
+    violationsByResource: violations.byResource,
+    topViolations: violations.top.map(violationEntry),
+    skippedContents: skipped.map((each) => clippedFields({ ...each })),
+    desired: counts.desired,
+    synced: counts.synced,
+    conflicts: counts.conflicts,
+    failed: counts.failed,
     failures: failures.map(failureEntry),
   };
+  const known = kinds[kindOfProvider(state.id)].schemas.status?.fields ?? {};
+  return Object.fromEntries(Object.entries(fields).filter(([field]) => Object.hasOwn(known, field)));
 }
 
 function keptFields(stored: unknown): JsonObject {
   if (!isJsonObject(stored)) return {};
   const { confirmationUsed: _used, held: _held, deletions: _deletions, ...kept } = stored;
   return kept;
-}
-
-function policyFields({ counts, skipped, violations }: StatusFacts): JsonObject {
-  return {
-    skipped: counts.skipped,
-    violations: violations.count,
-    violationsByResource: violations.byResource,
-    topViolations: violations.top.map(violationEntry),
-    skippedContents: skipped.map((each) => clippedFields({ ...each })),
-  };
 }
 
 /** Returns the confirmation that is spent until the annotation changes. */

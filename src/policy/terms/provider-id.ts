@@ -1,6 +1,7 @@
 // Identifies providers (policies, shares and bindings of intents), and lists what the reconciler needs to know of each.
 import { kindDefinitions, kinds, type BindingKind, type ProviderKind } from '../../api/kinds.ts';
 import type { ObjectRef } from '../../base/metadata.ts';
+import type { ObjectType } from '../../base/object-type.ts';
 import { isLabelValue, isNamespaceName } from '../../base/kubernetes-names.ts';
 import { apiVersion as ownVersion, group, useVerb } from '../../schema/names.ts';
 import type { DeletionRecord } from './deletion-record.ts';
@@ -42,6 +43,16 @@ function isNamespaced(kind: ProviderKind): boolean {
 
 export function kindOfProvider(id: ProviderId): ProviderKind {
   return providerKinds.find((each) => id.startsWith(`${each}/`)) ?? 'NamespacePolicy';
+}
+
+/** The kind of the copies of a share. Undefined for a provider with contents. */
+export function copiesOf(id: ProviderId): ObjectType | undefined {
+  return kinds[kindOfProvider(id)].copies;
+}
+
+/** `policy`, `share` or `binding`. */
+export function wordOf(id: ProviderId): string {
+  return kinds[kindOfProvider(id)].word;
 }
 
 export function isBindingKind(kind: ProviderKind): kind is BindingKind {

@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { KubeError } from '../../base/kube-error.ts';
 import type { KubeObject } from '../../base/metadata.ts';
 import { hasAuditableRules, type AuditedResource } from '../../policy/decide/audit.ts';
+import { policyIn } from '../../policy/compile/load-provider.ts';
 import { isManaged } from '../../policy/desired/desired.ts';
 import { matchNamespace } from '../../policy/terms/match.ts';
 import { roleBindingType, roleType, isSameObjectType } from '../../base/object-type.ts';
@@ -133,10 +134,9 @@ function selectedParts({ metadata: { uid, labels, annotations } }: KubeObject): 
 
 /** Returns the parts of a policy that decide which existing objects violate it. Undefined if no object can. */
 export function judgingParts(loaded: LoadedProvider | undefined, resource: AuditedResource): unknown {
-  const definition = loaded?.definition;
-  if (definition?.kind !== 'NamespacePolicy' || !hasAuditableRules(definition.compiled, resource))
-    return undefined;
-  const { match, exceptions, secrets, rbac } = definition.object.spec;
+  const policy = policyIn(loaded?.definition);
+  if (policy === undefined || !hasAuditableRules(policy.compiled, resource)) return undefined;
+  const { match, exceptions, secrets, rbac } = policy.object.spec;
   return { match, exceptions, rules: resource === 'secrets' ? secrets : rbac };
 }
 

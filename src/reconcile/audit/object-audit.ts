@@ -3,6 +3,7 @@ import { unlimitedBudget } from '../../policy/terms/budget.ts';
 import { type KubeObject, nameOf } from '../../base/metadata.ts';
 import type { WatchSink } from '../../base/watch-sink.ts';
 import { auditObject, hasAuditableRules, type AuditedResource } from '../../policy/decide/audit.ts';
+import { policyIn } from '../../policy/compile/load-provider.ts';
 import { isManaged } from '../../policy/desired/desired.ts';
 import type { ClusterSnapshot } from '../../policy/compile/snapshot.ts';
 import type { Violation } from '../../policy/terms/review.ts';
@@ -170,7 +171,7 @@ export class ObjectAudit {
   /** Returns the results for one policy. A resource is missing until all its objects have been judged. */
   of(provider: ProviderId): AuditedObjects {
     const { cluster, install } = this.#context;
-    const definition = cluster.provider(provider)?.definition;
+    const policy = policyIn(cluster.provider(provider)?.definition)?.compiled;
     const known = [...(this.#violators.get(shortName(provider)) ?? [])];
     return {
       counts: new Map(known.map(([resource, { total }]) => [resource, total])),
@@ -181,10 +182,7 @@ export class ObjectAudit {
           const [namespace = '', name = ''] = key.split('/');
           return violations.map((each) => ({ ...each, namespace, kind: kinds[resource], name }));
         }),
-      leavesOutSecrets:
-        !install.auditSecrets &&
-        definition?.kind === 'NamespacePolicy' &&
-        hasAuditableRules(definition.compiled, 'secrets'),
+      leavesOutSecrets: !install.auditSecrets && policy !== undefined && hasAuditableRules(policy, 'secrets'),
     };
   }
 

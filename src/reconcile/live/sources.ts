@@ -3,6 +3,7 @@ import type { KubeObject } from '../../base/metadata.ts';
 import { uncopiedTypes } from '../../api/secret-share/secret-share.ts';
 import { type WatchSink, isNewerResourceVersion } from '../../base/watch-sink.ts';
 import type { CompiledShare } from '../../policy/compile/compile-policy.ts';
+import { shareIn } from '../../policy/compile/load-provider.ts';
 import { copyOf, unavailable, type CopyState } from '../../policy/plan/copy.ts';
 import type { PlanContext } from '../ports.ts';
 
@@ -34,7 +35,7 @@ export class Sources {
     this.#unsynced = new Set(context.install.sourceNamespaces);
     context.cluster.subscribe({
       affecting: ({ before }) => {
-        if (before?.definition?.kind === 'SecretShare') this.#dropUnnamed();
+        if (shareIn(before?.definition) !== undefined) this.#dropUnnamed();
       },
     });
   }

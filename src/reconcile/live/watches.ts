@@ -1,7 +1,7 @@
 // Lists the watches that the reconciler needs for the kinds that this installation allows.
 import type { WatchSink } from '../../base/watch-sink.ts';
 import type { Observed } from '../../policy/plan/observed.ts';
-import type { ProviderKind } from '../../api/kinds.ts';
+import { kinds, type ProviderKind } from '../../api/kinds.ts';
 import {
   type ObjectType,
   roleBindingType,
@@ -83,9 +83,10 @@ export function providedKinds(
   providers: ProviderKind,
   { resourceKinds = [], secretNames = [''] }: Install,
 ): readonly ProvidedKind[] {
-  return providers === 'SecretShare'
-    ? secretNames.map((name) => ({ type: secretObjectType, name }))
-    : [roleBindingType, ...resourceKinds].map((type) => ({ type, name: '' }));
+  const { copies } = kinds[providers];
+  return copies === undefined
+    ? [roleBindingType, ...resourceKinds].map((type) => ({ type, name: '' }))
+    : secretNames.map((name) => ({ type: copies, name }));
 }
 
 /** Returns the kinds that such providers may create and whose watch has not synced. */

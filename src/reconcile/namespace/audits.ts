@@ -1,4 +1,5 @@
 // Judges existing Namespaces by the rules of policies, and caches the results.
+import { policyIn } from '../../policy/compile/load-provider.ts';
 import { CountingBudget, unlimitedBudget, type Circumstances } from '../../policy/terms/budget.ts';
 import { type KubeObject, labelsOf, nameOf, valueOf } from '../../base/metadata.ts';
 import type { NamespacePolicySpec } from '../../api/namespace-policy/namespace-policy.ts';
@@ -99,8 +100,7 @@ export class Audits {
   }
 
   #specOf(provider: ProviderId): NamespacePolicySpec | undefined {
-    const definition = this.#cluster.provider(provider)?.definition;
-    return definition?.kind === 'NamespacePolicy' ? definition.object.spec : undefined;
+    return policyIn(this.#cluster.provider(provider)?.definition)?.object.spec;
   }
 }
 

@@ -19,7 +19,7 @@ import type { Sources } from '../live/sources.ts';
 import { partsWithoutHook, type HookMode } from '../../policy/compile/snapshot.ts';
 import { clipped } from '../../base/text.ts';
 import { classifyWriteError } from '../namespace/write-error.ts';
-import type { ProviderDefinition } from '../../policy/compile/load-provider.ts';
+import { type ProviderDefinition, policyIn, shareIn } from '../../policy/compile/load-provider.ts';
 import type { Dispatcher } from '../dispatcher.ts';
 
 export interface BlockerParts {
@@ -55,10 +55,9 @@ export class ProviderBlockers {
       this.#sourceOf(loaded, signal),
       this.#missingRightsOf(loaded, signal),
     ]);
-    const { definition } = loaded;
+    const policy = policyIn(loaded.definition)?.compiled;
     const { secretsRbacFailurePolicy: hookMode = 'Ignore' } = this.#parts;
-    const unjudged =
-      definition?.kind === 'NamespacePolicy' ? partsWithoutHook(definition.compiled, hookMode) : [];
+    const unjudged = policy === undefined ? [] : partsWithoutHook(policy, hookMode);
     const facts = { source, missingRights, partsWithoutHook: unjudged };
     this.#announce(loaded.state.id, [...invalidity(loaded), ...blockersOf(facts)]);
     return facts;
@@ -109,14 +108,14 @@ export class ProviderBlockers {
     { definition, state }: LoadedProvider,
     signal: AbortSignal,
   ): Promise<CopyState | undefined> {
-    if (definition?.kind !== 'SecretShare') return undefined;
+    const share = shareIn(definition)?.compiled;
+    if (share === undefined) return undefined;
     const { providerQueue } = this.#context;
     const { sources } = this.#parts;
-    const { compiled } = definition;
-    if (sources.copyStateOf(compiled).kind !== 'unread') return sources.copyStateOf(compiled);
+    if (sources.copyStateOf(share).kind !== 'unread') return sources.copyStateOf(share);
     try {
-      await sources.read(compiled, signal);
-      return sources.copyStateOf(compiled);
+      await sources.read(share, signal);
+      return sources.copyStateOf(share);
     } catch (error) {
       const readError = classifyWriteError(error, 'change');
       if (readError.kind !== 'permanent') throw error;

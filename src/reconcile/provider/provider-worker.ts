@@ -1,6 +1,6 @@
 // Handles the keys of the provider queue: keeps the status and the finalizer of one provider.
 import { KubeError } from '../../base/kube-error.ts';
-import { providesFields, type ProviderDefinition } from '../../policy/compile/load-provider.ts';
+import { providesFields, quotaIn } from '../../policy/compile/load-provider.ts';
 import { serviceAccountType } from '../../base/object-type.ts';
 import { kindOfProvider, type ProviderId, type ProviderState } from '../../policy/terms/provider-id.ts';
 import { reachedFacts } from '../../policy/status/intents.ts';
@@ -233,7 +233,6 @@ export class ProviderWorker {
     const held = heldObjects.of(state);
     const tally = ledger.tallyOf(provider);
     const objects = objectAudit.of(provider);
-    const { quota, intents } = policyParts(definition);
     const waiting = ledger.waiting(provider)?.count ?? 0;
     return {
       state,
@@ -257,10 +256,11 @@ export class ProviderWorker {
       unknownKinds: this.#unsyncedKindsOf(state),
       ...blockerFacts,
       intents:
-        definition && intents && reachedFacts(intents, unreachedIntents(definition, cluster.snapshot())),
+        definition?.intents &&
+        reachedFacts(definition.intents, unreachedIntents(definition, cluster.snapshot())),
       matched: tally.matched,
       matchedNamespaces: tally.matchedNamespaces(objects.top.map(({ namespace }) => namespace)),
-      violations: allViolations(tally.violations(quota), objects),
+      violations: allViolations(tally.violations(quotaIn(definition)), objects),
       isConfirmationSpent:
         fuse.isConfirmationUsed(state) ||
         (waiting === 0 && !state.isDeleting && fuse.outstanding(provider) === 0),
@@ -276,12 +276,6 @@ export class ProviderWorker {
     this.#context.observer.unexpectedError(`status or finalizer of ${provider}`, error);
     return { kind: 'retry', minDelayMs: writeError.minDelayMs ?? settleMs };
   }
-}
-
-/** Returns the parts that only a policy or binding has. */
-function policyParts(definition: ProviderDefinition | undefined) {
-  if (definition?.kind !== 'NamespacePolicy') return { quota: undefined, intents: undefined };
-  return { quota: definition.object.spec.namespaces?.quota, intents: definition.intents };
 }
 
 // Announces the deletions that the fuse holds: at the beginning, and when their number has settled.

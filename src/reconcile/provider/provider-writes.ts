@@ -7,13 +7,14 @@ import {
   type ProviderId,
   type ProviderState,
   kindOfProvider,
+  namespaceOfProvider,
   shortName,
 } from '../../policy/terms/provider-id.ts';
 import { statusPatch, type StatusFacts } from '../../policy/status/provider-status.ts';
 import type { ReconcileContext } from '../ports.ts';
 import { isNewerResourceVersion } from '../../base/watch-sink.ts';
 import { wasRestored } from '../dispatcher.ts';
-import type { ProviderDefinition } from '../../policy/compile/load-provider.ts';
+import { type ProviderDefinition, policyIn } from '../../policy/compile/load-provider.ts';
 import { providerConditions } from '../../policy/status/provider-conditions.ts';
 import { cleanupFinalizer } from '../../schema/names.ts';
 
@@ -129,10 +130,11 @@ function numbersOf(
   nextExpiry: number | undefined,
 ) {
   const { state, matched, counts, held, violations } = facts;
-  const policy = definition?.kind === 'NamespacePolicy' ? definition.compiled : undefined;
+  const policy = policyIn(definition)?.compiled;
   return {
     kind: kindOfProvider(state.id),
     name: shortName(state.id),
+    tenant: namespaceOfProvider(state.id),
     isReady: providerConditions(facts).some(({ type, status }) => type === 'Ready' && status === 'True'),
     matched,
     ...counts,

@@ -1,4 +1,5 @@
 // Keeps one Report in each namespace up to date. Objects, conditions and audits come first.
+import { quotaIn } from '../../policy/compile/load-provider.ts';
 import { isDeepStrictEqual } from 'node:util';
 import { type KubeObject, isTerminating, nameOf, labelsOf, valueOf } from '../../base/metadata.ts';
 import type { AuditedResource } from '../../policy/decide/audit.ts';
@@ -142,9 +143,7 @@ export class ReportKeeper {
     const { cluster } = this.#context;
     const { ledger } = this.#parts;
     for (const provider of this.#changed) {
-      const definition = cluster.provider(provider)?.definition;
-      const quota =
-        definition?.kind === 'NamespacePolicy' ? definition.object.spec.namespaces?.quota : undefined;
+      const quota = quotaIn(cluster.provider(provider)?.definition);
       const before = this.#overQuota.get(provider) ?? [];
       const after = ledger.tallyOf(provider).overQuota(quota);
       if (isDeepStrictEqual(before, after)) continue;

@@ -7,6 +7,7 @@ const now = new Date('2026-11-22T12:00:00Z');
 const apps: ProviderNumbers = {
   kind: 'NamespacePolicy',
   name: 'apps',
+  tenant: undefined,
   isReady: false,
   matched: 5,
   desired: 10,
@@ -78,6 +79,7 @@ test('all bindings of one namespace have the gauges of one, with their sums', as
     ...apps,
     kind,
     name: `${kind}/${index % 2 === 0 ? 'shop' : 'cart'}/b-${index}`,
+    tenant: index % 2 === 0 ? 'shop' : 'cart',
     isReady: index > 1,
     matched: 1,
     desired: 2,
@@ -86,6 +88,7 @@ test('all bindings of one namespace have the gauges of one, with their sums', as
     ...each,
     isReady: true,
     name: each.name.replace('shop', 'ready'),
+    tenant: each.tenant.replace('shop', 'ready'),
   }));
   const lines = await samples([apps, ...bindings, ...ready]);
   expect(lines).toHaveLength(4 * 12);

@@ -1,6 +1,7 @@
 // A rule in a list of its own: everything that people read of rules derives from the list.
 import { describe, expect, expectTypeOf, test } from 'vitest';
-import { explainedPolicy, type PolicyDefinition } from '../../../src/inspect/explain/namespace-rules.ts';
+import type { PolicyDefinition } from '../../../src/policy/compile/load-provider.ts';
+import { explainedPolicy } from '../../../src/inspect/explain/namespace-rules.ts';
 import type { LookedAt } from '../../../src/inspect/explain/looked-at.ts';
 import { Coverage } from '../../../src/inspect/suites/run-suites.ts';
 import { examplesOf } from '../../../src/inspect/suites/first-suite.ts';

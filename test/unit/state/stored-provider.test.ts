@@ -1,11 +1,11 @@
 // The state of stored policies and shares, read also where they do not load.
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../../src/base/metadata.ts';
-import type { ProviderForm } from '../../../src/policy/compile/load-provider.ts';
+import type { ProviderKind } from '../../../src/api/kinds.ts';
 import { noDeletions } from '../../../src/policy/terms/deletion-record.ts';
 import { loadStored, problemsText } from '../../../src/state/stored-provider.ts';
 
-function object(kind: ProviderForm, spec: unknown, more: object = {}, metadata: object = {}): KubeObject {
+function object(kind: ProviderKind, spec: unknown, more: object = {}, metadata: object = {}): KubeObject {
   return { apiVersion: 'reeve.dev/v1alpha1', kind, metadata: { name: 'a', ...metadata }, spec, ...more };
 }
 
@@ -83,7 +83,7 @@ describe('the state of a provider', () => {
     });
   });
 
-  it.each<readonly [string, ProviderForm, unknown, boolean]>([
+  it.each<readonly [string, ProviderKind, unknown, boolean]>([
     ['a share', 'SecretShare', goodShare, true],
     ['a share that does not load', 'SecretShare', {}, true],
     ['a policy without contents', 'NamespacePolicy', {}, false],
