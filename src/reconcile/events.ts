@@ -200,7 +200,7 @@ function reasonOf(step: ObjectStep): readonly [reason: string, action: string] {
     case 'release':
       return ['Released', 'Release'];
     case 'update':
-    case 'check':
+    case 'dry-run':
       return updateReasonOf(step);
     default:
       return step satisfies never;

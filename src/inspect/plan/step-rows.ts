@@ -32,7 +32,7 @@ export function stepRow(step: DoneStep, state: ClusterState): PlanChange | undef
   const stored = storedForm(live, state);
   const set = stored === undefined ? undefined : fieldsOfReeve(stored);
   // An object of another owner is always written.
-  const isUnsure = step.kind === 'check' && live.owner === claim.provider;
+  const isUnsure = step.kind === 'dry-run' && live.owner === claim.provider;
   if (isUnsure && set !== undefined && holdsAll(set, contentOf(object))) return undefined;
   const diff = stored === undefined ? [] : changedFields(comparedPart(stored, step), object);
   if (step.kind === 'replace')

@@ -43,8 +43,8 @@ interface ReadSourceStep {
 }
 
 export interface WriteStep {
-  /** `check`: a dry run shows whether a write would change anything. */
-  readonly kind: 'create' | 'update' | 'check' | 'replace';
+  /** `dry-run`: a dry run shows whether a write would change anything. */
+  readonly kind: 'create' | 'update' | 'dry-run' | 'replace';
   readonly claim: Claim;
   readonly object: KubeObject;
   readonly live: Observed | undefined;
@@ -240,10 +240,10 @@ function outOfScope(claim: Claim, scope: Exclude<ClaimScope, 'allowed'>): Object
 // Compares a live object with the desired object, and decides which write brings it in sync.
 
 /**
- * `check`: the objects differ, but the API server may have stored the same value in another form. A dry run shows this.
+ * `dry-run`: the objects differ, but the API server may have stored the same value in another form. A dry run shows this.
  * `replace`: an immutable field differs, so the object must be deleted and created again.
  */
-type NeededWrite = 'none' | 'update' | 'check' | 'replace';
+type NeededWrite = 'none' | 'update' | 'dry-run' | 'replace';
 
 export function compareCopy(wanted: KubeObject, payload: CopyPayload, live: Observed): NeededWrite {
   if (live.content.kind !== 'secret') return 'update';
@@ -272,7 +272,7 @@ function hasOldExpiry(wanted: KubeObject, live: KubeObject): boolean {
 export function compareResource(wanted: KubeObject, live: KubeObject): NeededWrite {
   const applied = valueOf(annotationsOf(live), appliedAnnotation);
   if (applied !== valueOf(annotationsOf(wanted), appliedAnnotation)) return 'update';
-  return isPartOf(wanted, live) ? 'none' : 'check';
+  return isPartOf(wanted, live) ? 'none' : 'dry-run';
 }
 
 function hasMetadata(live: KubeObject, wanted: KubeObject): boolean {

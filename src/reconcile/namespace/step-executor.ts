@@ -148,7 +148,7 @@ export class StepExecutor {
     const [written, note] = await this.#carryOut(step, signal);
     if (written === undefined) return { wrote: false, outcomes };
     objects.wrote(written);
-    const verb = step.kind === 'check' ? 'update' : step.kind;
+    const verb = step.kind === 'dry-run' ? 'update' : step.kind;
     return { ...this.#done(step, verb, written.uid, note), outcomes };
   }
 
@@ -180,8 +180,8 @@ export class StepExecutor {
     switch (kind) {
       case 'update':
         return [await this.#writes.update(step, live, signal), adoptionNote(step)];
-      case 'check':
-        return [await this.#writes.check(step, live, signal), undefined];
+      case 'dry-run':
+        return [await this.#writes.updateIfNeeded(step, live, signal), undefined];
       case 'replace': {
         const replaced = await this.#writes.replace(step, live, signal, () => objects.deleted(live));
         return [replaced.observed, { ...replacedNote(live), missingMs: replaced.missingMs }];

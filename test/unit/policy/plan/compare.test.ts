@@ -65,24 +65,24 @@ describe('an object of another kind', () => {
       'update',
     ],
     [
-      'another value, which may be the same in another form, needs a check',
+      'another value, which may be the same in another form, needs a dry run',
       { spec: { ...live.spec, hard: { pods: '5000m' } } },
-      'check',
+      'dry-run',
     ],
-    ['a missing field needs a check', { spec: { hard: { pods: '5' } } }, 'check'],
+    ['a missing field needs a dry run', { spec: { hard: { pods: '5' } } }, 'dry-run'],
     [
-      'a list of another length needs a check',
+      'a list of another length needs a dry run',
       { spec: { ...live.spec, list: [{ a: 1 }, { a: 1 }] } },
-      'check',
+      'dry-run',
     ],
-    ['a text in place of an object needs a check', { spec: 'x' }, 'check'],
+    ['a text in place of an object needs a dry run', { spec: 'x' }, 'dry-run'],
   ])('%s', (_what, fields, expected) => {
     expect(compareResource(wanted, { ...live, ...fields })).toBe(expected);
   });
 
   test('a field named constructor is compared like any other', () => {
     const hostile = { ...wanted, spec: JSON.parse('{"constructor":{"name":"Object"}}') as object };
-    expect(compareResource(hostile, { ...wanted, spec: {} })).toBe('check');
+    expect(compareResource(hostile, { ...wanted, spec: {} })).toBe('dry-run');
   });
 });
 
