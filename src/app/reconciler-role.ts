@@ -7,7 +7,7 @@ import { measureProviders } from '../observe/provider-metrics.ts';
 import { ReconcileReports } from '../observe/reconcile.ts';
 import type { MetricsRegistry } from '../observe/registry.ts';
 import { namespaceReports } from '../inspect/report/open-reports.ts';
-import { GuardCheck } from '../reconcile/guard-check.ts';
+import { GuardMonitor } from '../reconcile/guard-monitor.ts';
 import { createReconciler, type Reconciler, type ReconcilerOptions } from '../reconcile/controller.ts';
 import type { KindProbe } from '../reconcile/ports.ts';
 import { KubeObjectWriter } from '../kube/object-writer.ts';
@@ -68,12 +68,12 @@ export function startReconciler(settings: ReconcilerSettings, context: Reconcile
   const { connection, cluster, install, enginesAsked, watches, log, registry, activity, tracing, fail } =
     context;
   const { client } = connection;
-  const roles: { election?: Election; reconciler?: Reconciler; guardCheck?: GuardCheck } = {};
+  const roles: { election?: Election; reconciler?: Reconciler; guardMonitor?: GuardMonitor } = {};
   const observer = new ReconcileReports(log, registry, activity, {
     isLeading: () => roles.election?.isLeader ?? false,
     queued: () => roles.reconciler?.health().queued ?? 0,
     oldestUnreconciledMs: () => roles.reconciler?.health().oldestUnreconciledMs ?? 0,
-    guards: () => roles.guardCheck?.states() ?? [],
+    guards: () => roles.guardMonitor?.states() ?? [],
   });
   measureProviders(registry, {
     providers: () => roles.reconciler?.numbers()?.providers ?? [],
@@ -88,8 +88,8 @@ export function startReconciler(settings: ReconcilerSettings, context: Reconcile
   const parts = { connection, cluster, install, writer, events, observer };
   const reconciler = reconcilerOf(settings, { ...parts, traced: tracing.queue });
   roles.reconciler = reconciler;
-  const guardCheck = new GuardCheck({ writer, observer, clock: systemClock }, events);
-  roles.guardCheck = guardCheck;
+  const guardMonitor = new GuardMonitor({ writer, observer, clock: systemClock }, events);
+  roles.guardMonitor = guardMonitor;
   const wanted = startWantedWatches(reconciler.watches, connection, watches, log, fail);
   const election = elect(
     client,
@@ -98,7 +98,7 @@ export function startReconciler(settings: ReconcilerSettings, context: Reconcile
     async (signal) => {
       // Otherwise, the first statuses would call intents unsupported. The wait ends even if the API server does not answer.
       await Promise.race([enginesAsked, pause(systemClock, engineMs, signal)]);
-      await Promise.all([reconciler.run(signal), guardCheck.run(signal)]);
+      await Promise.all([reconciler.run(signal), guardMonitor.run(signal)]);
     },
     fail,
   );

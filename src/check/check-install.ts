@@ -10,7 +10,7 @@ import { resourcePath } from '../kube/http/https-client.ts';
 import { kinds, type ProviderKind } from '../api/kinds.ts';
 import { groupOf } from '../base/object-type.ts';
 import { providerKinds } from '../policy/terms/provider-id.ts';
-import { protections } from '../reconcile/guard-check.ts';
+import { protections } from '../reconcile/guard-monitor.ts';
 import { listObjects } from '../uninstall/removal.ts';
 import {
   costDetails,

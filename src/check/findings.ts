@@ -2,7 +2,7 @@
 import { X509Certificate } from 'node:crypto';
 import { ownMember } from '../base/json.ts';
 import { type KubeObject, nameOf } from '../base/metadata.ts';
-import { isEnforced, type Protection } from '../reconcile/guard-check.ts';
+import { isEnforced, type Protection } from '../reconcile/guard-monitor.ts';
 import { conditionOf } from '../base/condition.ts';
 import { expensiveCondition } from '../policy/status/provider-conditions.ts';
 import { isSealBroken } from '../registration/configuration-drift.ts';

@@ -15,7 +15,7 @@ import { assemblePlanning, type Planning } from './planning.ts';
 import type { YieldingEvents } from '../base/recorded-event.ts';
 import type { AuditReader, KindProbe, OwnedReader, ReconcileContext, SelfReviewer } from './ports.ts';
 import { ReportKeeper, type NamespaceReports } from './reports/report-keeper.ts';
-import { ProviderBlockers, type BlockerParts, SelfCheck } from './provider/provider-blockers.ts';
+import { ProviderBlockers, type BlockerParts, OwnRightsMonitor } from './provider/provider-blockers.ts';
 import { HeldObjects, ProviderWorker } from './provider/provider-worker.ts';
 import { createQueues, type Queues } from './queue/queue.ts';
 
@@ -117,7 +117,7 @@ function createProviderWorker(
   const blockers = new ProviderBlockers(context, {
     sources: planning.sources,
     ledger,
-    selfCheck: new SelfCheck(context, selfReviewer, dispatcher),
+    rightsMonitor: new OwnRightsMonitor(context, selfReviewer, dispatcher),
     announcer,
     secretsRbacFailurePolicy,
     whereToAdd,

@@ -25,7 +25,7 @@ import type { Dispatcher } from '../dispatcher.ts';
 export interface BlockerParts {
   readonly sources: Sources;
   readonly ledger: ProviderLedger;
-  readonly selfCheck: SelfCheck;
+  readonly rightsMonitor: OwnRightsMonitor;
   readonly secretsRbacFailurePolicy: HookMode | undefined;
   /** Names the role of the install that must hold a rule which our own account lacks. */
   readonly whereToAdd: (purpose: RightsPurpose) => InstallRole;
@@ -65,12 +65,12 @@ export class ProviderBlockers {
 
   forget(provider: ProviderId): void {
     this.#announced.delete(provider);
-    this.#parts.selfCheck.forget(provider);
+    this.#parts.rightsMonitor.forget(provider);
   }
 
   clear(): void {
     this.#announced.clear();
-    this.#parts.selfCheck.clear();
+    this.#parts.rightsMonitor.clear();
   }
 
   /** Announces each blocker once, at its beginning. */
@@ -93,10 +93,10 @@ export class ProviderBlockers {
   ): Promise<readonly MissingRights[]> {
     if (definition === undefined || state.isDeleting || state.isSuspended) return [];
     const { cluster } = this.#context;
-    const { selfCheck, ledger, whereToAdd } = this.#parts;
+    const { rightsMonitor, ledger, whereToAdd } = this.#parts;
     const failures = ledger.tallyOf(state.id).failures();
     const wasRefused = failures.some(({ reason }) => reason === 'InsufficientPermissions');
-    const missing = await selfCheck.missing(state.id, definition, wasRefused, signal);
+    const missing = await rightsMonitor.missing(state.id, definition, wasRefused, signal);
     return missing.map(({ purpose, ...rule }) => {
       const { name = '' } = rule;
       const meant = purpose === 'bind' ? meantRole(name, state.id, cluster.snapshot()) : undefined;
@@ -158,7 +158,7 @@ const recheckMs = 15_000;
 const maxAgeMs = 300_000;
 const maxAnswers = 10_000;
 
-export class SelfCheck {
+export class OwnRightsMonitor {
   readonly #context: ReconcileContext;
   readonly #selfReviewer: SelfReviewer;
   readonly #dispatcher: Dispatcher;

@@ -12,7 +12,7 @@ import {
 } from '../../../src/check/findings.ts';
 import { issueCertificates } from '../../../src/certs/issue/issue.ts';
 import { checkText } from '../../../src/cli/commands/check-install.ts';
-import { protections } from '../../../src/reconcile/guard-check.ts';
+import { protections } from '../../../src/reconcile/guard-monitor.ts';
 
 const now = new Date('2026-11-22T12:00:00Z');
 const later = new Date('2027-11-22T12:00:00Z');

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { KubeError } from '../../../src/base/kube-error.ts';
 import type { KubeObject, ObjectRef } from '../../../src/base/metadata.ts';
-import { GuardCheck, isEnforced } from '../../../src/reconcile/guard-check.ts';
+import { GuardMonitor, isEnforced } from '../../../src/reconcile/guard-monitor.ts';
 import type { RecordedEvent } from '../../../src/base/recorded-event.ts';
 import { manifestObjects } from '../../support/manifest-files.ts';
 import { testContext } from '../../support/reconcile-context.ts';
@@ -59,7 +59,7 @@ function checked() {
   };
   const context = testContext({ clock });
   const { writer, observer } = context;
-  const check = new GuardCheck(
+  const monitor = new GuardMonitor(
     {
       clock,
       writer: { ...writer, read },
@@ -72,36 +72,36 @@ function checked() {
     { record: (event) => events.push(event) },
   );
   const abort = new AbortController();
-  const ended = check.run(abort.signal);
+  const ended = monitor.run(abort.signal);
   const next = async (): Promise<void> => await clock.advance(30_000);
   const end = async (): Promise<void> => {
     abort.abort();
     await ended;
   };
-  return { stored, answer, events, observed, check, next, end };
+  return { stored, answer, events, observed, monitor, next, end };
 }
 
 describe('the check of the guard and the jail', () => {
   test('the shipped guard and jail are in force, and no event is written', async () => {
-    const { events, check, next, end } = checked();
+    const { events, monitor, next, end } = checked();
     await next();
     const bindings = protections.filter(({ kind }) => kind.endsWith('Binding')).map(({ name }) => name);
-    expect(new Map(check.states())).toEqual(new Map(bindings.map((name) => [name, true])));
+    expect(new Map(monitor.states())).toEqual(new Map(bindings.map((name) => [name, true])));
     expect(events).toEqual([]);
     await end();
-    expect([...check.states()]).toEqual([]);
+    expect([...monitor.states()]).toEqual([]);
   });
 
   test.each(protections.map(({ kind, name }) => `${kind}/${name}`))(
     'a deleted %s is one event and one line in the log for each binding, until it is back',
     async (key) => {
-      const { stored, events, observed, check, next, end } = checked();
+      const { stored, events, observed, monitor, next, end } = checked();
       await next();
       const object = stored.get(key);
       stored.delete(key);
       await next();
       await next();
-      const missing = [...check.states()].filter(([, isInForce]) => !isInForce);
+      const missing = [...monitor.states()].filter(([, isInForce]) => !isInForce);
       expect(missing.length).toBeGreaterThan(0);
       expect(observed).toHaveLength(missing.length);
       expect(events).toHaveLength(missing.length);
@@ -115,19 +115,19 @@ describe('the check of the guard and the jail', () => {
       );
       if (object !== undefined) stored.set(key, object);
       await next();
-      expect([...check.states()].every(([, isInForce]) => isInForce)).toBe(true);
+      expect([...monitor.states()].every(([, isInForce]) => isInForce)).toBe(true);
       await end();
     },
   );
 
   test('without the right to read them the state stays unknown, which is reported once', async () => {
-    const { answer, events, observed, check, next, end } = checked();
+    const { answer, events, observed, monitor, next, end } = checked();
     answer.error = new KubeError({ code: 403, reason: 'Forbidden', retryable: false });
     await next();
     await next();
     await next();
     expect([events, observed]).toEqual([[], ['check of the guard and the jail']]);
-    expect([...check.states()].filter(([, isInForce]) => !isInForce)).toEqual([]);
+    expect([...monitor.states()].filter(([, isInForce]) => !isInForce)).toEqual([]);
     await end();
   });
 });

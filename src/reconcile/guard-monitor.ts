@@ -55,7 +55,7 @@ const bindingKind = 'ValidatingAdmissionPolicyBinding';
 const checkMs = 30_000;
 
 /** Runs on the leader only. */
-export class GuardCheck {
+export class GuardMonitor {
   readonly #context: GuardContext;
   readonly #events: EventRecorder;
   /** Keys are the bindings. A binding is missing while its state is unknown. */
