@@ -3,7 +3,7 @@ import { ApiError, invalidError, notFoundError } from './api-error.ts';
 import { readObject, readList, type ObjectAnswer, startWatch } from './read/read.ts';
 import type { ObjectRequest } from './resource.ts';
 import { type Tokens, serviceAccountIdentity } from './access/users.ts';
-import { type WriteContext, checkOptions } from './write/context.ts';
+import { type WriteContext, assertOptions } from './write/context.ts';
 import { createObject } from './write/create.ts';
 import { deleteObject, type Deleted } from './write/delete.ts';
 import { patchObject } from './write/patch.ts';
@@ -17,7 +17,7 @@ export type ServeObjects = (request: ObjectRequest) => Promise<ObjectAnswer>;
 export function objectService(context: WriteContext, tokens: Tokens): ServeObjects {
   const { store } = context;
   return async (request) => {
-    checkOptions(request);
+    assertOptions(request);
     if (request.subresource === 'token') return tokenFor(context, request, tokens);
     switch (request.verb) {
       case 'get':

@@ -25,7 +25,7 @@ import {
   type Values,
 } from '../flags/settings.ts';
 import {
-  checkedState,
+  stateProblems,
   clusterSettings,
   installOverrides,
   objectNamespace,
@@ -94,7 +94,7 @@ export const command = commandOf({
     max: 2,
   },
   check: ({ namespace, as, asGroup, ...state }, [target]) => [
-    ...checkedState(state),
+    ...stateProblems(state),
     ...(as === undefined && asGroup.length > 0 ? ['--as-group goes with --as'] : []),
     ...(target === '-' && [...state.filename, ...state.state].includes('-')
       ? ['standard input is either the request or the objects of -f, not both']

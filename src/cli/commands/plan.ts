@@ -34,7 +34,7 @@ import {
   type Settings,
   type Values,
 } from '../flags/settings.ts';
-import { checkedState, connectionSettings, installOverrides, stateSetting } from '../flags/state-settings.ts';
+import { stateProblems, connectionSettings, installOverrides, stateSetting } from '../flags/state-settings.ts';
 import { sayProblems, withState } from '../input/chosen-state.ts';
 import { jsonText, yamlText } from '../output/data-text.ts';
 import { styleFor } from '../output/style.ts';
@@ -121,7 +121,7 @@ export const command = commandOf({
     ...(state.filename.length + deleted.length === 0
       ? ['-f is missing; accepted: a file or folder, or -']
       : []),
-    ...checkedState(state),
+    ...stateProblems(state),
   ],
   wrongCode: (args) => (args.includes('--exit-code') ? exitCodes.unknown : exitCodes.wrongArguments),
   details:

@@ -38,7 +38,7 @@ import {
   type Values,
 } from '../flags/settings.ts';
 import {
-  checkedState,
+  stateProblems,
   clusterSettings,
   installOverrides,
   namedProviders,
@@ -155,7 +155,7 @@ function checkedReport({ write, output, ...settings }: ReportFlags): readonly st
   const { filename, state, namespace, allNamespaces, groupBy, since } = settings;
   const named = namedProviders(settings);
   const problems = [
-    ...checkedState(settings),
+    ...stateProblems(settings),
     ...(allNamespaces && namespace.length > 0 ? ['-A and -n exclude each other'] : []),
     ...(groupBy === 'cause' || output === 'text' ? [] : ['--group-by divides only the tables of -o text']),
     ...named.flatMap((read) => (read.ok ? [] : [read.problem])),

@@ -2,7 +2,7 @@
 import { isSubdomain } from '../../base/kubernetes-names.ts';
 import { commandOf } from '../command.ts';
 import {
-  checkedTls,
+  tlsProblems,
   durationPlaceholder,
   file,
   hostSetting,
@@ -194,14 +194,14 @@ function parseLifetime(text: string): number | undefined {
 
 function checkedRun(settings: RunFlags): readonly string[] {
   const { role, tlsCert, tlsCa, certsDir } = settings;
-  const problems = [...checkedTls(settings)];
+  const problems = [...tlsProblems(settings)];
   if (tlsCa !== undefined && tlsCert === undefined) problems.push('--tls-ca goes with --tls-cert');
   const hasFiles = tlsCert !== undefined || certsDir !== undefined;
-  return role === 'reconciler' || hasFiles ? problems : [...problems, ...checkedAuthority(settings)];
+  return role === 'reconciler' || hasFiles ? problems : [...problems, ...authorityProblems(settings)];
 }
 
 /** Checks the settings of the authority that the replicas create and share. */
-function checkedAuthority(settings: RunFlags): readonly string[] {
+function authorityProblems(settings: RunFlags): readonly string[] {
   const { manageWebhooks, caLifetime, certLifetime, caSettling } = settings;
   const problems: string[] = [];
   if (!manageWebhooks) {

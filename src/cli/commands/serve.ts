@@ -3,7 +3,7 @@ import { startWebhook, type RunningWebhook } from '../../app/serve.ts';
 import { renderFileProblem } from '../../state/yaml-files.ts';
 import { commandOf } from '../command.ts';
 import {
-  checkedTls,
+  tlsProblems,
   fileOrFolder,
   hostSetting,
   installSettings,
@@ -28,7 +28,7 @@ const flags = {
 export const command = commandOf({
   flags,
   outputs: {},
-  check: checkedTls,
+  check: tlsProblems,
   endsBySignal: true,
   run: async ({ settings }, io) =>
     await runUntilStopped(settings, io, async (log) => {

@@ -150,7 +150,7 @@ interface TlsSettings {
 }
 
 /** Checks settings that depend on each other. */
-export function checkedTls({ tlsCert, tlsKey, certsDir }: TlsSettings): readonly string[] {
+export function tlsProblems({ tlsCert, tlsKey, certsDir }: TlsSettings): readonly string[] {
   const problems: string[] = [];
   if ((tlsCert === undefined) !== (tlsKey === undefined))
     problems.push('--tls-cert and --tls-key go together');

@@ -59,7 +59,7 @@ interface ChosenState {
   readonly cluster?: boolean;
 }
 
-export function checkedState(flags: ChosenState): readonly string[] {
+export function stateProblems(flags: ChosenState): readonly string[] {
   const { filename, state, kubeconfig, context, cluster = false } = flags;
   return [
     ...(filename.includes('-') && state.includes('-')

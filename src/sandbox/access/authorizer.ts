@@ -151,7 +151,7 @@ interface RbacWrite extends Pick<ObjectRequest, 'user' | 'resource' | 'namespace
 }
 
 /** Takes writes of every kind and ignores those outside RBAC. Throws an ApiError. */
-export function checkEscalation(access: Access, write: RbacWrite): void {
+export function assertNoEscalation(access: Access, write: RbacWrite): void {
   const { user, resource, object, stored } = write;
   if (resource.group !== rbacApiGroup || isMaster(user)) return;
   if (stored !== undefined && isDeepStrictEqual(granting(object), granting(stored))) return;

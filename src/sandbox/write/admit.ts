@@ -1,7 +1,7 @@
 // Takes an object through defaults, webhooks and checks, in the API server's order.
 import type { JsonObject } from '../../base/json.ts';
 import type { KubeObject, ObjectMeta } from '../../base/metadata.ts';
-import { checkEscalation } from '../access/authorizer.ts';
+import { assertNoEscalation } from '../access/authorizer.ts';
 import type { ReviewedWrite } from '../admission/reviewed-write.ts';
 import { policyProblems, whyNotEvaluated, conditionProblems } from '../admission/expressions.ts';
 import { invalidError, type StatusCause } from '../api-error.ts';
@@ -105,7 +105,7 @@ function judge(
   object: KubeObject,
   stored: KubeObject | undefined,
 ): void {
-  checkEscalation(context.authorizer, { user, resource, namespace, object, stored });
+  assertNoEscalation(context.authorizer, { user, resource, namespace, object, stored });
   const found = resource.rules.problems(object, stored);
   const isPolicy = resource.kind === 'ValidatingAdmissionPolicy';
   const causes = found.length === 0 ? expressionProblems(resource.kind, object) : found;

@@ -35,7 +35,7 @@ export function timestamp(now: Date): string {
 const propagationPolicies: readonly unknown[] = ['Orphan', 'Background', 'Foreground', null];
 
 /** Throws an ApiError of 422. */
-export function checkOptions(request: ObjectRequest): void {
+export function assertOptions(request: ObjectRequest): void {
   const { query, patchType } = request;
   const wrong = {
     dryRun: dryRuns(request).some((value) => value !== 'All'),

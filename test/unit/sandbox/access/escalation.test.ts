@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../../../src/base/metadata.ts';
-import { checkEscalation } from '../../../../src/sandbox/access/authorizer.ts';
+import { assertNoEscalation } from '../../../../src/sandbox/access/authorizer.ts';
 import { ApiError } from '../../../../src/sandbox/api-error.ts';
 import { binding, cluster, role, user, type Cluster } from './cluster.ts';
 import type { User } from '../../../../src/sandbox/access/users.ts';
@@ -12,7 +12,7 @@ function write(target: Cluster, who: User, object: KubeObject, stored?: KubeObje
   try {
     const resource = target.resource(object.kind ?? '');
     const { namespace } = object.metadata;
-    checkEscalation(target.access, {
+    assertNoEscalation(target.access, {
       user: who,
       resource,
       namespace,
