@@ -5,7 +5,7 @@ import { readCommand } from '../../src/cli/commands.ts';
 import { adoptersOf, adoptionText } from '../../src/cli/commands/adopt.ts';
 import { jsonText } from '../../src/cli/output/data-text.ts';
 import { styleFor } from '../../src/cli/output/style.ts';
-import { planAdoption } from '../../src/inspect/actions/adoption.ts';
+import { findAdoption } from '../../src/inspect/actions/adoption.ts';
 import { withObjects, type ClusterState } from '../../src/inspect/input/cluster-state.ts';
 import type { ProviderId } from '../../src/policy/terms/provider-id.ts';
 import { stateIn } from '../support/file-states.ts';
@@ -18,7 +18,7 @@ async function adoption(
   given: Partial<{ base: ClusterState; namespaces: readonly string[] }> = {},
 ) {
   const { base = state, namespaces = [] } = given;
-  return await planAdoption({
+  return await findAdoption({
     base,
     id,
     namespaces,

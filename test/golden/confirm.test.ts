@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { jsonText } from '../../src/cli/output/data-text.ts';
 import { readCommand } from '../../src/cli/commands.ts';
-import { planConfirmation, confirmationText } from '../../src/inspect/actions/confirmation.ts';
+import { findConfirmation, confirmationText } from '../../src/inspect/actions/confirmation.ts';
 import { withObjects } from '../../src/inspect/input/cluster-state.ts';
 import type { ConfirmationOutput } from '../../src/inspect/output-schemas/confirmation.ts';
 import { stateIn } from '../support/file-states.ts';
@@ -37,7 +37,7 @@ async function confirmation({
     ...(status === undefined ? {} : { status }),
   };
   const base = withObjects(state, [policy]);
-  const output = await planConfirmation({ base, id, isForDeletion, now: new Date('2026-11-23T08:00:00Z') });
+  const output = await findConfirmation({ base, id, isForDeletion, now: new Date('2026-11-23T08:00:00Z') });
   if (output === undefined) throw new Error('there is no policy');
   return output;
 }
@@ -109,7 +109,7 @@ describe('the outcome', () => {
 
 test('a provider that does not exist has no confirmation', async () => {
   const request = { base: state, isForDeletion: false, now: new Date() };
-  expect(await planConfirmation({ ...request, id: 'SecretShare/team' })).toBeUndefined();
+  expect(await findConfirmation({ ...request, id: 'SecretShare/team' })).toBeUndefined();
 });
 
 test('the name of the provider is required', async () => {

@@ -10,7 +10,7 @@ import type { LookedAt } from '../../src/inspect/explain/looked-at.ts';
 import { accessOf } from '../../src/inspect/input/access.ts';
 import { kubeObjectsOf, stateOfFiles } from '../../src/inspect/input/file-state.ts';
 import type { ExplainedRule, ExplainOutput } from '../../src/inspect/output-schemas/explanation.ts';
-import { plannedState } from '../../src/inspect/input/loaded-state.ts';
+import { planningState } from '../../src/inspect/input/loaded-state.ts';
 import { readObjects } from '../../src/state/yaml-files.ts';
 import { fixtureFolders, reviewBody, type CaseRequest } from '../support/admission-case.ts';
 
@@ -26,7 +26,7 @@ function lookedAt(folder: string): LookedAt {
   const mayDo: LookedAt['mayDo'] = ({ groups }) =>
     Promise.resolve(groups.includes(mastersGroup) ? 'yes' : 'no');
   const whereToAdd = (purpose: string) => ({ role: purpose, file: purpose });
-  return { ...plannedState(state, now), access: accessOf(state), mayDo, whereToAdd, now };
+  return { ...planningState(state, now), access: accessOf(state), mayDo, whereToAdd, now };
 }
 
 async function explained(request: CaseRequest, at: LookedAt) {

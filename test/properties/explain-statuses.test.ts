@@ -8,7 +8,7 @@ import { explainProvider } from '../../src/inspect/explain/explain-provider.ts';
 import type { LookedAt } from '../../src/inspect/explain/looked-at.ts';
 import { accessOf } from '../../src/inspect/input/access.ts';
 import type { ExplainedObject } from '../../src/inspect/output-schemas/explanation.ts';
-import { plannedState } from '../../src/inspect/input/loaded-state.ts';
+import { planningState } from '../../src/inspect/input/loaded-state.ts';
 import type { ProviderKind } from '../../src/api/kinds.ts';
 import { providerId, type ProviderId } from '../../src/policy/terms/provider-id.ts';
 import { memoryState } from '../support/plan-parity.ts';
@@ -28,7 +28,7 @@ function lookedAt(h: Harness): LookedAt {
   const now = h.clock.now();
   const mayDo: LookedAt['mayDo'] = () => Promise.resolve('unknown');
   const whereToAdd = (purpose: string) => ({ role: purpose, file: purpose });
-  return { ...plannedState(state, now), access: accessOf(state), mayDo, whereToAdd, now };
+  return { ...planningState(state, now), access: accessOf(state), mayDo, whereToAdd, now };
 }
 
 function counted(objects: readonly ExplainedObject[], outcome: string): number {

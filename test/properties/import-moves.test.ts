@@ -8,7 +8,7 @@ import { findInstall } from '../../src/cli/input/find-install.ts';
 import { importFrom } from '../../src/importers/importers.ts';
 import { movedSecrets } from '../../src/importers/contents.ts';
 import { importSources } from '../../src/importers/importer.ts';
-import { planAdoption } from '../../src/inspect/actions/adoption.ts';
+import { findAdoption } from '../../src/inspect/actions/adoption.ts';
 import { withObjects, type ClusterState } from '../../src/inspect/input/cluster-state.ts';
 import { kubeObjectsOf, readObjectFiles } from '../../src/inspect/input/file-state.ts';
 import { applied } from '../../src/inspect/input/loaded-state.ts';
@@ -55,7 +55,7 @@ describe.each(moves)('the move from $source, $name', ({ source, objects, options
     });
     return await Promise.all(
       ids.map((id) =>
-        planAdoption({
+        findAdoption({
           base,
           id,
           namespaces: [],

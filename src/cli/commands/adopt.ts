@@ -4,7 +4,7 @@ import type { ClusterConnection } from '../../app/cluster-connection.ts';
 import { KubeError } from '../../base/kube-error.ts';
 import type { KubeObject, ObjectRef } from '../../base/metadata.ts';
 import { clipped, counted } from '../../base/text.ts';
-import { planAdoption } from '../../inspect/actions/adoption.ts';
+import { findAdoption } from '../../inspect/actions/adoption.ts';
 import { unmanagedText } from '../../inspect/explain/looked-at.ts';
 import { applied, loadState, namespaceType } from '../../inspect/input/loaded-state.ts';
 import type { AdoptionOutput } from '../../inspect/output-schemas/confirmation.ts';
@@ -172,7 +172,7 @@ async function adoptFor(
   const { writer } = connection;
   const request = { base, id, namespaces: settings.namespace, now: io.clock.now() };
   const readSecret = async (ref: ObjectRef) => await readIfAllowed(ref, writer);
-  const { output, offers } = await planAdoption({ ...request, readSecret });
+  const { output, offers } = await findAdoption({ ...request, readSecret });
   return await adopt({ ...output, dryRun: settings.dryRun }, offers, settings, place);
 }
 

@@ -1,7 +1,7 @@
 // The command `reeve confirm`: lists the deletions that wait for a confirmation, asks, and sets the annotation.
 import { confirmDeletionsAnnotation, cliFieldManager } from '../../schema/names.ts';
 import type { ClusterConnection } from '../../app/cluster-connection.ts';
-import { planConfirmation, storedProvider, confirmationText } from '../../inspect/actions/confirmation.ts';
+import { findConfirmation, storedProvider, confirmationText } from '../../inspect/actions/confirmation.ts';
 import type { ClusterState } from '../../inspect/input/cluster-state.ts';
 import { providerNamed } from '../../inspect/input/object-names.ts';
 import type { ConfirmationOutput } from '../../inspect/output-schemas/confirmation.ts';
@@ -80,7 +80,7 @@ async function runConfirm(
       io.stderr(`so how many objects of ${id} would be deleted is not known\n`);
       return exitCodes.unknown;
     }
-    const output = await planConfirmation({
+    const output = await findConfirmation({
       base,
       id,
       isForDeletion: settings.forDeletion,

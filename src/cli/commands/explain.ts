@@ -11,7 +11,7 @@ import { withPermissions } from '../../inspect/explain/rights.ts';
 import { askedUser } from '../../inspect/input/judged-write.ts';
 import { accessOf } from '../../inspect/input/access.ts';
 import type { ClusterState, Need } from '../../inspect/input/cluster-state.ts';
-import { namespaceType, plannedState } from '../../inspect/input/loaded-state.ts';
+import { namespaceType, planningState } from '../../inspect/input/loaded-state.ts';
 import type { ExplainOutput } from '../../inspect/output-schemas/explanation.ts';
 import { commandOf, type Call, type CommandIo } from '../command.ts';
 import { exitCodes } from '../exit-codes.ts';
@@ -165,7 +165,7 @@ async function lookedAt(
   const access = accessOf(state);
   const mayDo = connection === undefined ? storedRights(access) : await askedRights(connection);
   const { whereToAdd } = await import('../../app/install-roles.ts');
-  return { ...plannedState(state, now), access, mayDo, whereToAdd, now };
+  return { ...planningState(state, now), access, mayDo, whereToAdd, now };
 }
 
 function storedRights(access: LookedAt['access']): LookedAt['mayDo'] {

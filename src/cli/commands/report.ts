@@ -15,7 +15,7 @@ import {
 } from '../../inspect/report/report-text.ts';
 import { reportHtml } from '../../inspect/report/report-html.ts';
 import { unreadText, type ClusterState, type Need } from '../../inspect/input/cluster-state.ts';
-import { plannedState } from '../../inspect/input/loaded-state.ts';
+import { planningState } from '../../inspect/input/loaded-state.ts';
 import type { ReportOutput } from '../../inspect/output-schemas/report-output.ts';
 import { hasAuditableRules } from '../../policy/decide/audit.ts';
 import { roleBindingType, roleType, secretObjectType } from '../../base/object-type.ts';
@@ -181,7 +181,7 @@ async function runReport(
 ): Promise<number> {
   return await withState(settings, environment, { needs }, io, async (state, connection) => {
     const now = io.clock.now();
-    const { cluster, planning } = plannedState(state, now);
+    const { cluster, planning } = planningState(state, now);
     const whole = await collectReport({
       state,
       cluster,

@@ -22,7 +22,7 @@ interface AdoptionRequest {
   readonly readSecret: (ref: ObjectRef) => Promise<KubeObject | undefined>;
 }
 
-interface PlannedAdoption {
+interface FoundAdoption {
   /** The plan before any object is marked. */
   readonly output: AdoptionOutput;
   /** The objects to mark, in the order of the output. */
@@ -30,7 +30,7 @@ interface PlannedAdoption {
 }
 
 /** Plans the state as it is, and the state in which the objects are offered. */
-export async function planAdoption(request: AdoptionRequest): Promise<PlannedAdoption> {
+export async function findAdoption(request: AdoptionRequest): Promise<FoundAdoption> {
   const { base, id } = request;
   const conflicts = (await rowsOf(base, request)).flatMap(({ name, changes }) =>
     changes.filter(isConflict).map((change) => ({ namespace: name, change, live: liveOf(change, base) })),

@@ -31,7 +31,7 @@ interface ConfirmationRequest {
 }
 
 /** Returns undefined if the provider does not exist. */
-export async function planConfirmation(
+export async function findConfirmation(
   request: ConfirmationRequest,
 ): Promise<ConfirmationOutput | undefined> {
   const { base, id, isForDeletion, now } = request;

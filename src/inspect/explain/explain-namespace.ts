@@ -8,7 +8,7 @@ import type { ProviderId } from '../../policy/terms/provider-id.ts';
 import type { LoadedProvider } from '../../state/stored-provider.ts';
 import { withObjects } from '../input/cluster-state.ts';
 import { administrator, judgeWrite, namespaceResource, writtenRequest } from '../input/judged-write.ts';
-import { plannedState, namespaceType } from '../input/loaded-state.ts';
+import { planningState, namespaceType } from '../input/loaded-state.ts';
 import type { ExplainedProvider, ExplainedRule, ExplainOutput } from '../output-schemas/explanation.ts';
 import {
   sortedProviders,
@@ -47,7 +47,7 @@ async function asIfCreated(name: string, at: LookedAt): Promise<LookedAt> {
     writtenRequest(namespaceResource, { after: written, before: undefined }, administrator),
     { snapshot: at.cluster.snapshot(), install: at.state.install, now: at.now },
   );
-  return { ...at, ...plannedState(withObjects(at.state, [{ ...object, ...namespaceType }]), at.now) };
+  return { ...at, ...planningState(withObjects(at.state, [{ ...object, ...namespaceType }]), at.now) };
 }
 
 async function explainedAt(name: string, at: LookedAt): Promise<ExplainOutput> {

@@ -6,7 +6,7 @@ import { type ObjectType, nameOfKey, roleBindingType } from '../../base/object-t
 import { compareProviders, providerKindOf, namespaceOfProvider } from '../../policy/terms/provider-id.ts';
 import type { LoadedProvider } from '../../state/stored-provider.ts';
 import type { StoredAccess } from '../input/access.ts';
-import { type PlannedState, namespaceType, shownProblems } from '../input/loaded-state.ts';
+import { type PlanningState, namespaceType, shownProblems } from '../input/loaded-state.ts';
 import { type KubeObject, isTerminating, nameOf } from '../../base/metadata.ts';
 import { nearestWord } from '../../base/nearest.ts';
 import { quoted } from '../../base/text.ts';
@@ -28,7 +28,7 @@ import { plannedObject } from '../plan/step-rows.ts';
 
 type AskedRight = Pick<Right, 'verb' | 'group' | 'resource' | 'name' | 'namespace'>;
 
-export interface LookedAt extends PlannedState {
+export interface LookedAt extends PlanningState {
   readonly access: StoredAccess;
   /** Asks the API server, or reads stored roles if there is no API server. */
   readonly mayDo: (user: Requester, right: AskedRight) => Promise<AccessAnswer>;

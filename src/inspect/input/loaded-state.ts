@@ -116,13 +116,13 @@ function appliedTo(stored: KubeObject, { metadata: written, ...object }: KubeObj
 
 // Feeds a state to the parts of the reconciler that plan, as if their watches had just synced.
 
-export interface PlannedState {
+export interface PlanningState {
   readonly state: ClusterState;
   readonly cluster: LiveCluster;
   readonly planning: Planning;
 }
 
-export function plannedState(state: ClusterState, now: Date): PlannedState {
+export function planningState(state: ClusterState, now: Date): PlanningState {
   const cluster = loadState(state);
   const context = {
     cluster,

@@ -23,8 +23,8 @@ import {
   namespaceType,
   shownProblems,
   type AppliedObject,
-  plannedState,
-  type PlannedState,
+  planningState,
+  type PlanningState,
 } from '../input/loaded-state.ts';
 import type {
   PlanChange,
@@ -35,7 +35,7 @@ import type {
 import { previewNamespace, previewProvider, resourceOfReeve } from './admission-preview.ts';
 import { namespaceRows, repairRows } from './plan-namespace.ts';
 import { countsOf, knownIn, orderedRows } from './plan-summary.ts';
-import { plannedViolations, type JudgedObjects } from './planned-violations.ts';
+import { changedViolations, type JudgedObjects } from './changed-violations.ts';
 import { plannedObject } from './step-rows.ts';
 import { auditNamespace } from '../../policy/decide/audit.ts';
 import { withNamespaceDefaults } from '../../policy/decide/mutate.ts';
@@ -58,10 +58,10 @@ type Rows = Map<string, readonly PlanChange[]>;
 /** An object that is refused is left out. The rest is planned as if nobody had sent that object. */
 export async function planCluster(request: PlanRequest): Promise<PlanOutput> {
   const { base, objects, deleted = [], now } = request;
-  const today = plannedState(base, now);
+  const today = planningState(base, now);
   const before = today.cluster.snapshot();
   const { providers, accepted } = await previews(request, before);
-  const planned = plannedState(applied(base, accepted), now);
+  const planned = planningState(applied(base, accepted), now);
   const rows: Rows = new Map();
   for (const object of objects.filter(isNamespace))
     rows.set(nameOf(object), await admit(planned, applyTo(base, object), now));
@@ -73,7 +73,7 @@ export async function planCluster(request: PlanRequest): Promise<PlanOutput> {
   const namespaces = orderedRows(withKnown(rows, knownRows));
   const found = {
     invalid: invalidIn(planned, today),
-    violations: await plannedViolations({
+    violations: await changedViolations({
       today,
       planned,
       existing: { ...existingIn(base), ...request.existing },
@@ -104,7 +104,7 @@ export async function planCluster(request: PlanRequest): Promise<PlanOutput> {
 /** Returns what Reeve would write in the state as it is. */
 export async function planToday(base: ClusterState, now: Date): Promise<readonly PlannedNamespace[]> {
   const rows: Rows = new Map();
-  await planAll(plannedState(base, now), rows);
+  await planAll(planningState(base, now), rows);
   return orderedRows(rows);
 }
 
@@ -181,7 +181,7 @@ function deletionsOf(rows: Rows): (object: KubeObject) => boolean {
     deleted.has(JSON.stringify(plannedObject({ type: { apiVersion, kind }, name }, namespace)));
 }
 
-function invalidIn({ cluster }: PlannedState, today: PlannedState): PlanOutput['invalid'] {
+function invalidIn({ cluster }: PlanningState, today: PlanningState): PlanOutput['invalid'] {
   return [...cluster.providers()]
     .filter(({ definition }) => definition === undefined)
     .map(({ state: { id }, problems }) => {
@@ -197,7 +197,7 @@ function isNamespace({ apiVersion, kind }: KubeObject): boolean {
 
 /** Puts the Namespace into the state as the webhook would let it be stored. */
 async function admit(
-  { state, cluster, planning }: PlannedState,
+  { state, cluster, planning }: PlanningState,
   write: AppliedObject,
   now: Date,
 ): Promise<readonly PlanChange[]> {
@@ -218,7 +218,7 @@ async function admit(
 }
 
 /** Repairs all Namespaces before it plans the first one, because the fuse counts over all namespaces. */
-async function planAll(planned: PlannedState, rows: Rows): Promise<{ leftOut: number; count: number }> {
+async function planAll(planned: PlanningState, rows: Rows): Promise<{ leftOut: number; count: number }> {
   const { cluster } = planned;
   const names = [...cluster.snapshot().namespaces()].map(nameOf);
   const add = (name: string, more: readonly PlanChange[]): unknown =>
@@ -235,7 +235,7 @@ async function planAll(planned: PlannedState, rows: Rows): Promise<{ leftOut: nu
 }
 
 function addRefusals(
-  { cluster }: PlannedState,
+  { cluster }: PlanningState,
   rows: Rows,
   refusals: Refusals,
   changed: ReadonlySet<string>,

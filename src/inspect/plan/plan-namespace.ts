@@ -4,7 +4,7 @@ import { isManaged, type Desired } from '../../policy/desired/desired.ts';
 import type { ObjectResult } from '../../policy/plan/observed.ts';
 import type { MissingDefaults } from '../../policy/plan/repair.ts';
 import type { NamespacePlan } from '../../reconcile/namespace/namespace-planner.ts';
-import { namespaceType, type PlannedState } from '../input/loaded-state.ts';
+import { namespaceType, type PlanningState } from '../input/loaded-state.ts';
 import type { PlanChange } from '../output-schemas/plan-output.ts';
 import { plannedObject, stepRow } from './step-rows.ts';
 import { heldText } from '../../policy/plan/fuse.ts';
@@ -17,7 +17,7 @@ import type { ClusterState } from '../input/cluster-state.ts';
 const neverAborted = new AbortController().signal;
 
 /** Adds the missing defaults to the state, one after the other, because a default can make another policy match. */
-export function repairRows({ cluster, planning }: PlannedState, name: string): readonly PlanChange[] {
+export function repairRows({ cluster, planning }: PlanningState, name: string): readonly PlanChange[] {
   const rows: PlanChange[] = [];
   for (;;) {
     const namespaceObject = cluster.snapshot().namespace(name);
@@ -52,7 +52,7 @@ function repaired(namespaceObject: KubeObject, { labels, annotations }: MissingD
 
 /** Returns undefined for a namespace that is excluded or being deleted. */
 export async function namespaceRows(
-  planned: PlannedState,
+  planned: PlanningState,
   name: string,
 ): Promise<readonly PlanChange[] | undefined> {
   const plan = await planned.planning.planner.plan(name, neverAborted);

@@ -8,7 +8,7 @@ import type { LookedAt } from '../../../src/inspect/explain/looked-at.ts';
 import { usersOf } from '../../../src/inspect/explain/rights.ts';
 import { accessOf } from '../../../src/inspect/input/access.ts';
 import { clusterState } from '../../../src/inspect/input/cluster-state.ts';
-import { plannedState } from '../../../src/inspect/input/loaded-state.ts';
+import { planningState } from '../../../src/inspect/input/loaded-state.ts';
 import type { KubeObject } from '../../../src/base/metadata.ts';
 
 const forbidden = 'this account may not read it';
@@ -38,7 +38,7 @@ function lookedAtObjects(all: readonly KubeObject[], unread: readonly string[] =
   const mayDo: LookedAt['mayDo'] = () => Promise.resolve('unknown');
   const whereToAdd = (purpose: string) => ({ role: purpose, file: purpose });
   const now = new Date('2026-11-23T08:00:00Z');
-  return { ...plannedState(state, now), access: accessOf(state), mayDo, whereToAdd, now };
+  return { ...planningState(state, now), access: accessOf(state), mayDo, whereToAdd, now };
 }
 
 const quota = {

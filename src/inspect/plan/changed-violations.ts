@@ -12,7 +12,7 @@ import { compareProviders, shortName, type ProviderId } from '../../policy/terms
 import type { Violation } from '../../policy/terms/review.ts';
 import { judgingParts } from '../../reconcile/audit/audit-sweeps.ts';
 import { auditedResources, keyOf, violationsByPolicy } from '../../reconcile/audit/object-audit.ts';
-import { namespaceType, type PlannedState } from '../input/loaded-state.ts';
+import { namespaceType, type PlanningState } from '../input/loaded-state.ts';
 import type { PlannedViolation, PolicyViolations } from '../output-schemas/plan-output.ts';
 import { plannedObject } from './step-rows.ts';
 
@@ -25,8 +25,8 @@ export type JudgedObjects = Readonly<
 >;
 
 interface ViolationsRequest {
-  readonly today: PlannedState;
-  readonly planned: PlannedState;
+  readonly today: PlanningState;
+  readonly planned: PlanningState;
   readonly existing: JudgedObjects;
   /** The objects of the files. */
   readonly applied: readonly KubeObject[];
@@ -38,7 +38,7 @@ interface ViolationsRequest {
 const auditedTypes = { roles: roleType, rolebindings: roleBindingType, secrets: secretObjectType } as const;
 
 /** Leaves out policies without violations. */
-export async function plannedViolations(request: ViolationsRequest): Promise<readonly PolicyViolations[]> {
+export async function changedViolations(request: ViolationsRequest): Promise<readonly PolicyViolations[]> {
   const { today, planned } = request;
   const comparison = new Comparison();
   for (const [object, before, after] of namespaceViolations(today, planned))
@@ -54,7 +54,7 @@ export async function plannedViolations(request: ViolationsRequest): Promise<rea
   return comparison.result(idsByName(today, planned), unjudged);
 }
 
-function idsByName(...states: readonly PlannedState[]): ReadonlyMap<string, ProviderId> {
+function idsByName(...states: readonly PlanningState[]): ReadonlyMap<string, ProviderId> {
   const policies = states.flatMap(({ cluster }) => cluster.snapshot().policies.policies);
   return new Map(policies.map(({ name, id }) => [name, id]));
 }
@@ -62,8 +62,8 @@ function idsByName(...states: readonly PlannedState[]): ReadonlyMap<string, Prov
 /** Returns the policies whose violations among objects of this kind can differ after the files are applied. */
 function newlyJudging(
   resource: AuditedResource,
-  today: PlannedState,
-  planned: PlannedState,
+  today: PlanningState,
+  planned: PlanningState,
 ): readonly ProviderId[] {
   const { policies } = planned.cluster.snapshot().policies;
   return policies.flatMap(({ id }) => {
@@ -82,7 +82,7 @@ interface Placed {
   readonly byPolicy: Map<string, readonly Violation[]>;
 }
 
-function namespaceViolations(today: PlannedState, planned: PlannedState): readonly Compared[] {
+function namespaceViolations(today: PlanningState, planned: PlanningState): readonly Compared[] {
   const [before, after] = [violationsOfNamespaces(today), violationsOfNamespaces(planned)];
   return [...new Map([...before, ...after])].map(([key, { namespace }]) => [
     plannedObject({ type: namespaceType, name: namespace }),
@@ -95,7 +95,7 @@ function namespaceViolations(today: PlannedState, planned: PlannedState): readon
  * Returns the violations by namespace. An exceeded quota is shown at its first namespace, but its key is policy and value. So
  * it stays the same violation when another namespace becomes the first.
  */
-function violationsOfNamespaces({ cluster, planning }: PlannedState): ReadonlyMap<string, Placed> {
+function violationsOfNamespaces({ cluster, planning }: PlanningState): ReadonlyMap<string, Placed> {
   const all = new Map<string, Placed>();
   const add = (key: string, namespace: string, id: ProviderId, violations: readonly Violation[]): void => {
     const placed = all.get(key) ?? { namespace, byPolicy: new Map<string, readonly Violation[]>() };
