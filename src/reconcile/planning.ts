@@ -6,7 +6,7 @@ import { ObservedAccounts } from './live/observed-accounts.ts';
 import { ObservedObjects } from './live/observed-objects.ts';
 import { Sources } from './live/sources.ts';
 import { wantedWatches } from './live/watches.ts';
-import { Audits } from './namespace/audits.ts';
+import { NamespaceAudits } from './namespace/namespace-audits.ts';
 import { NamespacePlanner } from './namespace/namespace-planner.ts';
 import type { PlanContext } from './ports.ts';
 
@@ -30,6 +30,6 @@ export function assemblePlanning(context: PlanContext, fuseOptions: FuseOptions)
   const undesired = new UndesiredObjects(context, objects, desiredCache);
   const fuse = new Fuse(context, objects, undesired, fuseOptions);
   const planner = new NamespacePlanner(context, { desiredCache, objects, accounts, sources, fuse });
-  const audits = new Audits(context);
+  const audits = new NamespaceAudits(context);
   return { objects, accounts, sources, watches, desiredCache, undesired, fuse, planner, audits };
 }

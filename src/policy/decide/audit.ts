@@ -17,7 +17,7 @@ import type { ReviewedResource } from '../../rules/rule.ts';
 import type { CompiledRule } from '../../rules/rules.ts';
 
 /** The result for one policy and one existing Namespace. */
-export interface Audit {
+export interface NamespaceAudit {
   /** An error of the match counts as no match. */
   readonly isMatched: boolean;
   readonly matchError: MatchError | undefined;
@@ -27,13 +27,13 @@ export interface Audit {
 /** The objects in namespaces that policies have rules for. */
 export type AuditedResource = Exclude<ReviewedResource, 'namespaces'>;
 
-const unmatched: Audit = { isMatched: false, matchError: undefined, violations: [] };
+const unmatched: NamespaceAudit = { isMatched: false, matchError: undefined, violations: [] };
 
 export function auditNamespace(
   policy: CompiledPolicy,
   namespaceObject: KubeObject,
   circumstances: Circumstances,
-): Audit {
+): NamespaceAudit {
   const match = matchNamespace(policy.match, namespaceObject, circumstances.budget);
   if (match.kind === 'error') return { ...unmatched, matchError: match };
   if (match.kind === 'no') return unmatched;

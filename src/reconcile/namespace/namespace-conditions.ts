@@ -6,7 +6,7 @@ import { failedResult, type ObjectResult } from '../../policy/plan/observed.ts';
 import type { MissingKey } from '../../policy/plan/repair.ts';
 import { objectKey, type ObjectKey } from '../../base/object-type.ts';
 import type { EventAnnouncer } from '../events.ts';
-import type { Audits } from './audits.ts';
+import type { NamespaceAudits } from './namespace-audits.ts';
 import { RewriteLimit } from './step-executor.ts';
 import { readyCondition } from '../../schema/names.ts';
 import {
@@ -196,12 +196,12 @@ function namespaceKey(name: string): ObjectKey {
 
 export class DefaultsRepairer {
   readonly #context: ReconcileContext;
-  readonly #audits: Audits;
+  readonly #audits: NamespaceAudits;
   readonly #announcer: EventAnnouncer;
   /** Limits each key of each Namespace by itself, so that a client that removes one key does not stop the others. */
   readonly #rewriteLimit: RewriteLimit;
 
-  constructor(context: ReconcileContext, audits: Audits, announcer: EventAnnouncer) {
+  constructor(context: ReconcileContext, audits: NamespaceAudits, announcer: EventAnnouncer) {
     this.#context = context;
     this.#audits = audits;
     this.#announcer = announcer;

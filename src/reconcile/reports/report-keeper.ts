@@ -13,7 +13,7 @@ import type { WantedWatch } from '../live/watches.ts';
 import type { NamespacePlan } from '../namespace/namespace-planner.ts';
 import { classifyWriteError } from '../namespace/write-error.ts';
 import type { ObservedObjects } from '../live/observed-objects.ts';
-import type { Audits } from '../namespace/audits.ts';
+import type { NamespaceAudits } from '../namespace/namespace-audits.ts';
 import type { Planning } from '../planning.ts';
 import type { AuditReader, ReconcileContext } from '../ports.ts';
 import { done, type Attempt, type Handled } from '../queue/queue.ts';
@@ -22,7 +22,7 @@ import { unservedVersion, type WatchSink } from '../../base/watch-sink.ts';
 interface NamespaceReportInput {
   readonly plan: NamespacePlan;
   readonly cluster: LiveCluster;
-  readonly planning: { readonly audits: Audits; readonly objects: ObservedObjects };
+  readonly planning: { readonly audits: NamespaceAudits; readonly objects: ObservedObjects };
   /** Objects of the namespace that may violate a rule. */
   readonly existing: readonly (readonly [AuditedResource, AsyncIterable<KubeObject>])[];
   /** Returns the exceeded quotas of the policy, including those of other namespaces. */

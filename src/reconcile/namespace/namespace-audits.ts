@@ -7,17 +7,17 @@ import { isManaged } from '../../policy/desired/desired.ts';
 import { missingDefaults, type MissingDefaults } from '../../policy/plan/repair.ts';
 import { nextExceptionEnd } from '../../policy/terms/match.ts';
 import type { ProviderId } from '../../policy/terms/provider-id.ts';
-import { auditNamespace, type Audit, isDear } from '../../policy/decide/audit.ts';
+import { auditNamespace, type NamespaceAudit, isDear } from '../../policy/decide/audit.ts';
 import { emptyReport, unmatchedReport, type ProviderReport } from '../../policy/status/namespace-ready.ts';
 import type { CompiledPolicy } from '../../policy/compile/compile-policy.ts';
 import type { PlanContext } from '../ports.ts';
 
-interface CountedAudit extends Audit {
+interface CountedAudit extends NamespaceAudit {
   /** The cost of the match and the rules. */
   readonly units: number;
 }
 
-export class Audits {
+export class NamespaceAudits {
   readonly #cluster: PlanContext['cluster'];
   readonly #clock: PlanContext['clock'];
   readonly #known = new WeakMap<KubeObject, WeakMap<CompiledPolicy, CountedAudit>>();
