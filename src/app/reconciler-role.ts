@@ -20,7 +20,7 @@ import { elect, type Election } from './election.ts';
 import { definitionUid } from './served-kinds.ts';
 import { systemClock } from '../base/clock.ts';
 import { auditReaderOf, ownedReaderOf, ownSecretsOf } from './object-readers.ts';
-import { whereToAdd } from './install-roles.ts';
+import { whereToAdd } from './shipped-roles.ts';
 import { type WatchStarter, startOnceServed } from './watches.ts';
 import type { ActivityObserver } from '../observe/activity.ts';
 import type { Tracing } from './tracing.ts';

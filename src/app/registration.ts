@@ -13,7 +13,7 @@ import { systemClock } from '../base/clock.ts';
 import type { ClusterConnection } from './cluster-connection.ts';
 import { elect, type Election } from './election.ts';
 import type { ActivityObserver } from '../observe/activity.ts';
-import { reconcilerAccount } from './install-roles.ts';
+import { reconcilerAccount } from './shipped-roles.ts';
 import { readProgramVersion, shippedFolder } from './shipped-files.ts';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -9,7 +9,7 @@ import { type SandboxOptions, startSandbox, type Sandbox } from '../sandbox/sand
 import { serviceAccountIdentity, type User } from '../sandbox/access/users.ts';
 import { connect, type ClusterConnection } from './cluster-connection.ts';
 import { systemClock } from '../base/clock.ts';
-import { reconcilerAccount } from './install-roles.ts';
+import { reconcilerAccount } from './shipped-roles.ts';
 import { startProgram, type RunningProgram, type RunSettings } from './run.ts';
 import { shippedFolder } from './shipped-files.ts';
 import { StartError } from '../base/start-error.ts';

@@ -17,7 +17,7 @@ import { resourcePath } from '../kube/http/https-client.ts';
 import { openReportLabel, openReportType } from '../inspect/report/open-reports.ts';
 import { ownMember } from '../base/json.ts';
 import type { ObjectWriter } from '../base/object-writer.ts';
-import { reconcilerAccount } from '../app/install-roles.ts';
+import { reconcilerAccount } from '../app/shipped-roles.ts';
 import { serviceAccountType } from '../base/object-type.ts';
 import type { Facts } from './facts.ts';
 

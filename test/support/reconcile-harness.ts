@@ -1,6 +1,6 @@
 // Runs a reconciler on a cluster in memory, with a clock that only the test advances.
 import { setImmediate } from 'node:timers/promises';
-import { whereToAdd } from '../../src/app/install-roles.ts';
+import { whereToAdd } from '../../src/app/shipped-roles.ts';
 import { KubeError } from '../../src/base/kube-error.ts';
 import type { KubeObject, ObjectRef } from '../../src/base/metadata.ts';
 import { apiVersion } from '../../src/schema/names.ts';

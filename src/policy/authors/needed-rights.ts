@@ -203,7 +203,7 @@ export type RightsPurpose =
   ContentRight['own']['purpose'] | 'secrets' | 'named-secrets' | 'named-sources' | 'audit-secrets';
 
 /** Where the install holds the rules of one purpose. */
-export interface InstallRole {
+export interface ShippedRole {
   readonly role: string;
   /** The file of the install, and the value of the chart. */
   readonly file: string;
@@ -213,7 +213,7 @@ export interface InstallRole {
 
 /** A rule that Reeve's account lacks, and where to add it. */
 export interface MissingRights extends RightsRule {
-  readonly addTo: InstallRole;
+  readonly addTo: ShippedRole;
   /** The ClusterRole that the author may have meant, if this is about binding one. */
   readonly meant?: string;
 }

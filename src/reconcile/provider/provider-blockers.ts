@@ -2,7 +2,7 @@
 import { unavailable, type CopyState } from '../../policy/plan/copy.ts';
 import { meantRole } from '../../policy/authors/no-effect.ts';
 import {
-  type InstallRole,
+  type ShippedRole,
   type MissingRights,
   type RightsPurpose,
   type RightsRule,
@@ -28,7 +28,7 @@ export interface BlockerParts {
   readonly rightsMonitor: OwnRightsMonitor;
   readonly secretsRbacFailurePolicy: HookMode | undefined;
   /** Names the role of the install that must hold a rule which our own account lacks. */
-  readonly whereToAdd: (purpose: RightsPurpose) => InstallRole;
+  readonly whereToAdd: (purpose: RightsPurpose) => ShippedRole;
   readonly announcer: EventAnnouncer;
 }
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { crdOf, kindDefinitions } from '../../../src/api/kinds.ts';
 import { connect, type ClusterConnection } from '../../../src/app/cluster-connection.ts';
 import { loadObjects, startLocalSandbox, type LocalSandbox } from '../../../src/app/up.ts';
-import { reconcilerAccount } from '../../../src/app/install-roles.ts';
+import { reconcilerAccount } from '../../../src/app/shipped-roles.ts';
 import { shippedFolder } from '../../../src/app/shipped-files.ts';
 import type { KubeObject } from '../../../src/base/metadata.ts';
 import { serviceAccountIdentity } from '../../../src/sandbox/access/users.ts';

@@ -6,7 +6,7 @@ import {
   ownRights,
   type MissingRights,
 } from '../../../../src/policy/authors/needed-rights.ts';
-import { whereToAdd } from '../../../../src/app/install-roles.ts';
+import { whereToAdd } from '../../../../src/app/shipped-roles.ts';
 import { loadProvider, type ProviderDefinition } from '../../../../src/policy/compile/load-provider.ts';
 import { providerObject, testInstall } from '../../../support/engine.ts';
 import { missingRightsMessage } from '../../../../src/policy/status/provider-conditions.ts';

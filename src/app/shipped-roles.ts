@@ -1,10 +1,10 @@
 // Names the roles of the install with their files, so that a status can say where a missing rule belongs. Names its account.
-import type { InstallRole, RightsPurpose } from '../policy/authors/needed-rights.ts';
+import type { ShippedRole, RightsPurpose } from '../policy/authors/needed-rights.ts';
 
 const secretsRole = 'ClusterRole reeve-reconciler-secrets';
 const namedSecretsFile = 'manifests/named-secrets/22-reconciler-secrets.yaml; with Helm: secretNames';
 
-const installRoles: Readonly<Record<RightsPurpose, InstallRole>> = {
+const shippedRoles: Readonly<Record<RightsPurpose, ShippedRole>> = {
   reconciler: { role: 'ClusterRole reeve-reconciler', file: 'manifests/install/20-reconciler.yaml' },
   bind: {
     role: 'ClusterRole reeve-reconciler-bind',
@@ -29,6 +29,6 @@ const installRoles: Readonly<Record<RightsPurpose, InstallRole>> = {
 /** The service account of the reconciler. */
 export const reconcilerAccount = 'reeve-reconciler';
 
-export function whereToAdd(purpose: RightsPurpose): InstallRole {
-  return installRoles[purpose];
+export function whereToAdd(purpose: RightsPurpose): ShippedRole {
+  return shippedRoles[purpose];
 }
