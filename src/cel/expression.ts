@@ -11,7 +11,7 @@ import {
   type Variable,
 } from './compile/compilation.ts';
 import { parse } from './syntax/parser.ts';
-import { CompileProblem, positionOf, type Literal, type Node } from './syntax/ast.ts';
+import { CompileError, positionOf, type Literal, type Node } from './syntax/ast.ts';
 import { BOOL, DYN, STRING, typeText, type Type } from './types/type.ts';
 import {
   EvaluationError,
@@ -90,9 +90,9 @@ function attempt<T>(source: string, work: () => T): Attempt<T> {
     return { ok: true, value: work() };
   } catch (error) {
     // The parser limits nesting, but the caller may have used up most of the stack.
-    if (!(error instanceof CompileProblem || error instanceof RangeError)) throw error;
-    const offset = error instanceof CompileProblem ? error.offset : 0;
-    const message = error instanceof CompileProblem ? error.message : 'the expression is too complex';
+    if (!(error instanceof CompileError || error instanceof RangeError)) throw error;
+    const offset = error instanceof CompileError ? error.offset : 0;
+    const message = error instanceof CompileError ? error.message : 'the expression is too complex';
     return { ok: false, problem: { message, offset, ...positionOf(source, offset) } };
   }
 }
@@ -108,7 +108,7 @@ export function parseTree(source: string): TreeResult {
 
 function parseBounded(source: string): Node {
   if (Buffer.byteLength(source) > MAX_BYTES)
-    throw new CompileProblem(`an expression has at most ${MAX_BYTES} bytes`, 0);
+    throw new CompileError(`an expression has at most ${MAX_BYTES} bytes`, 0);
   return parse(source);
 }
 
@@ -131,7 +131,7 @@ function compile(source: string, scope: ExpressionScope, result: ResultKind): Ex
 /** A result whose type is known only at run time is checked after the evaluation. */
 function checkResult(type: Type, result: ResultKind): void {
   if (result === 'any' || type.kind === 'dyn' || type.kind === RESULTS[result].type.kind) return;
-  throw new CompileProblem(`the result must be a ${result} but is a ${typeText(type)}`, 0);
+  throw new CompileError(`the result must be a ${result} but is a ${typeText(type)}`, 0);
 }
 
 function evaluate(

@@ -1,5 +1,5 @@
 // Compiles list and map literals. Their elements have one type, as Kubernetes requires.
-import { type ListLiteral, type MapLiteral, type Node, CompileProblem } from '../syntax/ast.ts';
+import { type ListLiteral, type MapLiteral, type Node, CompileError } from '../syntax/ast.ts';
 import { BYTES, DURATION, DYN, listType, mapType, TIMESTAMP, typeText, type Type } from '../types/type.ts';
 import { evaluationError, EvaluationError, type Value, Optional, CelMap, isMap } from '../values/value.ts';
 import { Duration, Timestamp } from '../values/time.ts';
@@ -33,7 +33,7 @@ function compileElement(compilation: ExpressionCompilation, node: Node, isOption
   const resolved = compilation.unifier.resolve(type);
   if (resolved.kind === 'optional_type') return { type: resolved.params[0] ?? DYN, step };
   if (resolved.kind === 'dyn') return { type: DYN, step };
-  throw new CompileProblem('what follows ? in a literal must be optional', node.offset);
+  throw new CompileError('what follows ? in a literal must be optional', node.offset);
 }
 
 /** Kubernetes refuses literals of mixed types, dyn included: `[1, dyn(2)]` does not compile. */
@@ -50,7 +50,7 @@ function joinTypes(
   if (compilation.mayMixTypes) return joined ?? DYN;
   if (joined !== undefined && !mixesDyn) return joined;
   const expected = typeText(before ?? DYN);
-  throw new CompileProblem(`expected type ${expected} but found ${typeText(resolved)}`, node.offset);
+  throw new CompileError(`expected type ${expected} but found ${typeText(resolved)}`, node.offset);
 }
 
 function listStep(parts: readonly Part[]): EvaluationStep {
@@ -81,7 +81,7 @@ export function compileMap(compilation: ExpressionCompilation, node: MapLiteral)
     const value = compileElement(compilation, entry.value, entry.isOptional);
     keyType = joinTypes(compilation, keyType, key.type, entry.key);
     valueType = joinTypes(compilation, valueType, value.type, entry.value);
-    if (NOT_KEY_TYPES.has(keyType.kind)) throw new CompileProblem(NOT_A_KEY.message, entry.key.offset);
+    if (NOT_KEY_TYPES.has(keyType.kind)) throw new CompileError(NOT_A_KEY.message, entry.key.offset);
     parts.push({ key: key.step, value: { step: value.step, isOptional: entry.isOptional } });
   }
   const { unifier } = compilation;

@@ -1,5 +1,5 @@
 // Compiles calls of functions and methods. operator.ts compiles operators.
-import { type Call, type Node, CompileProblem } from '../syntax/ast.ts';
+import { type Call, type Node, CompileError } from '../syntax/ast.ts';
 import { functionsNamed } from '../library/library.ts';
 import type { FunctionDefinition } from '../library/define.ts';
 import {
@@ -62,7 +62,7 @@ function findFunction(compilation: ExpressionCompilation, node: Call): Found {
 function defined(name: string, isMethod: boolean, node: Node): readonly FunctionDefinition[] {
   const definitions = functionsNamed(name).filter((definition) => definition.isMethod === isMethod);
   if (definitions.length > 0) return definitions;
-  throw new CompileProblem(
+  throw new CompileError(
     `there is no ${isMethod ? 'method' : 'function'} ${name.slice(0, 60)}`,
     node.offset,
   );
@@ -188,17 +188,17 @@ function checkFormatCall(compilation: ExpressionCompilation, node: Call): void {
   if (target?.kind !== 'literal' || typeof target.value !== 'string' || list?.kind !== 'list') return;
   const values = list.elements.map(({ value }) => value);
   const problem = checkFormat(target.value, values, (value) => compilation.typeOf(value));
-  if (problem !== undefined) throw new CompileProblem(problem, offset);
+  if (problem !== undefined) throw new CompileError(problem, offset);
 }
 
 function checkTime({ name, args: [argument] }: Call): void {
   if (argument?.kind !== 'literal') return;
   const { value, offset } = argument;
   if (name === 'duration' && (typeof value !== 'string' || durationFromText(value) === undefined)) {
-    throw new CompileProblem('this is not a duration such as 1h30m', offset);
+    throw new CompileError('this is not a duration such as 1h30m', offset);
   }
   if (name === 'timestamp' && typeof value === 'string' && timestampFromText(value) === undefined) {
-    throw new CompileProblem('this is not a time such as 2026-01-31T00:00:00Z', offset);
+    throw new CompileError('this is not a time such as 2026-01-31T00:00:00Z', offset);
   }
 }
 
@@ -207,7 +207,7 @@ function foldConversion(node: Call, step: EvaluationStep): EvaluationStep {
   const [argument] = node.args;
   if (argument === undefined || !isConstant(node)) return step;
   const value = step(new Frame({}));
-  if (value instanceof EvaluationError) throw new CompileProblem(value.message, argument.offset);
+  if (value instanceof EvaluationError) throw new CompileError(value.message, argument.offset);
   return () => value;
 }
 
@@ -311,7 +311,7 @@ function regexSource(
   if (node?.kind !== 'literal' || typeof node.value !== 'string')
     return (frame) => computedRegex(pattern(frame), frame);
   const compiled = compileRegex(node.value);
-  if (!compiled.ok) throw new CompileProblem(compiled.problem, node.offset);
+  if (!compiled.ok) throw new CompileError(compiled.problem, node.offset);
   const { regex } = compiled;
   return () => regex;
 }

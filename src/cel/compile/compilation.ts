@@ -1,6 +1,6 @@
 // Holds what is known while one expression is compiled: names, types, and the variables read so far.
 import type { MetadataField } from '../../base/metadata.ts';
-import { type Node, CompileProblem, type Call } from '../syntax/ast.ts';
+import { type Node, CompileError, type Call } from '../syntax/ast.ts';
 import { DYN, type Type, areSameType, typeText } from '../types/type.ts';
 import { Unifier } from '../types/unifier.ts';
 import { OVER_BUDGET, type Value } from '../values/value.ts';
@@ -124,7 +124,7 @@ export class ExpressionCompilation {
 
   insideLoop<T>(offset: number, compile: () => T): T {
     if (this.#loops === MAX_NESTED_LOOPS) {
-      throw new CompileProblem(`macros are nested more than ${MAX_NESTED_LOOPS} deep`, offset);
+      throw new CompileError(`macros are nested more than ${MAX_NESTED_LOOPS} deep`, offset);
     }
     this.#loops += 1;
     const result = compile();
@@ -133,7 +133,7 @@ export class ExpressionCompilation {
   }
 
   expectType(node: Node, given: Type, expected: Type, message: string): void {
-    if (!this.unifier.assign(given, expected)) throw new CompileProblem(message, node.offset);
+    if (!this.unifier.assign(given, expected)) throw new CompileError(message, node.offset);
   }
 }
 
@@ -193,7 +193,7 @@ function commonType(soFar: Type | undefined, next: Type): Type {
   return soFar.kind === 'dyn' || areSameType(soFar, next) ? soFar : DYN;
 }
 
-export function noOverload(unifier: Unifier, { name, offset }: Call, given: readonly Type[]): CompileProblem {
+export function noOverload(unifier: Unifier, { name, offset }: Call, given: readonly Type[]): CompileError {
   const types = given.map((type) => typeText(unifier.resolve(type))).join(', ');
-  return new CompileProblem(`${name.slice(0, 60)} does not exist for (${types})`, offset);
+  return new CompileError(`${name.slice(0, 60)} does not exist for (${types})`, offset);
 }

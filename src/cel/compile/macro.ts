@@ -1,5 +1,5 @@
 // Compiles macros that loop over a list or map, and macros on the value of an optional.
-import { type Loop, type Node, type OptionalMap, CompileProblem } from '../syntax/ast.ts';
+import { type Loop, type Node, type OptionalMap, CompileError } from '../syntax/ast.ts';
 import {
   BOOL,
   DYN,
@@ -50,7 +50,7 @@ function variableTypes(compilation: ExpressionCompilation, node: Loop, range: Ty
     case 'dyn':
       return [DYN, DYN];
     default:
-      throw new CompileProblem(
+      throw new CompileError(
         `${node.form} works on lists and maps, not on ${typeText(range)}`,
         node.range.offset,
       );
@@ -115,7 +115,7 @@ const SORTED = COMPARABLE.map((key) => ({ params: [listType(T), listType(key)], 
 function sortedType(compilation: ExpressionCompilation, node: Loop, range: Type, body: Type): Type {
   const resolution = resolveOverloads(compilation.unifier, SORTED, [range, listType(body)]);
   if (resolution !== undefined) return resolution.type;
-  throw new CompileProblem('sortBy sorts lists, by values that have an order', node.offset);
+  throw new CompileError('sortBy sorts lists, by values that have an order', node.offset);
 }
 
 export function compileOptionalMap(compilation: ExpressionCompilation, node: OptionalMap): Compiled {

@@ -1,5 +1,5 @@
 // Compiles the operators: their types by overloads, and the step that runs each of them.
-import { type Call, type Node, CompileProblem } from '../syntax/ast.ts';
+import { type Call, type Node, CompileError } from '../syntax/ast.ts';
 import {
   BOOL,
   BYTES,
@@ -193,7 +193,7 @@ function compileLogical(compilation: ExpressionCompilation, node: Call, args: re
   args.forEach(({ type }, index) => {
     if (compilation.unifier.assign(type, BOOL)) return;
     const found = typeText(compilation.unifier.resolve(type));
-    throw new CompileProblem(
+    throw new CompileError(
       `expected type bool but found ${found}`,
       node.args[index]?.offset ?? node.offset,
     );

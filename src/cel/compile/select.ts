@@ -1,6 +1,6 @@
 // Compiles `a.b`, `a.?b` and has(a.b).
 import { nearest } from '../../base/nearest.ts';
-import { type Select, CompileProblem, type Index, type Identifier, type Node } from '../syntax/ast.ts';
+import { type Select, CompileError, type Index, type Identifier, type Node } from '../syntax/ast.ts';
 import * as types from '../types/type.ts';
 import {
   typeOfObjectField,
@@ -87,7 +87,7 @@ function compileOperand(compilation: ExpressionCompilation, node: Select): Compi
     return compilation.compile(operand);
   }
   if (!requestFields.includes(node.field)) {
-    throw new CompileProblem(`of request only ${requestFields.join(', ')} can be read here`, node.offset);
+    throw new CompileError(`of request only ${requestFields.join(', ')} can be read here`, node.offset);
   }
   return compileGlobal(compilation, operand) ?? compilation.compile(operand);
 }
@@ -110,7 +110,7 @@ function refuseField(type: Type, { field, offset }: Select): never {
   const fields = Object.keys(type.fields ?? {});
   const meant = nearest(field.slice(0, 60), fields, maxMisspelled);
   const hint = meant === undefined ? fieldsHint(fields) : `; did you mean ${meant}?`;
-  throw new CompileProblem(
+  throw new CompileError(
     `a value of type ${typeText(type)} has no field ${field.slice(0, 60)}${hint}`,
     offset,
   );
@@ -173,7 +173,7 @@ const NEVER_KEYS: readonly string[] = ['null_type', 'bytes'];
 
 export function compileIndex(compilation: ExpressionCompilation, node: Index): Compiled {
   if (node.key.kind === 'list' || (node.key.kind === 'literal' && NEVER_KEYS.includes(node.key.type.kind))) {
-    throw new CompileProblem('this cannot be a key', node.key.offset);
+    throw new CompileError('this cannot be a key', node.key.offset);
   }
   const operand = compilation.compile(node.operand);
   const key = compilation.compile(node.key);
@@ -203,7 +203,7 @@ function typeOfElement(compilation: ExpressionCompilation, node: Index, given: r
   const resolution = resolveOverloads(compilation.unifier, node.isOptional ? OPTIONAL : PLAIN, given);
   if (resolution !== undefined) return resolution.type;
   const [operand = A, key = A] = given.map((type) => compilation.unifier.resolve(type));
-  throw new CompileProblem(`a ${typeText(operand)} cannot be indexed by a ${typeText(key)}`, node.offset);
+  throw new CompileError(`a ${typeText(operand)} cannot be indexed by a ${typeText(key)}`, node.offset);
 }
 
 /** A key that stands in the expression itself, so that a message may name it. */
@@ -299,7 +299,7 @@ export function compileIdentifier(compilation: ExpressionCompilation, node: Iden
     return { type: local.type, step: (frame) => frame.slots[slot] };
   }
   if (node.name === 'request' && compilation.scope.requestFields !== undefined) {
-    throw new CompileProblem('of request only single fields can be read here', node.offset);
+    throw new CompileError('of request only single fields can be read here', node.offset);
   }
   return compileGlobal(compilation, node) ?? compileTypeName(node.name) ?? refuseName(node);
 }
@@ -329,7 +329,7 @@ function compileTypeName(name: string): Compiled | undefined {
 }
 
 function refuseName(node: Identifier): never {
-  throw new CompileProblem(`there is no variable ${node.name.slice(0, 60)} here`, node.offset);
+  throw new CompileError(`there is no variable ${node.name.slice(0, 60)} here`, node.offset);
 }
 
 /** Returns `a.b.c` for a node of names only. */

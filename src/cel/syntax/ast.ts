@@ -88,7 +88,7 @@ export type Node =
 
 // Defines the problem of an expression and its place. expression.ts returns it as data.
 
-export class CompileProblem extends Error {
+export class CompileError extends Error {
   readonly offset: number;
 
   constructor(message: string, offset: number) {
@@ -106,6 +106,6 @@ export function positionOf(
   return { line: before.length, column: (before.at(-1) ?? '').length + 1 };
 }
 
-export function unexpected(token: { readonly text: string; readonly start: number }): CompileProblem {
-  return new CompileProblem(`unexpected ${token.text.slice(0, 40)}`, token.start);
+export function unexpected(token: { readonly text: string; readonly start: number }): CompileError {
+  return new CompileError(`unexpected ${token.text.slice(0, 40)}`, token.start);
 }

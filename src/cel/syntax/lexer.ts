@@ -1,5 +1,5 @@
 // Splits CEL into tokens, one at a time, and finds the end of an expression inside a template.
-import { CompileProblem } from './ast.ts';
+import { CompileError } from './ast.ts';
 import { Double, MAX_INT, MAX_UINT, Uint, type Value } from '../values/value.ts';
 
 const SPACE = /(?:[ \t\r\n\f]|\/\/[^\n]*)*/y;
@@ -18,7 +18,7 @@ function scanToken(source: string, offset: number): Token {
   if (identifier !== '')
     return { kind: 'identifier', text: identifier, start, end: start + identifier.length };
   const symbol = matchAt(SYMBOL, source, start);
-  if (symbol === '') throw new CompileProblem('a character that CEL does not know', start);
+  if (symbol === '') throw new CompileError('a character that CEL does not know', start);
   return { kind: 'symbol', text: symbol, start, end: start + symbol.length };
 }
 
@@ -49,7 +49,7 @@ function scan(source: string, offset: number): ReturnType<typeof scanToken> | un
   try {
     return scanToken(source, offset);
   } catch (error) {
-    if (!(error instanceof CompileProblem)) throw error;
+    if (!(error instanceof CompileError)) throw error;
     const isStray = !/["']/.test(source[error.offset] ?? '"');
     return isStray ? { kind: 'symbol', text: '', start: error.offset, end: error.offset + 1 } : undefined;
   }
@@ -102,7 +102,7 @@ function findClosingQuote(source: string, start: number, { quote, bodyStart, isR
     if (quote.length === 1 && (character === '\n' || character === '\r')) break;
     if (character === '\\' && !isRaw) index += 1;
   }
-  throw new CompileProblem('the string does not end', start);
+  throw new CompileError('the string does not end', start);
 }
 
 /** A piece of a literal: plain text, or the number of an escape. */
@@ -133,7 +133,7 @@ function unescapeBody(body: string, opening: StringStart): readonly Piece[] {
     const match = pattern.exec(body);
     const piece = match === null ? undefined : readEscape(match.groups ?? {}, opening.isBytes);
     if (match === null || piece === undefined) {
-      throw new CompileProblem('this escape is not one of CEL', opening.bodyStart + index);
+      throw new CompileError('this escape is not one of CEL', opening.bodyStart + index);
     }
     pieces.push(piece);
     index += match[0].length;
@@ -189,13 +189,13 @@ function scanNumber(source: string, start: number): Token | undefined {
 
 function readInteger(text: string, max: bigint, offset: number): bigint {
   const value = BigInt(text);
-  if (value > max) throw new CompileProblem('the number is too large', offset);
+  if (value > max) throw new CompileError('the number is too large', offset);
   return value;
 }
 
 function readDouble(text: string, offset: number): Double {
   const value = Number(text);
-  if (!Number.isFinite(value)) throw new CompileProblem('the number is too large', offset);
+  if (!Number.isFinite(value)) throw new CompileError('the number is too large', offset);
   return new Double(value);
 }
 
@@ -259,7 +259,7 @@ export class TokenStream {
 
   expect(text: string): Token {
     const token = this.#next;
-    if (!this.accept(text)) throw new CompileProblem(`expected ${text}`, token.start);
+    if (!this.accept(text)) throw new CompileError(`expected ${text}`, token.start);
     return token;
   }
 
@@ -282,7 +282,7 @@ export class TokenStream {
   /** Checks the depth of a chain, counted from the current level of the parser. */
   checkDepth(extra: number, offset: number): void {
     if (this.#depth + extra > MAX_DEPTH)
-      throw new CompileProblem('the expression is nested too deeply', offset);
+      throw new CompileError('the expression is nested too deeply', offset);
   }
 
   #isNext(text: string): boolean {

@@ -4,7 +4,7 @@ import {
   type Identifier,
   type Literal,
   type Node,
-  CompileProblem,
+  CompileError,
   unexpected,
   type LoopForm,
 } from './ast.ts';
@@ -108,7 +108,7 @@ function negateDouble(value: Value): Value {
 function signedInteger(value: Value, isNegative: boolean, offset: number): Value {
   if (typeof value !== 'bigint') return value;
   if (isNegative) return -value;
-  if (value > MAX_INT) throw new CompileProblem('the number is too large', offset);
+  if (value > MAX_INT) throw new CompileError('the number is too large', offset);
   return value;
 }
 
@@ -117,7 +117,7 @@ function parseName(tokens: TokenStream, expression: ExpressionParser): Node {
   const { text, start } = token;
   if (text === 'true' || text === 'false') return literal(BOOL, text === 'true', start);
   if (text === 'null') return literal(NULL, null, start);
-  if (text === 'in' || RESERVED.has(text)) throw new CompileProblem(`${text} is a reserved word`, start);
+  if (text === 'in' || RESERVED.has(text)) throw new CompileError(`${text} is a reserved word`, start);
   if (!tokens.accept('(')) return { kind: 'identifier', name: text, offset: start } satisfies Identifier;
   return expandMacro({
     kind: 'call',
@@ -245,10 +245,10 @@ function expandMacro(call: Call): Node {
 function expandHas(call: Call): Node {
   const [argument] = call.args;
   if (argument?.kind !== 'select' || argument.mode === 'test') {
-    throw new CompileProblem('has() takes a field: has(a.b)', call.offset);
+    throw new CompileError('has() takes a field: has(a.b)', call.offset);
   }
   if (argument.mode === 'optional')
-    throw new CompileProblem('has() takes a plain field: has(a.b)', call.offset);
+    throw new CompileError('has() takes a plain field: has(a.b)', call.offset);
   return { ...argument, mode: 'test' };
 }
 
@@ -269,7 +269,7 @@ function expandOptionalMap(call: Call, operand: Node): Node {
 function expandLoop(call: Call, range: Node, shape: LoopShape): Node {
   const variables = call.args.slice(0, shape.variables).map(variableName);
   if (new Set(variables).size !== variables.length) {
-    throw new CompileProblem('the two variables have the same name', call.offset);
+    throw new CompileError('the two variables have the same name', call.offset);
   }
   const rest = call.args.slice(shape.variables);
   const body = rest.at(-1);
@@ -280,5 +280,5 @@ function expandLoop(call: Call, range: Node, shape: LoopShape): Node {
 
 function variableName(node: Node): string {
   if (node.kind === 'identifier' && node.name !== '__result__') return node.name;
-  throw new CompileProblem('the first argument of a macro is the name of its variable', node.offset);
+  throw new CompileError('the first argument of a macro is the name of its variable', node.offset);
 }
