@@ -12,25 +12,23 @@ import {
   isNotFound,
   nameOfRef,
   textOfError,
-  type Problems,
+  type NotDone,
   type Round,
 } from './removal.ts';
 
 const atOnce = 16;
 
-export async function clearAccounts(removal: ContentsRemoval): Promise<Problems> {
+export async function clearAccounts(removal: ContentsRemoval): Promise<NotDone> {
   return await clearInRounds(() => clearOnce(removal), removal.patienceMs);
 }
 
 async function clearOnce(removal: ContentsRemoval): Promise<Round> {
   const facts = await factsOf(removal);
-  if (typeof facts === 'string') return { found: Number.POSITIVE_INFINITY, problems: [facts] };
+  if (typeof facts === 'string') return { found: Number.POSITIVE_INFINITY, notDone: [facts] };
   const { accounts } = facts;
   const results = await inParallel(accounts, atOnce, (account) => clear(account, facts, removal));
-  const problems = accounts.map(
-    (live, index) => results[index] ?? `${nameOfAccount(live)} gets fields again`,
-  );
-  return { found: accounts.length, problems };
+  const notDone = accounts.map((live, index) => results[index] ?? `${nameOfAccount(live)} gets fields again`);
+  return { found: accounts.length, notDone };
 }
 
 async function factsOf({ facts }: Pick<ContentsRemoval, 'facts'>): Promise<Facts | string> {

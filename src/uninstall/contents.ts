@@ -11,7 +11,7 @@ import {
   isNotFound,
   nameOfRef,
   textOfError,
-  type Problems,
+  type NotDone,
   type Removal,
   type Round,
 } from './removal.ts';
@@ -30,18 +30,18 @@ interface Task {
 
 const atOnce = 16;
 
-export async function clearContents(removal: ContentsRemoval): Promise<Problems> {
+export async function clearContents(removal: ContentsRemoval): Promise<NotDone> {
   return await clearInRounds(() => clearOnce(removal), removal.patienceMs);
 }
 
 async function clearOnce(removal: ContentsRemoval): Promise<Round> {
   const facts = await factsOf(removal);
-  if (typeof facts === 'string') return { found: Number.POSITIVE_INFINITY, problems: [facts] };
+  if (typeof facts === 'string') return { found: Number.POSITIVE_INFINITY, notDone: [facts] };
   const tasks = tasksOf(planContents(facts, removal.keepContents));
   const results = await inParallel(tasks, atOnce, (task) => carryOut(task, removal));
   // The next round must see that a deleted object does not appear again.
-  const problems = tasks.map(({ live }, index) => results[index] ?? `${nameOfRef(refOf(live))} comes back`);
-  return { found: tasks.length, problems };
+  const notDone = tasks.map(({ live }, index) => results[index] ?? `${nameOfRef(refOf(live))} comes back`);
+  return { found: tasks.length, notDone };
 }
 
 /** Returns the facts, or the reason why they are unknown. */
@@ -87,14 +87,14 @@ const done = {
 } as const;
 
 /** Deletes the providers. Call this function when none of their objects is left. */
-export async function removeProviders({ facts, writer, say, ...rest }: ContentsRemoval): Promise<Problems> {
+export async function removeProviders({ facts, writer, say, ...rest }: ContentsRemoval): Promise<NotDone> {
   const found = await factsOf({ facts });
   if (typeof found === 'string') return [found];
   const { providers } = found;
-  const problems = await inParallel(providers, atOnce, (provider) =>
+  const notDone = await inParallel(providers, atOnce, (provider) =>
     removeProvider(provider, { writer, say, ...rest }),
   );
-  return problems.filter((problem) => problem !== undefined);
+  return notDone.filter((each) => each !== undefined);
 }
 
 async function removeProvider(

@@ -1,4 +1,4 @@
-// Deletes objects one by one, present or not, and reports each. An object that stays is a problem, not an exception.
+// Deletes objects one by one, present or not, and reports each. An object that stays is reported, and never thrown.
 import { systemClock, type Clock } from '../base/clock.ts';
 import { KubeError } from '../base/kube-error.ts';
 import type { KubeObject, ObjectRef } from '../base/metadata.ts';
@@ -19,12 +19,12 @@ const atOnce = 8;
 const pollMs = 200;
 
 /** A line for each object that the step could not change. */
-export type Problems = readonly string[];
+export type NotDone = readonly string[];
 
 /** Waits until exactly these objects are deleted, because another object of the same name may appear. */
-export async function remove(refs: readonly ObjectRef[], removal: Removal): Promise<Problems> {
-  const problems = await inParallel(refs, atOnce, (ref) => removeOne(ref, removal));
-  return problems.filter((problem) => problem !== undefined);
+export async function remove(refs: readonly ObjectRef[], removal: Removal): Promise<NotDone> {
+  const notDone = await inParallel(refs, atOnce, (ref) => removeOne(ref, removal));
+  return notDone.filter((each) => each !== undefined);
 }
 
 async function removeOne(ref: ObjectRef, { writer, say, patienceMs }: Removal): Promise<string | undefined> {
@@ -56,7 +56,7 @@ export interface Round {
   /** How many objects there were to clear. */
   readonly found: number;
   /** One line for each object of this round that may be there again. */
-  readonly problems: Problems;
+  readonly notDone: NotDone;
 }
 
 const nextRoundMs = 500;
@@ -70,14 +70,14 @@ export async function clearInRounds(
   round: () => Promise<Round>,
   patienceMs: number,
   clock: Pick<Clock, 'monotonic' | 'sleep'> = systemClock,
-): Promise<Problems> {
+): Promise<NotDone> {
   let fewest = Number.POSITIVE_INFINITY;
   let deadline = clock.monotonic() + patienceMs;
   for (;;) {
-    const { found, problems } = await round();
-    if (problems.length === 0) return [];
+    const { found, notDone } = await round();
+    if (notDone.length === 0) return [];
     if (found < fewest) deadline = clock.monotonic() + patienceMs;
-    else if (clock.monotonic() >= deadline) return problems;
+    else if (clock.monotonic() >= deadline) return notDone;
     fewest = Math.min(fewest, found);
     await clock.sleep(nextRoundMs);
   }

@@ -6,7 +6,7 @@ import {
   remove,
   textOfError,
   type Removal,
-  type Problems,
+  type NotDone,
   inTime,
   inParallel,
   listObjects,
@@ -31,12 +31,12 @@ const conditionsAtOnce = 16;
 const namespaces = { apiVersion: 'v1', plural: 'namespaces' };
 
 /** Empties each configuration first. While a finalizer of others keeps it, API servers would still call its webhooks. */
-export async function removeHooks(refs: readonly ObjectRef[], removal: Removal): Promise<Problems> {
+export async function removeHooks(refs: readonly ObjectRef[], removal: Removal): Promise<NotDone> {
   const notEmptied = await inParallel(refs, refs.length, (ref) => empty(ref, removal));
-  const problems = await remove(refs, removal);
+  const notDone = await remove(refs, removal);
   // The rest is for configurations that still exist.
-  if (problems.length === 0) return [];
-  return [...notEmptied.filter((problem) => problem !== undefined), ...problems];
+  if (notDone.length === 0) return [];
+  return [...notEmptied.filter((each) => each !== undefined), ...notDone];
 }
 
 async function empty(ref: ObjectRef, { writer, say }: Removal): Promise<string | undefined> {
@@ -50,11 +50,7 @@ async function empty(ref: ObjectRef, { writer, say }: Removal): Promise<string |
 }
 
 /** Waits until the Pods of Reeve have ended. Until then, API servers still ask them, and they need their rights to answer. */
-export async function podsEnded(
-  namespace: string,
-  client: KubeClient,
-  patienceMs: number,
-): Promise<Problems> {
+export async function podsEnded(namespace: string, client: KubeClient, patienceMs: number): Promise<NotDone> {
   const target = {
     path: resourcePath({ apiVersion: 'v1', plural: 'pods', namespace }),
     labelSelector: `${partOfLabel}=${partOfReeve}`,
@@ -69,7 +65,7 @@ export async function podsEnded(
 }
 
 /** Deletes the Reports of the reconciler and of `reeve report --write`. */
-export async function removeReports(client: KubeClient, removal: Removal): Promise<Problems> {
+export async function removeReports(client: KubeClient, removal: Removal): Promise<NotDone> {
   const { apiVersion } = openReportType;
   const path = resourcePath({ apiVersion, plural: 'reports' });
   try {
@@ -87,13 +83,13 @@ export async function removeReports(client: KubeClient, removal: Removal): Promi
 }
 
 /** Removes the condition reeve.dev/Ready from each namespace, because it would never change again after an uninstall. */
-export async function removeConditions(client: KubeClient, say: (line: string) => void): Promise<Problems> {
+export async function removeConditions(client: KubeClient, say: (line: string) => void): Promise<NotDone> {
   try {
     const all = await listObjects(client, { path: resourcePath(namespaces) });
-    const problems = await inParallel(all.filter(hasCondition), conditionsAtOnce, (object) =>
+    const notDone = await inParallel(all.filter(hasCondition), conditionsAtOnce, (object) =>
       removeCondition(nameOf(object), client, say),
     );
-    return problems.filter((problem) => problem !== undefined);
+    return notDone.filter((each) => each !== undefined);
   } catch (error) {
     return [`Namespaces: ${textOfError(error)}`];
   }
@@ -128,18 +124,18 @@ async function removeCondition(
 export async function removeNamespaces(
   { namespace, sharedNamespace, deleteShared }: NamespaceSettings,
   removal: Removal,
-): Promise<Problems> {
+): Promise<NotDone> {
   const names = [namespace, ...(deleteShared ? sharedNamespace : [])];
-  const problems = await Promise.all(names.map((name) => removeNamespace(name, removal)));
+  const notDone = await Promise.all(names.map((name) => removeNamespace(name, removal)));
   if (!deleteShared) {
     for (const name of sharedNamespace)
       removal.say(`kept Namespace ${name}, if it exists, with the Secrets in it`);
   }
-  return problems.flat();
+  return notDone.flat();
 }
 
 /** Keeps a namespace without the label of the install: it existed before Reeve, or serves other programs too. */
-async function removeNamespace(name: string, removal: Removal): Promise<Problems> {
+async function removeNamespace(name: string, removal: Removal): Promise<NotDone> {
   const { writer, say } = removal;
   const ref: ObjectRef = { apiVersion: 'v1', kind: 'Namespace', name };
   try {

@@ -14,7 +14,7 @@ import {
   findLeftovers,
   type Leftovers,
 } from './steps.ts';
-import { remove, textOfError, type Removal, type Problems } from './removal.ts';
+import { remove, textOfError, type Removal, type NotDone } from './removal.ts';
 import { configurationName } from '../schema/names.ts';
 import { ownerRole } from '../registration/configuration-keeper.ts';
 
@@ -26,7 +26,7 @@ interface UninstallOptions extends NamespaceSettings {
 
 export interface UninstallResult extends Leftovers {
   /** Steps, or parts of steps, that failed. */
-  readonly problems: Problems;
+  readonly notDone: NotDone;
 }
 
 /**
@@ -37,14 +37,14 @@ export async function removeWebhooks(
   { writer }: Pick<ClusterConnection, 'writer'>,
   patienceMs: number,
   say: (line: string) => void,
-): Promise<Problems> {
+): Promise<NotDone> {
   const removal = { writer, say, patienceMs };
-  const problems = await remove([ownerRole], removal);
-  return problems.length > 0 ? problems : await removeHooks(configurationRefs, removal);
+  const notDone = await remove([ownerRole], removal);
+  return notDone.length > 0 ? notDone : await removeHooks(configurationRefs, removal);
 }
 
 interface Step {
-  readonly run: () => Promise<Problems>;
+  readonly run: () => Promise<NotDone>;
   /** If this step fails, the next steps would block requests, so the uninstall ends here. */
   readonly isNeeded?: true;
 }
@@ -75,16 +75,16 @@ export class Uninstall {
   /** Can be repeated, wherever an earlier run ended. */
   async run(): Promise<UninstallResult> {
     const parts = await readShippedParts(this.#options);
-    const problems: string[] = [];
+    const notDone: string[] = [];
     for (const { run, isNeeded = false } of this.#steps(parts)) {
       const found = await run();
-      problems.push(...found);
+      notDone.push(...found);
       if (isNeeded && found.length > 0) break;
     }
     const refs = Object.values(parts).flat();
     return {
       ...(await findLeftovers(refs, await this.#lastFacts(), this.#options.namespace, this.#connection)),
-      problems,
+      notDone,
     };
   }
 
@@ -119,7 +119,7 @@ export class Uninstall {
     ];
   }
 
-  /** An error of this last look must not hide the problems of the steps. */
+  /** An error of this last look must not hide what the steps have not done. */
   async #lastFacts(): Promise<Facts> {
     try {
       return await this.#facts();

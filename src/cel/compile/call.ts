@@ -62,10 +62,7 @@ function findFunction(compilation: ExpressionCompilation, node: Call): Found {
 function defined(name: string, isMethod: boolean, node: Node): readonly FunctionDefinition[] {
   const definitions = functionsNamed(name).filter((definition) => definition.isMethod === isMethod);
   if (definitions.length > 0) return definitions;
-  throw new CompileError(
-    `there is no ${isMethod ? 'method' : 'function'} ${name.slice(0, 60)}`,
-    node.offset,
-  );
+  throw new CompileError(`there is no ${isMethod ? 'method' : 'function'} ${name.slice(0, 60)}`, node.offset);
 }
 
 function resolve(

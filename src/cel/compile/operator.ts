@@ -193,10 +193,7 @@ function compileLogical(compilation: ExpressionCompilation, node: Call, args: re
   args.forEach(({ type }, index) => {
     if (compilation.unifier.assign(type, BOOL)) return;
     const found = typeText(compilation.unifier.resolve(type));
-    throw new CompileError(
-      `expected type bool but found ${found}`,
-      node.args[index]?.offset ?? node.offset,
-    );
+    throw new CompileError(`expected type bool but found ${found}`, node.args[index]?.offset ?? node.offset);
   });
   const steps = args.map(({ step }) => step);
   return { type: BOOL, step: logicalStep(steps, node.name === '_||_') };

@@ -34,7 +34,12 @@ import {
   type Settings,
   type Values,
 } from '../flags/settings.ts';
-import { stateProblems, connectionSettings, installOverrides, stateSetting } from '../flags/state-settings.ts';
+import {
+  stateProblems,
+  connectionSettings,
+  installOverrides,
+  stateSetting,
+} from '../flags/state-settings.ts';
 import { sayProblems, withState } from '../input/chosen-state.ts';
 import { jsonText, yamlText } from '../output/data-text.ts';
 import { styleFor } from '../output/style.ts';

@@ -88,7 +88,7 @@ async function uninstalled(
   if (!(await isAgreed(io, { yes: settings.yes, word: 'uninstall' }))) return notConfirmed;
   const outcome = await uninstall.run();
   io.stdout(outcomeText(outcome));
-  return outcome.problems.length === 0 && outcome.left.length === 0 ? 0 : 1;
+  return outcome.notDone.length === 0 && outcome.left.length === 0 ? 0 : 1;
 }
 
 async function withoutWebhooks(
@@ -98,9 +98,9 @@ async function withoutWebhooks(
 ): Promise<number> {
   io.stdout(`The webhook configurations of Reeve will be deleted from ${connection.description}.\n`);
   if (!(await isAgreed(io, { yes, word: 'uninstall' }))) return notConfirmed;
-  const problems = await removeWebhooks(connection, timeout, (line) => io.stdout(`${line}\n`));
-  for (const problem of problems) io.stdout(`not done: ${problem}\n`);
-  return problems.length === 0 ? 0 : 1;
+  const notDone = await removeWebhooks(connection, timeout, (line) => io.stdout(`${line}\n`));
+  for (const each of notDone) io.stdout(`not done: ${each}\n`);
+  return notDone.length === 0 ? 0 : 1;
 }
 
 export interface Intent {
@@ -144,10 +144,10 @@ function providerText({ provider, fate, reason, objects }: ProviderPlan): string
     : `  ${provider}: ${what} will stay (${reason})`;
 }
 
-export function outcomeText({ problems, left, notes }: UninstallResult): string {
-  const isClean = problems.length === 0 && left.length === 0;
+export function outcomeText({ notDone, left, notes }: UninstallResult): string {
+  const isClean = notDone.length === 0 && left.length === 0;
   return [
-    ...problems.map((problem) => `not done: ${problem}`),
+    ...notDone.map((each) => `not done: ${each}`),
     ...left.map((each) => `left: ${each}`),
     ...notes.map((note) => `note: ${note}`),
     isClean

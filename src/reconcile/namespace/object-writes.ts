@@ -157,7 +157,11 @@ export class ObjectWrites {
   }
 
   /** Returns undefined when a dry run shows that no write is needed. */
-  async updateIfNeeded({ object }: WriteStep, live: Observed, signal: AbortSignal): Promise<Observed | undefined> {
+  async updateIfNeeded(
+    { object }: WriteStep,
+    live: Observed,
+    signal: AbortSignal,
+  ): Promise<Observed | undefined> {
     if (live.content.kind !== 'object' || this.#dryRuns.isKnown(object, live.content.object))
       return undefined;
     const { uid, resourceVersion } = live;

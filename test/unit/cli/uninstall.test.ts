@@ -65,13 +65,13 @@ test('the plan announces in capitals that Secrets of users will be deleted', () 
 });
 
 test('the result says that nothing is left', () => {
-  expect(outcomeText({ problems: [], left: [], notes: ['n'] })).toBe(
+  expect(outcomeText({ notDone: [], left: [], notes: ['n'] })).toBe(
     'note: n\nReeve is removed. Nothing is left that could block a request.\n',
   );
 });
 
 test('the result lists problems and leftovers', () => {
-  expect(outcomeText({ problems: ['p'], left: ['l'], notes: [] })).toBe(
+  expect(outcomeText({ notDone: ['p'], left: ['l'], notes: [] })).toBe(
     'not done: p\nleft: l\nReeve is not completely removed: see above, and run this command again.\n',
   );
 });

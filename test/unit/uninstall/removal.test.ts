@@ -34,7 +34,7 @@ describe('clearing in rounds', () => {
       rounds += 1;
       await pass(roundMs);
       const problems = Array.from({ length: found }, (_, index) => `object ${index} comes back`);
-      return { found, problems };
+      return { found, notDone: problems };
     };
     const problems = await clearInRounds(round, patienceMs, { monotonic: () => now, sleep: pass });
     return { problems, rounds };
