@@ -11,7 +11,7 @@ import { BoundToken } from './support/bound-token.ts';
 import { interruptions, silence, turnedAway } from './support/connection-news.ts';
 import { FaultScene } from './support/fault-scene.ts';
 import { idleFor, type IdleConnection } from './support/idle-connection.ts';
-import { configMap, policy, roleBinding } from './support/objects.ts';
+import { configMap, namespaceObject, policy, roleBinding } from './support/objects.ts';
 import { limitRequests, liftLimit } from './support/request-limit.ts';
 import { fallSilent, type Silence } from './support/silent-webhook.ts';
 import type { Stage } from './support/stage.ts';
@@ -145,7 +145,7 @@ describeControllers('faults', () => {
       const resources = ['settings', 'others'].map((name) => configMap(name, { by: 'reeve' }));
       const settings = { kind: 'ConfigMap', name: 'settings', namespace: 'fa-rival' } as const;
       const others = { ...settings, name: 'others' };
-      await stage.kubectl('create', 'namespace', 'fa-rival');
+      await stage.apply(namespaceObject('fa-rival'));
       const rival = await WritingRival.begin(cluster, settings);
       await stage.apply(policy('fa-rival', { match: { names: ['fa-rival'] }, contents: { resources } }));
       await isSaid(stage, 'fa-rival', 'False Contended');
@@ -194,7 +194,7 @@ describeControllers('faults', () => {
     const without = { rules: [{ apiGroups: [''], resources: ['configmaps'], verbs: ['*'] }] };
     const role = ['clusterrole', 'reeve-reconciler-resources'];
     await stage.kubectl('patch', ...role, '--type=merge', `-p=${JSON.stringify(without)}`);
-    await stage.kubectl('create', 'namespace', 'fa-right-1');
+    await stage.apply(namespaceObject('fa-right-1'));
     await isSaid(stage, 'fa-right-1', 'False InsufficientPermissions');
     const failures = 'reeve_reconcile_failures_total{kind="ResourceQuota",reason="InsufficientPermissions"}';
     expect(await reconciler.metric(failures)).toBeGreaterThan(0);

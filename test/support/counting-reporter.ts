@@ -6,6 +6,11 @@ import { clusterNotice } from './control-plane.ts';
 import { filesToRepeat, noteRepeated, type RepeatedFile } from './repeated-files.ts';
 
 class CountingReporter implements Reporter {
+  /** A run that is ended early must not lose the errors that it has found. */
+  onTestModuleEnd(module: TestModule): void {
+    for (const { file, error } of failedFiles([module])) process.stdout.write(`failed: ${file}: ${error}\n`);
+  }
+
   onTestRunEnd(modules: readonly TestModule[], unhandledErrors: readonly unknown[]): void {
     const repeated = noteFailedFiles(modules, unhandledErrors.length > 0);
     // Files that run once more are counted then.

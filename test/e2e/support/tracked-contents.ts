@@ -9,7 +9,6 @@ import { once, WrittenObjects } from './written-objects.ts';
 
 const binding = 'create rolebindings people';
 const copy = 'create secrets credential';
-const isLate = /timeout of this request expired|context deadline exceeded/;
 
 export type WriteCounts = Readonly<Record<string, number>>;
 
@@ -40,7 +39,7 @@ export class TrackedContents {
   /** Creates the policy, the share, the source and four namespaces. Reeve must run. */
   static async prepare(stage: Stage, name: string): Promise<TrackedContents> {
     const contents = new TrackedContents(stage, name);
-    await contents.#apply(contents.#source, contents.#share, contents.#policy);
+    await stage.apply(contents.#source, contents.#share, contents.#policy);
     await contents.add(4);
     await contents.settled();
     return contents;
@@ -106,13 +105,13 @@ export class TrackedContents {
 
   async changeSource(): Promise<void> {
     this.#secretValue += 1;
-    await this.#apply(this.#source);
+    await this.#stage.apply(this.#source);
     this.#need(this.namespaces, 'update secrets credential');
   }
 
   async changePolicy(): Promise<void> {
     this.#settings += 1;
-    await this.#apply(this.#policy);
+    await this.#stage.apply(this.#policy);
     this.#need(this.namespaces, `${this.#settings === 1 ? 'create' : 'update'} configmaps settings`);
   }
 
@@ -126,20 +125,6 @@ export class TrackedContents {
         return isDeepStrictEqual(seen, desired);
       },
       () => `${JSON.stringify(desired)}; there is: ${JSON.stringify(seen)}`,
-    );
-  }
-
-  /** Tries again when a busy machine has not reviewed a write in time. */
-  async #apply(...objects: readonly WrittenObject[]): Promise<void> {
-    let last = '';
-    await until(
-      async () => {
-        const { code, stderr } = await this.#stage.tryApply(objects);
-        last = stderr;
-        if (code !== 0 && !isLate.test(stderr)) throw new Error(`it was not applied: ${stderr}`);
-        return code === 0;
-      },
-      () => `it was not applied: ${last}`,
     );
   }
 
