@@ -1,6 +1,6 @@
 // Polls for a state that a cluster reaches by itself. It polls slowly, because each poll sends several requests.
-import { expect } from 'vitest';
+import { eventually } from '../../support/eventually.ts';
 
-export function inTime<T>(value: () => T): ReturnType<typeof expect.poll<T>> {
-  return expect.poll(value, { timeout: 150_000, interval: 100 });
+export function inTime<T>(value: () => T): ReturnType<typeof eventually<T>> {
+  return eventually(value, 100);
 }
