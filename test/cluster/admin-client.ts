@@ -10,9 +10,13 @@ export interface Answer {
   readonly status: number;
   /** The parsed body if it is JSON, otherwise its text. */
   readonly body: unknown;
+  readonly warnings: readonly string[];
 }
 
-const timeoutMs = 10_000;
+type Headers = Readonly<Record<string, string | string[]>>;
+
+/** A write may wait for several webhooks of the API server, which has 60 s for the whole request. */
+const timeoutMs = { read: 10_000, write: 60_000 };
 
 export class AdminClient {
   readonly #server: string;
@@ -25,14 +29,15 @@ export class AdminClient {
     this.#layout = layout;
   }
 
-  async send(method: string, path: string, body?: unknown): Promise<Answer> {
+  /** `headers`: replace the content type, or act as another user. */
+  async send(method: string, path: string, body?: unknown, headers: Headers = {}): Promise<Answer> {
     const [ca, cert, key] = await Promise.all([
       readFile(this.#layout.caFile),
       readFile(this.#layout.adminCertificate),
       readFile(this.#layout.userKey),
     ]);
     const agent = method === 'GET' ? this.#kept : false;
-    return await send(`${this.#server}${path}`, { method, ca, cert, key, agent }, body);
+    return await send(`${this.#server}${path}`, { method, ca, cert, key, agent, headers }, body);
   }
 
   /** Rejects with the reason unless the request succeeded. */
@@ -46,20 +51,27 @@ export class AdminClient {
 /** Opens a new connection, or uses the agent and retries when a kept connection has been closed. */
 export function send(url: string, options: RequestOptions, body?: unknown): Promise<Answer> {
   const content = body === undefined ? undefined : JSON.stringify(body);
-  const headers = content === undefined ? {} : { 'content-type': 'application/json' };
+  const type = content === undefined ? {} : { 'content-type': 'application/json' };
+  const headers = { ...type, ...options.headers };
   const request = url.startsWith('https:') ? httpsRequest : httpRequest;
-  const { agent = false } = options;
+  const { agent = false, method } = options;
+  const timeout = method === 'GET' ? timeoutMs.read : timeoutMs.write;
   return new Promise((resolve, reject) => {
-    const sent = request(url, { ...options, headers, agent, timeout: timeoutMs }, (response) => {
+    const sent = request(url, { ...options, headers, agent, timeout }, (response) => {
       text(response).then(
-        (received) => resolve({ status: response.statusCode ?? 0, body: parsed(received) }),
+        (received) =>
+          resolve({
+            status: response.statusCode ?? 0,
+            body: parsed(received),
+            warnings: warningsIn(response.headersDistinct['warning'] ?? []),
+          }),
         reject,
       );
     });
     let isLate = false;
     sent.on('timeout', () => {
       isLate = true;
-      sent.destroy(new Error(`no answer within ${timeoutMs} ms`));
+      sent.destroy(new Error(`no answer within ${timeout} ms`));
     });
     sent.on('error', (error) => {
       if (sent.reusedSocket && !isLate) resolve(send(url, { ...options, agent: false }, body));
@@ -67,6 +79,15 @@ export function send(url: string, options: RequestOptions, body?: unknown): Prom
     });
     sent.end(content);
   });
+}
+
+/** A header has the form `299 - "text"`: https://www.rfc-editor.org/rfc/rfc7234#section-5.5 */
+function warningsIn(headers: readonly string[]): readonly string[] {
+  return headers.flatMap((header) => /^299 - (".*")$/.exec(header)?.[1] ?? []).map(unquoted);
+}
+
+function unquoted(quoted: string): string {
+  return quoted.slice(1, -1).replaceAll(/\\(.)/g, '$1');
 }
 
 function parsed(content: string): unknown {

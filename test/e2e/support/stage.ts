@@ -2,17 +2,15 @@
 import { writesOf, type AuditRecord } from '../../cluster/audit-record.ts';
 import type { AuditLog } from '../../cluster/audit-log.ts';
 import type { ClusterAccess } from '../../cluster/cluster-access.ts';
-import { kubectl, mustKubectl, type KubectlOptions } from '../../support/kubectl.ts';
+import { mustKubectl, type KubectlOptions } from '../../support/kubectl.ts';
 import type { ProgramOutput } from '../../support/run-program.ts';
 import { until } from '../../support/until.ts';
+import { applyAll, headersOf } from './apply.ts';
 import { emergency } from './people.ts';
 import { pathOf, type Kind, type Ref, type StoredObject, type WrittenObject } from './objects.ts';
 
 /** The user who creates, changes and deletes what policies and shares provide. */
 export const reconcilerUser = 'system:serviceaccount:reeve-system:reeve-reconciler';
-
-/** One kubectl sends ten requests and then five a second. A deletion takes two requests. */
-const mostAtOnce = 5;
 
 /** The API server gives a webhook 5 s for a review, whatever else the machine does in that time. */
 const isLate = /timeout of this request expired|context deadline exceeded/;
@@ -35,7 +33,7 @@ export class Stage {
     this.#audit = cluster.auditLog();
   }
 
-  /** Applies the objects with one `kubectl apply`, again when a busy machine reviews a write too late. Returns its warnings. */
+  /** Applies the objects as `kubectl apply` does, again when a busy machine reviews a write too late. Returns its warnings. */
   async apply(...objects: readonly WrittenObject[]): Promise<string> {
     let last: ProgramOutput | undefined;
     await until(
@@ -55,7 +53,7 @@ export class Stage {
 
   /** Returns the answer of the API server without storing anything. */
   async dryRun(...objects: readonly WrittenObject[]): Promise<ProgramOutput> {
-    return await this.#applied(objects, this.administrator, '--dry-run=server');
+    return await this.#applied(objects, this.administrator, true);
   }
 
   async kubectl(...args: readonly string[]): Promise<string> {
@@ -77,15 +75,12 @@ export class Stage {
    * a minute while the watch of a kind is not in sync.
    */
   async remove(...refs: readonly Ref[]): Promise<void> {
-    const groups = Map.groupBy(refs, ({ kind, namespace = '' }) => `${kind} ${namespace}`);
-    await Promise.all(
-      [...groups].map(async ([where, group]) => {
-        const [kind = '', namespace = ''] = where.split(' ');
-        const names = group.map(({ name }) => name);
-        const place = namespace === '' ? [] : ['-n', namespace];
-        await this.kubectl('delete', kind, ...names, ...place, '--timeout=90s');
-      }),
-    );
+    const found: StoredObject[] = [];
+    for (const ref of refs) {
+      found.push(await this.mustGet(ref));
+      await this.#delete(ref, this.administrator);
+    }
+    await Promise.all(refs.map((ref, index) => this.#isDeleted(ref, found[index]?.metadata.uid)));
   }
 
   /** Returns undefined when the object does not exist. */
@@ -175,35 +170,58 @@ export class Stage {
   }
 
   async cleanUp(): Promise<void> {
-    await Promise.all(['nspol', 'sshare', 'csib', 'sint'].map((kind) => this.#removeAll(kind)));
-    await this.#removeAll('namespace', '--wait=false');
-    await this.#removeAll('secret', '--namespace=reeve-shared');
+    const providers = await this.#ours(
+      { kind: 'NamespacePolicy' },
+      { kind: 'SecretShare' },
+      { kind: 'ClusterSecurityIntentBinding' },
+      { kind: 'SecurityIntent' },
+    );
+    for (const ref of providers) await this.#delete(ref, this.emergency);
+    await Promise.all(providers.map((ref) => this.#isDeleted(ref)));
+    const others = await this.#ours({ kind: 'Namespace' }, { kind: 'Secret', namespace: 'reeve-shared' });
+    for (const ref of others) await this.#delete(ref, this.emergency);
   }
 
   async #applied(
     items: readonly WrittenObject[],
     who: KubectlOptions,
-    ...options: readonly string[]
+    isDryRun = false,
   ): Promise<ProgramOutput> {
-    const input = JSON.stringify({ apiVersion: 'v1', kind: 'List', items });
-    return await kubectl(['apply', '-f', '-', ...options], { ...who, input });
+    return await applyAll(this.cluster, items, { who, isDryRun });
   }
 
-  async #removeAll(kind: string, ...options: readonly string[]): Promise<void> {
-    const names = await this.#namesOf(kind, ...options.filter((each) => each.startsWith('--namespace')));
-    const parts = Array.from({ length: Math.ceil(names.length / mostAtOnce) }, (_, index) =>
-      names.slice(index * mostAtOnce, (index + 1) * mostAtOnce),
-    );
-    await Promise.all(
-      parts.map((part) =>
-        this.inEmergency('delete', kind, ...part, ...options, '--ignore-not-found', '--timeout=60s'),
-      ),
+  /** A missing object counts as deleted. */
+  async #delete(ref: Ref, who: KubectlOptions): Promise<void> {
+    const answer = await this.cluster.admin.send('DELETE', pathOf(ref), undefined, headersOf(who));
+    if (answer.status >= 300 && answer.status !== 404)
+      throw new Error(`DELETE ${pathOf(ref)}: ${answer.status} ${JSON.stringify(answer.body)}`);
+  }
+
+  /** Waits until the object is deleted. With a UID, another object may have its name. */
+  async #isDeleted(ref: Ref, uid?: string): Promise<void> {
+    let last: StoredObject | undefined;
+    await until(
+      async () => {
+        last = await this.get(ref);
+        return last === undefined || (uid !== undefined && last.metadata.uid !== uid);
+      },
+      () => `${pathOf(ref)} is deleted: ${JSON.stringify(last)}`,
+      90,
     );
   }
 
-  async #namesOf(kind: string, ...where: readonly string[]): Promise<readonly string[]> {
-    const output = await this.kubectl('get', kind, ...where, '-o=jsonpath={.items[*].metadata.name}');
-    return output.split(' ').filter((name) => name.startsWith(this.#prefix));
+  /** Returns the objects of these kinds whose names have the prefix of the test. */
+  async #ours(...kinds: readonly Omit<Ref, 'name'>[]): Promise<readonly Ref[]> {
+    const lists = kinds.map(async (kind) => {
+      const path = pathOf({ ...kind, name: '' }).slice(0, -1);
+      const { status, body } = await this.cluster.admin.send('GET', path);
+      // An install can lack a kind of ours.
+      if (status === 404) return [];
+      const { items } = body as { readonly items: readonly StoredObject[] };
+      return items.map(({ metadata }) => ({ ...kind, name: metadata.name }));
+    });
+    const all = (await Promise.all(lists)).flat();
+    return all.filter(({ name }) => name.startsWith(this.#prefix));
   }
 }
 
