@@ -1,6 +1,7 @@
 // The test run: its projects, from the quickest to the longest, and a last line that counts the tests.
 import { nodeVersionProblem } from './src/app/shipped-files.ts';
 import { clusterWorkers } from './test/support/cluster-workers.ts';
+import { LongestFirst } from './test/support/longest-first.ts';
 import { neverBuilds } from './test/cluster/go-program.ts';
 import { configDefaults, defineConfig } from 'vitest/config';
 
@@ -33,14 +34,9 @@ const withBuiltPrograms = [
   'test/unit/manifests/argocd-health.io.test.ts',
 ];
 
-/**
- * Minutes each, one after the other: 100 writes a second without a failed one, a soak with faults, and the files that
- * stop or empty control planes of their own.
- */
-const long = [
+/** Minutes each, one after the other: 100 writes a second without a failed one, a soak with faults, and lost webhooks. */
+const oneByOne = [
   'test/e2e/zero-failures.test.ts',
-  'test/e2e/guard-controllers.test.ts',
-  'test/e2e/uninstall.test.ts',
   'test/e2e/webhook-outage.test.ts',
   'test/soak/soak.test.ts',
 ];
@@ -56,6 +52,7 @@ const onOwnPlanes = [
   'etcd-restore',
   'fan-out',
   'faults',
+  'guard-controllers',
   'install',
   'intents-engines',
   'intents-lifecycle',
@@ -67,25 +64,7 @@ const onOwnPlanes = [
   'report',
   'secret-names',
   'tracing',
-].map((name) => `test/e2e/${name}.test.ts`);
-
-/** Share the control planes of their workers, but `npm run test:cluster` would take too long with them. */
-const onSharedPlanesLater = [
-  'certificates',
-  'configuration-drift',
-  'faults-answers',
-  'faults-leader',
-  'faults-webhook',
-  'hand-over',
-  'intents-authors',
-  'intents-page',
-  'intents-tenants',
-  'kept-configurations',
-  'leader-election',
-  'lost-guard',
-  'owner-deletion',
-  'refused-writes',
-  'self-check',
+  'uninstall',
 ].map((name) => `test/e2e/${name}.test.ts`);
 
 /**
@@ -134,7 +113,7 @@ const quick = {
       onNodes,
       onTheImage,
       ...withProcessesOrPorts,
-      ...long,
+      ...oneByOne,
     ],
     // Quick tests share nothing that one could leave behind for the next, and most end before a process could start.
     isolate: false,
@@ -189,7 +168,7 @@ const cluster = {
   test: {
     name: 'cluster',
     include: [onACluster, onBoth],
-    exclude: [...configDefaults.exclude, ...long, ...onOwnPlanes, ...onSharedPlanesLater],
+    exclude: [...configDefaults.exclude, ...oneByOne, ...onOwnPlanes],
     globalSetup: [
       './test/support/helms.ts',
       './test/support/control-plane.ts',
@@ -201,20 +180,10 @@ const cluster = {
   },
 };
 
-const later = {
-  test: {
-    ...cluster.test,
-    name: 'later',
-    include: onSharedPlanesLater,
-    exclude: configDefaults.exclude,
-    sequence: { groupOrder: 4 },
-  },
-};
-
 const alone = {
   test: {
-    name: 'long',
-    include: long,
+    name: 'alone',
+    include: oneByOne,
     globalSetup: './test/support/own-planes.ts',
     fileParallelism: false,
     sequence: { groupOrder: 1 },
@@ -267,8 +236,9 @@ const image = {
 export default defineConfig({
   test: {
     maxWorkers: clusterWorkers,
+    sequence: { sequencer: LongestFirst },
     provide: { isUpdating },
     reporters: ['default', './test/support/counting-reporter.ts'],
-    projects: [quick, local, sandbox, built, cluster, later, alone, ownPlanes, image, node],
+    projects: [quick, local, sandbox, built, cluster, alone, ownPlanes, image, node],
   },
 });
