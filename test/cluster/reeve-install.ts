@@ -2,25 +2,53 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { writeCertificateFiles } from '../../src/certs/files/files.ts';
+import { parseYaml } from '../../src/base/yaml.ts';
 import { issueCertificates } from '../../src/certs/issue/issue.ts';
 import { kubectl, mustKubectl, type KubectlOptions } from '../support/kubectl.ts';
 import { until } from '../support/until.ts';
+import { applyAll, type AppliedObject } from './apply.ts';
 import type { ClusterAccess } from './cluster-access.ts';
 
 export const reeveNamespace = 'reeve-system';
 
 /** Applies all of manifests/ except the Pods. */
 export async function installReeve(cluster: ClusterAccess): Promise<void> {
-  await mustKubectl(['apply', '-f', 'manifests/crds'], cluster);
-  await kindsAreServed(cluster, '-f', 'manifests/crds');
-  const files = cluster.isSandbox ? withoutPods('manifests/install') : ['manifests/install'];
-  const rights = 'manifests/all-in-one/10-rights.yaml';
-  await mustKubectl(['apply', ...[...files, rights].flatMap((file) => ['-f', file])], cluster);
+  const kinds = objectsOf('manifests/crds');
+  await mustApply(cluster, kinds);
+  await kindsAreServed(cluster, ...kinds.map(({ metadata }) => `crd/${metadata.name}`));
+  const others = [...objectsOf('manifests/install'), ...objectsOf('manifests/all-in-one/10-rights.yaml')];
+  // The sandbox serves no Services, Deployments and PodDisruptionBudgets. No node serves cluster IPs.
+  const withoutPods = others.filter(
+    ({ kind }) => kind !== 'Service' && !(cluster.isSandbox && isAboutPods.test(kind)),
+  );
+  await mustApply(cluster, withoutPods);
   if (cluster.isSandbox) return;
-  // No node serves cluster IPs. An ExternalName Service leads to the port in the webhook configuration.
-  await kubectl(['delete', 'service', 'reeve-webhook', '-n', reeveNamespace, '--ignore-not-found'], cluster);
-  const service = ['create', 'service', 'externalname', 'reeve-webhook', '-n', reeveNamespace];
-  await mustKubectl([...service, '--external-name=localhost'], cluster);
+  // An ExternalName Service leads to the port in the webhook configuration.
+  await mustApply(cluster, [
+    {
+      apiVersion: 'v1',
+      kind: 'Service',
+      metadata: { name: 'reeve-webhook', namespace: reeveNamespace },
+      spec: { type: 'ExternalName', externalName: 'localhost' },
+    },
+  ]);
+}
+
+const isAboutPods = /^(Deployment|PodDisruptionBudget)$/;
+
+function objectsOf(path: string): readonly AppliedObject[] {
+  const files = path.endsWith('.yaml') ? [path] : globSync(`${path}/*.yaml`).sort();
+  return files.flatMap((file) =>
+    parseYaml(readFileSync(file, 'utf8')).documents.map((document) => {
+      if (document.kind !== 'data') throw new Error(`${file} is broken`);
+      return document.value as AppliedObject;
+    }),
+  );
+}
+
+async function mustApply(cluster: ClusterAccess, objects: readonly AppliedObject[]): Promise<void> {
+  const { code, stderr } = await applyAll(cluster, objects, { who: cluster, isDryRun: false });
+  if (code !== 0) throw new Error(`the install was not applied: ${stderr}`);
 }
 
 /** Waits until these CRDs are in force. kubectl fails when it waits for a CRD that has no conditions yet. */
@@ -46,12 +74,6 @@ export async function allowFail(cluster: ClusterAccess): Promise<void> {
   const path = `/spec/variables/${spec.variables.findIndex(({ name }) => name === 'secretsAndRbac')}/expression`;
   const patch = [{ op: 'replace', path, value: '"Fail"' }];
   await mustKubectl(['patch', ...jail, '--type=json', '-p', JSON.stringify(patch)], cluster);
-}
-
-/** The sandbox serves no Services, Deployments and PodDisruptionBudgets. */
-function withoutPods(folder: string): readonly string[] {
-  const kind = /^kind: (Service|Deployment|PodDisruptionBudget)$/m;
-  return globSync(`${folder}/*.yaml`).filter((file) => !kind.test(readFileSync(file, 'utf8')));
 }
 
 /** Returns the folder with one key pair for all replicas and the authority for the webhook configurations. */

@@ -1,11 +1,11 @@
 // Does what a person does on a cluster with Reeve, and reads policies, shares and provided objects as a person does.
+import { applyAll, headersOf } from '../../cluster/apply.ts';
 import { writesOf, type AuditRecord } from '../../cluster/audit-record.ts';
 import type { AuditLog } from '../../cluster/audit-log.ts';
 import type { ClusterAccess } from '../../cluster/cluster-access.ts';
 import { mustKubectl, type KubectlOptions } from '../../support/kubectl.ts';
 import type { ProgramOutput } from '../../support/run-program.ts';
 import { until } from '../../support/until.ts';
-import { applyAll, headersOf } from './apply.ts';
 import { emergency } from './people.ts';
 import { pathOf, type Kind, type Ref, type StoredObject, type WrittenObject } from './objects.ts';
 

@@ -1,14 +1,25 @@
 // Applies objects as `kubectl apply` does, in this process: a run of kubectl costs more than all requests that it sends.
 import { isDeepStrictEqual } from 'node:util';
-import { isJsonObject, type JsonObject } from '../../../src/base/json.ts';
-import type { Answer } from '../../cluster/admin-client.ts';
-import type { ClusterAccess } from '../../cluster/cluster-access.ts';
-import type { KubectlOptions } from '../../support/kubectl.ts';
-import type { ProgramOutput } from '../../support/run-program.ts';
-import { pathOf, type WrittenObject } from './objects.ts';
+import { isJsonObject, type JsonObject } from '../../src/base/json.ts';
+import type { KubectlOptions } from '../support/kubectl.ts';
+import type { ProgramOutput } from '../support/run-program.ts';
+import type { Answer } from './admin-client.ts';
+import type { ClusterAccess } from './cluster-access.ts';
 
 /** https://kubernetes.io/docs/tasks/manage-kubernetes-objects/declarative-config/#how-apply-calculates-differences-and-merges-changes */
 const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration';
+
+/** A namespaced object names its namespace. */
+export interface AppliedObject {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: {
+    readonly name: string;
+    readonly namespace?: string;
+    readonly annotations?: Readonly<Record<string, string>>;
+  };
+  readonly [field: string]: unknown;
+}
 
 export interface Applying {
   readonly who: KubectlOptions;
@@ -20,7 +31,7 @@ type Send = (method: string, path: string, body?: unknown, type?: string) => Pro
 /** Returns what kubectl prints to its standard error: the warnings and the refusals. */
 export async function applyAll(
   cluster: ClusterAccess,
-  objects: readonly WrittenObject[],
+  objects: readonly AppliedObject[],
   { who, isDryRun }: Applying,
 ): Promise<ProgramOutput> {
   if (who.kubeconfig !== cluster.kubeconfig) throw new Error('only the administrator can act as other users');
@@ -48,9 +59,8 @@ export function headersOf({ as, asGroup = [] }: KubectlOptions): Record<string, 
   };
 }
 
-async function applyOne(send: Send, object: WrittenObject): Promise<Answer> {
-  const { kind, metadata } = object;
-  const path = pathOf({ kind, ...metadata });
+async function applyOne(send: Send, object: AppliedObject): Promise<Answer> {
+  const path = pathOf(object);
   const wanted = marked(object);
   const found = await send('GET', path);
   if (found.status === 404) return await send('POST', path.slice(0, path.lastIndexOf('/')), wanted);
@@ -60,10 +70,17 @@ async function applyOne(send: Send, object: WrittenObject): Promise<Answer> {
   return await send('PATCH', path, patch, 'application/merge-patch+json');
 }
 
-function marked(object: WrittenObject): JsonObject {
+/** The plural of each kind that tests write follows from its name. */
+function pathOf({ apiVersion, kind, metadata: { name, namespace } }: AppliedObject): string {
+  const plural = `${kind.toLowerCase()}s`.replace(/ys$/, 'ies');
+  const place = namespace === undefined ? plural : `namespaces/${namespace}/${plural}`;
+  return `/${apiVersion.includes('/') ? 'apis' : 'api'}/${apiVersion}/${place}/${name}`;
+}
+
+function marked(object: AppliedObject): JsonObject {
   const annotations = { ...object.metadata.annotations };
   const text = JSON.stringify({ ...object, metadata: { ...object.metadata, annotations } });
-  const written = JSON.parse(text) as WrittenObject;
+  const written = JSON.parse(text) as AppliedObject;
   const marks = { ...written.metadata.annotations, [lastApplied]: `${text}\n` };
   return { ...written, metadata: { ...written.metadata, annotations: marks } };
 }
