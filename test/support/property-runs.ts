@@ -1,7 +1,5 @@
 // Sets how many runs a property gets: as many as its test says in CI, fewer while people wait, many more with random seeds.
 
-/** Set by `npm run test:quick`. */
-const quickVariable = 'REEVE_QUICK_TESTS';
 /** Set by `.ci/run`. */
 const allVariable = 'REEVE_ALL_RUNS';
 /** Set by `npm run test:random`: how many times as many runs, each with a seed of its own. */
@@ -19,6 +17,5 @@ export function propertyRuns(count: number): number {
 
 /** The runs are the first ones of the same sequence, so a run that fails here fails in CI, too. */
 function divisor(): number {
-  if (process.env[quickVariable] !== undefined) return 10;
-  return process.env[allVariable] === undefined ? 3 : 1;
+  return process.env[allVariable] === undefined ? 10 : 1;
 }
