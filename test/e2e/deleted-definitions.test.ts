@@ -81,8 +81,8 @@ describeControllers('definitions that are deleted', { timeout: 600_000 }, () => 
   test.for([...definitions.map((name) => [name]), definitions])(
     'the objects of all providers stay when %s are deleted three times',
     async (deleted) => {
+      await provide();
       for (let round = 0; round < times; round += 1) {
-        await provide();
         const before = await stage.uidsOf(...provided);
         await mustKubectl(['delete', 'crd', ...deleted, '--timeout=60s'], cluster);
         expect(await stage.uidsOf(...provided)).toEqual(before);
