@@ -1,6 +1,6 @@
 // `npm run check`: types, lint (with the import rules between folders), house rules, format and generated files.
 // `npm run check -- --figures` prints how heavy src and test are, and checks nothing.
-import { spawnSync } from 'node:child_process';
+import { runProgram } from '../support/run-program.ts';
 
 interface Check {
   readonly name: string;
@@ -17,18 +17,19 @@ const checks: readonly Check[] = [
   { name: 'documents', command: 'node', args: ['test/checks/documents.ts'] },
 ];
 
-function run({ name, command, args }: Check): boolean {
+/** Prints the output when the check has ended. All checks run at once, because the longest works on one core. */
+async function run({ name, command, args }: Check): Promise<boolean> {
   const started = Date.now();
-  const { status, error } = spawnSync(command, args, { stdio: 'inherit' });
-  const passed = status === 0 && error === undefined;
+  const { code, stdout, stderr } = await runProgram(command, args);
   const seconds = ((Date.now() - started) / 1000).toFixed(1);
-  process.stdout.write(`${passed ? 'ok  ' : 'FAIL'} ${name} (${seconds} s)\n`);
-  return passed;
+  process.stdout.write(`${stdout}${stderr}${code === 0 ? 'ok  ' : 'FAIL'} ${name} (${seconds} s)\n`);
+  return code === 0;
 }
 
 const figures: Check = { name: 'figures', command: 'node', args: ['test/checks/figures.ts'] };
 const asked = process.argv.includes('--figures') ? [figures] : checks;
-const failed = asked.filter((check) => !run(check));
+const results = await Promise.all(asked.map(run));
+const failed = asked.filter((_, index) => results[index] !== true);
 if (failed.length > 0) {
   process.stdout.write(`failed: ${failed.map(({ name }) => name).join(', ')}\n`);
   process.exitCode = 1;
