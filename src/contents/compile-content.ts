@@ -19,6 +19,7 @@ import { compileTemplate, goTemplateProblem, type Template } from '../cel/templa
 import type { RuleBudget } from '../rules/rule.ts';
 import type {
   CompiledContent,
+  Expiry,
   RenderedContent,
   TextCheck,
   TextChecks,
@@ -76,8 +77,18 @@ export function nameIn(value: unknown, namePath: Path): string {
   return String(namePath.reduce<unknown>((part, step) => ownMember(part, String(step)), value));
 }
 
-function expiryOf({ contentKind, value }: WrittenContent, { metadata }: KubeObject): number | undefined {
-  const { expiresAfter, expiresAt } = contentKind.expiry?.(value) ?? {};
+/** Returns when the object of a content expires. Empty if never. */
+export function expiryIn({ contentKind, value }: WrittenContent): Expiry {
+  return contentKind.expiry?.(value) ?? {};
+}
+
+export function canExpire(content: WrittenContent): boolean {
+  const { expiresAfter, expiresAt } = expiryIn(content);
+  return (expiresAfter ?? expiresAt) !== undefined;
+}
+
+function expiryOf(content: WrittenContent, { metadata }: KubeObject): number | undefined {
+  const { expiresAfter, expiresAt } = expiryIn(content);
   if (expiresAt !== undefined) return Date.parse(expiresAt);
   const lifetime = expiresAfter === undefined ? undefined : parseDuration(expiresAfter);
   const { creationTimestamp } = metadata;

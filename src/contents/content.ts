@@ -56,7 +56,7 @@ export interface TextCheck {
   readonly accepted: string;
 }
 
-interface Expiry {
+export interface Expiry {
   readonly expiresAfter?: string;
   readonly expiresAt?: string;
 }

@@ -40,17 +40,12 @@ export function contentFields(list: readonly ContentKind[]): Fields {
   return Object.fromEntries(list.map(({ name, field }) => [name, field]));
 }
 
-/** The types of objects that every installation allows, because a kind of content is about them alone. */
-export const ownTypes: readonly ObjectType[] = contentKinds.flatMap(({ ownership, type }) =>
-  ownership === 'object' && type !== undefined ? [type] : [],
+/** The kinds that own objects of one type, and no others. Every installation allows these types. */
+export const ownKinds = contentKinds.flatMap((kind: ContentKind) =>
+  kind.ownership === 'object' && kind.type !== undefined ? [{ ...kind, type: kind.type }] : [],
 );
 
-/** Returns the kind of content that is about objects of the type alone, and owns them. */
-export function kindAbout(type: ObjectType): ContentKind | undefined {
-  return contentKinds.find(
-    (kind) => kind.ownership === 'object' && kind.type !== undefined && isSameObjectType(kind.type, type),
-  );
-}
+export const ownTypes: readonly ObjectType[] = ownKinds.map(({ type }) => type);
 
 /** Returns the contents of a checked spec, in the order of the list. */
 export function writtenContents(
@@ -69,12 +64,6 @@ export function writtenContents(
         }))
       : [];
   });
-}
-
-/** True for a content whose object is deleted at some time. */
-export function canExpire({ contentKind, value }: WrittenContent): boolean {
-  const { expiresAfter, expiresAt } = contentKind.expiry?.(value) ?? {};
-  return (expiresAfter ?? expiresAt) !== undefined;
 }
 
 function typeIn(value: unknown): ObjectType {

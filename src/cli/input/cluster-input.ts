@@ -1,5 +1,6 @@
 // Reads the state of a cluster: one list for each kind that a command needs.
 import { kinds } from '../../api/kinds.ts';
+import { ownTypes } from '../../contents/contents.ts';
 import { loadedKinds } from '../../state/definitions.ts';
 import { apiVersion, managedByLabel, managedByReeve } from '../../schema/names.ts';
 import type { ClusterConnection } from '../../app/cluster-connection.ts';
@@ -101,7 +102,7 @@ function wantedLists(needs: readonly Need[], { resourceKinds = [] }: Install): r
     roles: [clusterRoleType],
     'namespaced-roles': [{ ...roleType, keepsManagers: true }],
     rbac: rbacTypes,
-    provided: [roleBindingType, ...resourceKinds].map((type) => ({ ...type, keepsManagers: true })),
+    provided: [...ownTypes, ...resourceKinds].map((type) => ({ ...type, keepsManagers: true })),
     accounts: [{ ...serviceAccountType, keepsManagers: true }],
     secrets: [{ ...secretObjectType, metadataOnly: true, keepsManagers: true }],
     'own-secrets': [

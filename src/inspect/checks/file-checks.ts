@@ -116,9 +116,9 @@ function resourcePathOf(
   type: { readonly apiVersion: string; readonly kind: string },
 ): Path {
   if (definition.intents !== undefined) return ['spec', 'intents'];
-  const resources = policyIn(definition)?.object.spec.contents?.resources ?? [];
-  const index = resources.findIndex((each) => isSameObjectType(each, type));
-  return ['spec', 'contents', 'resources', index, 'kind'];
+  const contents = policyIn(definition)?.compiled.contents ?? [];
+  const content = contents.find((each) => isSameObjectType(each.type, type));
+  return [...(content?.path ?? ['spec', 'contents']), 'kind'];
 }
 
 function intentFindings(provider: LocatedDefinition, snapshot: ClusterSnapshot): readonly CheckFinding[] {
@@ -161,10 +161,13 @@ function roleFindings(provider: LocatedDefinition, { state, snapshot }: CheckInp
   );
 }
 
-function rolePath({ definition }: LocatedDefinition, name: string): Path {
-  const bindings = policyIn(definition)?.object.spec.contents?.roleBindings ?? [];
-  const index = bindings.findIndex(({ roleRef }) => roleRef.name === name);
-  return ['spec', 'contents', 'roleBindings', Math.max(0, index), 'roleRef', 'name'];
+function rolePath({ definition }: LocatedDefinition, role: string): Path {
+  const contents = policyIn(definition)?.compiled.contents ?? [];
+  const [path = ['spec', 'contents']] = contents.flatMap(({ contentKind, value, path: at }) => {
+    const bound = contentKind.boundRole?.(value);
+    return bound?.name === role ? [[...at, ...bound.field]] : [];
+  });
+  return path;
 }
 
 /** Warns of a missing source Secret, because files seldom hold it. A Secret that could not be read may exist. */

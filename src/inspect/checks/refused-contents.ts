@@ -125,11 +125,10 @@ function contentPathOf({ definition }: LocatedDefinition, { type, name }: Claim)
   const policy = policyIn(definition);
   if (policy === undefined) return ['spec', 'target'];
   if (policy.intents !== undefined) return ['spec', 'intents'];
-  const { roleBindings = [], resources = [] } = policy.object.spec.contents ?? {};
-  const binding = roleBindings.findIndex((each) => each.name === name);
-  if (type.kind === 'RoleBinding' && binding !== -1) return ['spec', 'contents', 'roleBindings', binding];
-  const resource = resources.findIndex((each) => each.kind === type.kind && each.metadata.name === name);
-  return resource === -1 ? ['spec', 'contents'] : ['spec', 'contents', 'resources', resource];
+  const content = policy.compiled.contents.find(
+    (each) => each.contentKind.ownership === 'object' && each.type.kind === type.kind && each.name === name,
+  );
+  return content?.path ?? ['spec', 'contents'];
 }
 
 // Compares the ClusterRoles that policies bind with those of the state.

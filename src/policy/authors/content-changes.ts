@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { KubeObject } from '../../base/metadata.ts';
 import { clipped } from '../../base/text.ts';
 import type { CompiledContent, Difference, RenderedContent } from '../../contents/content.ts';
-import { canExpire } from '../../contents/contents.ts';
+import { canExpire } from '../../contents/compile-content.ts';
 import type { CompiledShare, CopySpec } from '../compile/compile-policy.ts';
 import { isContentAllowed, mayMakeSecret, type Install } from '../terms/install.ts';
 import { groupKind } from '../../base/object-type.ts';

@@ -2,7 +2,8 @@
 import type { LabelSelector } from '../../schema/selector.ts';
 import type { MatchSpec } from '../../api/namespace-policy/namespace-policy.ts';
 import { type KubeObject, labelsOf, nameOf } from '../../base/metadata.ts';
-import type { Path } from '../../base/problem.ts';
+import { renderPath, type Path } from '../../base/problem.ts';
+import { expiryIn } from '../../contents/compile-content.ts';
 import { clipped, listed } from '../../base/text.ts';
 import type { CompiledPolicy } from '../compile/compile-policy.ts';
 import { type ProviderDefinition, policyIn, quotaIn } from '../compile/load-provider.ts';
@@ -130,8 +131,9 @@ function bareNamespaceProblem(definition: ProviderDefinition): readonly PartWith
 
 /** Returns when the next part of the policy loses its effect, in milliseconds since the epoch. */
 export function nextPastTime(definition: ProviderDefinition, now: Date): number | undefined {
-  const { contents, exceptions = [] } = policyIn(definition)?.object.spec ?? {};
-  const times = [...(contents?.roleBindings ?? []), ...exceptions].flatMap(({ expiresAt }) =>
+  const { object, compiled } = policyIn(definition) ?? {};
+  const { exceptions = [] } = object?.spec ?? {};
+  const times = [...(compiled?.contents ?? []).map(expiryIn), ...exceptions].flatMap(({ expiresAt }) =>
     expiresAt === undefined ? [] : [Date.parse(expiresAt)],
   );
   const coming = times.filter((time) => time > now.getTime());
@@ -159,20 +161,18 @@ export function uncountedNamespaces(
 }
 
 function pastTimes(definition: ProviderDefinition, now: Date): readonly PartWithoutEffect[] {
-  const { contents, exceptions = [] } = policyIn(definition)?.object.spec ?? {};
+  const { object, compiled } = policyIn(definition) ?? {};
+  const { exceptions = [] } = object?.spec ?? {};
   const isPast = (time: string | undefined): time is string =>
     time !== undefined && Date.parse(time) <= now.getTime();
   return [
-    ...(contents?.roleBindings ?? []).flatMap(({ name, expiresAt }, index) =>
-      isPast(expiresAt)
-        ? [
-            {
-              path: ['spec', 'contents', 'roleBindings', index, 'expiresAt'],
-              message: `spec.contents.roleBindings[${index}] expired at ${expiresAt}, so RoleBinding ${clipped(name)} is not provided`,
-            },
-          ]
-        : [],
-    ),
+    ...(compiled?.contents ?? []).flatMap((content) => {
+      const { expiresAt } = expiryIn(content);
+      const { type, name, path } = content;
+      if (!isPast(expiresAt)) return [];
+      const message = `${renderPath(path)} expired at ${expiresAt}, so ${type.kind} ${clipped(name)} is not provided`;
+      return [{ path: [...path, 'expiresAt'], message }];
+    }),
     ...exceptions.flatMap(({ expiresAt }, index) =>
       isPast(expiresAt)
         ? [

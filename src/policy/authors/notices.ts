@@ -1,4 +1,5 @@
 // Words the warnings to the author of a provider: the namespaces that it reaches, and its deletions.
+import { canExpire } from '../../contents/compile-content.ts';
 import { cleanupFinalizer, confirmDeletionsAnnotation } from '../../schema/names.ts';
 import { wordOf, type ProviderId } from '../terms/provider-id.ts';
 import {
@@ -218,8 +219,8 @@ function changeNotice(
 
 function suspension({ id, before, after }: ProviderWrite): readonly string[] {
   const isNew = after?.object.spec.suspend === true && before?.object.spec.suspend !== true;
-  const bindings = isNew ? (policyIn(after)?.object.spec.contents?.roleBindings ?? []) : [];
-  const ending = bindings.filter(({ expiresAfter, expiresAt }) => (expiresAfter ?? expiresAt) !== undefined);
+  const contents = isNew ? (policyIn(after)?.compiled.contents ?? []) : [];
+  const ending = contents.filter(canExpire);
   return about(
     ending,
     () => `${id} is suspended: its RoleBindings with an expiry grant access until it is resumed or deleted`,

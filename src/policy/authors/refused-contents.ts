@@ -4,7 +4,7 @@ import type { CompiledContent } from '../../contents/content.ts';
 import type { CompiledPolicy, CompiledShare } from '../compile/compile-policy.ts';
 import type { CompiledRule } from '../../rules/rules.ts';
 import { policyIn, shareIn } from '../compile/load-provider.ts';
-import { isSameObjectType, roleBindingType, secretObjectType } from '../../base/object-type.ts';
+import { secretObjectType } from '../../base/object-type.ts';
 import type { ProviderId } from '../terms/provider-id.ts';
 import type { ClusterSnapshot } from '../compile/snapshot.ts';
 import { auditObject } from '../decide/audit.ts';
@@ -153,7 +153,7 @@ export class RefusedContents {
     if (expiresAt <= now.getTime() || form.kind !== 'object') return [];
     const binding = {
       ...form.body,
-      ...roleBindingType,
+      ...content.type,
       metadata: { name, namespace: nameOf(namespaceObject) },
     };
     const found = auditObject(policy, 'rolebindings', binding, namespaceObject, this.#circumstances);
@@ -198,7 +198,8 @@ function readsOnlyType({ traits }: CompiledRule): boolean {
 }
 
 function bindingsIn(definition: ProviderWrite['after']): unknown {
-  return policyIn(definition)?.object.spec.contents?.roleBindings;
+  const policy = policyIn(definition)?.compiled;
+  return policy === undefined ? undefined : roleBindingsOf(policy).map(({ value }) => value);
 }
 
 function providedIn(definition: ProviderWrite['after']): unknown {
@@ -217,5 +218,5 @@ function roleBindingsIn(definition: ProviderWrite['after']): readonly CompiledCo
 }
 
 function roleBindingsOf({ contents }: CompiledPolicy): readonly CompiledContent[] {
-  return contents.filter(({ type }) => isSameObjectType(type, roleBindingType));
+  return contents.filter(({ contentKind }) => contentKind.judgedAs === 'rolebindings');
 }

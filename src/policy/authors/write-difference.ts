@@ -1,10 +1,10 @@
 // Finds the effects of a provider's write on the objects of one namespace: lost, handed over, or not provided.
 import { isDeepStrictEqual } from 'node:util';
 import type { KubeObject } from '../../base/metadata.ts';
-import { roleBindingType, secretObjectType, groupKind, type ObjectKey } from '../../base/object-type.ts';
+import { secretObjectType, groupKind, type ObjectKey } from '../../base/object-type.ts';
 import { compareProviders, type ProviderId, namespaceOfProvider } from '../terms/provider-id.ts';
 import { type ProviderDefinition, policyIn, shareIn } from '../compile/load-provider.ts';
-import { isProvided, mayMakeSecret, type Install } from '../terms/install.ts';
+import { mayProvide, mayMakeSecret, type Install } from '../terms/install.ts';
 import {
   activeProvider,
   desired,
@@ -192,7 +192,7 @@ function formOf({ content, expiresAt }: Claim): unknown {
 /** Returns false for an object that the installation does not let Reeve create, so that it never existed. */
 function mayExist({ type, name }: Claim, install: Install): boolean {
   if (groupKind(type) === groupKind(secretObjectType)) return mayMakeSecret(name, install);
-  return groupKind(type) === groupKind(roleBindingType) || isProvided(type, install);
+  return mayProvide(type, install);
 }
 
 // Adds up contents that existing namespaces do not get, because a template skips or fails there.

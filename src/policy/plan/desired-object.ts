@@ -1,4 +1,5 @@
 // Builds the object that a claim asks for, and checks it against the policies of the namespace.
+import { ownKinds } from '../../contents/contents.ts';
 import { isJsonObject, ownMember, type JsonObject } from '../../base/json.ts';
 import {
   type KubeObject,
@@ -25,12 +26,7 @@ import type { ReviewedResource } from '../../rules/rule.ts';
 import type { ClusterSnapshot } from '../compile/snapshot.ts';
 import { violationLine } from '../decide/settle.ts';
 import { rfc3339 } from '../../base/time.ts';
-import {
-  roleBindingType,
-  isSameObjectType,
-  secretObjectType,
-  type ObjectType,
-} from '../../base/object-type.ts';
+import { isSameObjectType, secretObjectType, type ObjectType } from '../../base/object-type.ts';
 import { kindOfProvider, nameOfProvider } from '../terms/provider-id.ts';
 import type { CopyPayload } from './copy.ts';
 import type { CompiledShare } from '../compile/compile-policy.ts';
@@ -81,7 +77,11 @@ export function unnamed(object: KubeObject): KubeObject {
 
 /** Returns true for types whose whole content Reeve owns: it removes fields that it did not write. */
 export function isWhollyOurs({ type }: Pick<Claim, 'type'>): boolean {
-  return isSameObjectType(type, roleBindingType) || isSameObjectType(type, secretObjectType);
+  return isSameObjectType(type, secretObjectType) || kindOfContent(type)?.ownsAllFields === true;
+}
+
+function kindOfContent(type: ObjectType) {
+  return ownKinds.find((kind) => isSameObjectType(kind.type, type));
 }
 
 /** Adds an annotation with the hash of the form of the copy: metadata, type and keys, and never the payload. */
@@ -162,7 +162,7 @@ export function refusalOf(
 /** Returns undefined for types that no policy has rules for. */
 function judgedResource(type: ObjectType): ReviewedResource | undefined {
   if (isSameObjectType(type, secretObjectType)) return 'secrets';
-  return isSameObjectType(type, roleBindingType) ? 'rolebindings' : undefined;
+  return kindOfContent(type)?.judgedAs;
 }
 
 function reviewOf(object: KubeObject, resource: ReviewedResource, namespace: string): Review {

@@ -1,13 +1,9 @@
 // Lists the watches that the reconciler needs for the kinds that this installation allows.
+import { ownTypes } from '../../contents/contents.ts';
 import type { WatchSink } from '../../base/watch-sink.ts';
 import type { Observed } from '../../policy/plan/observed.ts';
 import { kinds, type ProviderKind } from '../../api/kinds.ts';
-import {
-  type ObjectType,
-  roleBindingType,
-  secretObjectType,
-  serviceAccountType,
-} from '../../base/object-type.ts';
+import { type ObjectType, secretObjectType, serviceAccountType } from '../../base/object-type.ts';
 import type { Install } from '../../policy/terms/install.ts';
 import type { ObservedAccounts } from './observed-accounts.ts';
 import type { ObservedObjects } from './observed-objects.ts';
@@ -57,7 +53,7 @@ export function wantedWatches(
     sink: sources.sink(namespace),
   });
   return [
-    kind(roleBindingType, false),
+    ...ownTypes.map((type) => kind(type, false)),
     ...(secretNames === undefined ? [secrets()] : secretNames.map((name) => secrets(name))),
     ...resourceKinds.map((type) => kind(type, true)),
     ...sourceNamespaces.map(source),
@@ -85,7 +81,7 @@ export function providedKinds(
 ): readonly ProvidedKind[] {
   const { copies } = kinds[providers];
   return copies === undefined
-    ? [roleBindingType, ...resourceKinds].map((type) => ({ type, name: '' }))
+    ? [...ownTypes, ...resourceKinds].map((type) => ({ type, name: '' }))
     : secretNames.map((name) => ({ type: copies, name }));
 }
 

@@ -1,9 +1,9 @@
 // Plans the writes for one namespace, and first reads the Secrets that the plan needs.
-import { isProvided, mayMakeSecret, type Install } from '../../policy/terms/install.ts';
+import { mayProvide, mayMakeSecret, type Install } from '../../policy/terms/install.ts';
 import type { ClaimScope } from '../../policy/plan/plan-input.ts';
 import type { KubeObject } from '../../base/metadata.ts';
 import { isManaged, type Claim, type Desired } from '../../policy/desired/desired.ts';
-import { isSameObjectType, roleBindingType, type ObjectKey } from '../../base/object-type.ts';
+import { type ObjectKey } from '../../base/object-type.ts';
 import type { ProviderId } from '../../policy/terms/provider-id.ts';
 import {
   observeSecret,
@@ -215,10 +215,7 @@ function unreadOutcome(
 
 /** Returns whether this installation allows the object, and whether its watch has synced. */
 function scopeOf({ type, name, content }: Claim, install: Install, objects: ObservedObjects): ClaimScope {
-  const isAllowed =
-    content.kind === 'copy'
-      ? mayMakeSecret(name, install)
-      : isSameObjectType(type, roleBindingType) || isProvided(type, install);
+  const isAllowed = content.kind === 'copy' ? mayMakeSecret(name, install) : mayProvide(type, install);
   if (!isAllowed) return 'not-allowed';
   return objects.isKnown({ type, name }) ? 'allowed' : 'unknown';
 }
