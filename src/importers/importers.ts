@@ -1,5 +1,5 @@
 // The one entry of the room: imports the objects of one older tool.
-import type { ImportOptions, ImportResult, SourceObject, ImportSource } from './importer.ts';
+import type { ImportOptions, ImportResult, SourceObject } from './importer.ts';
 import { ImportRun, type Importer } from './import-run.ts';
 import { capsule } from './tools/capsule.ts';
 import { clusterSecret } from './tools/cluster-secret.ts';
@@ -24,7 +24,9 @@ const importers = {
   reflector,
   replicator,
   'rolebinding-operator': rolebindingOperator,
-} satisfies Readonly<Record<ImportSource, Importer>>;
+} satisfies Readonly<Record<string, Importer>>;
+
+export const importSources: readonly string[] = Object.keys(importers);
 
 export function importerOf(source: string): Importer {
   const found = Object.entries<Importer>(importers).find(([name]) => name === source);

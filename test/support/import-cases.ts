@@ -1,20 +1,15 @@
 // Reads the cases of importers: one folder of test/fixtures/importers for each older tool, and in it one for each case.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { defaultImportOptions } from '../../src/importers/importers.ts';
-import {
-  importSources,
-  type ImportSource,
-  type ImportOptions,
-  type SourceObject,
-} from '../../src/importers/importer.ts';
+import { defaultImportOptions, importSources } from '../../src/importers/importers.ts';
+import type { ImportOptions, SourceObject } from '../../src/importers/importer.ts';
 import type { KubeObject } from '../../src/base/metadata.ts';
 import { readObjects } from '../../src/state/yaml-files.ts';
 
 const folder = join(import.meta.dirname, '../fixtures/importers');
 
 export interface ImportCase {
-  readonly source: ImportSource;
+  readonly source: string;
   readonly name: string;
   readonly objects: readonly SourceObject[];
   readonly options: ImportOptions;

@@ -6,8 +6,16 @@ import type { ImportRun, Importer } from '../import-run.ts';
 import { lostOf, type ToolObject, filled, type Reader } from '../reader.ts';
 import { providePolicies } from '../provide.ts';
 import { selectedBy, selectedIn, type NamespaceReach } from '../reach.ts';
-import { forbiddenKeys, metadataRules, selectedMetadata, type SelectedMetadata } from './capsule-metadata.ts';
-import { capsuleUsers, limitToTenants, ownersRule, type CapsuleUsers } from './capsule-users.ts';
+import {
+  forbiddenKeys,
+  metadataRules,
+  selectedMetadata,
+  type SelectedMetadata,
+  capsuleUsers,
+  limitToTenants,
+  ownersRule,
+  type CapsuleUsers,
+} from './capsule-rules.ts';
 import {
   capsuleGroup,
   metadataIn,
