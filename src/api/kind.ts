@@ -3,8 +3,7 @@ import type { ObjectType } from '../base/object-type.ts';
 import { isJsonObject } from '../base/json.ts';
 import { compiled, refused, type CompileResult, type Problem } from '../base/problem.ts';
 import { apiVersion } from '../schema/names.ts';
-import { choice, object } from '../schema/build.ts';
-import type { Infer, ObjectSchema, TextSchema } from '../schema/schema.ts';
+import { choice, object, type Infer, type ObjectSchema, type TextSchema } from '../schema/schema.ts';
 import { validate } from '../schema/validate.ts';
 import { namespacedMetadata, objectMetadata, providerName, type PrintColumn } from './provider-fields.ts';
 

@@ -1,7 +1,15 @@
 // Defines the fields that policies, shares and bindings have in common: name, metadata, deletion and suspension.
-import { boolean, choice, integer, text, withDefault, map, openObject } from '../schema/build.ts';
+import {
+  boolean,
+  choice,
+  integer,
+  text,
+  withDefault,
+  map,
+  openObject,
+  type TextSchema,
+} from '../schema/schema.ts';
 import { metadataKey, namespaceName } from '../schema/common-fields.ts';
-import type { TextSchema } from '../schema/schema.ts';
 
 export const providerName = text({
   description: 'The name of the object.',

@@ -1,6 +1,6 @@
 // Defines the status fields that policies, shares and bindings have in common.
 import { time } from '../schema/common-fields.ts';
-import { choice, integer, list, object, text } from '../schema/build.ts';
+import { choice, integer, list, object, text } from '../schema/schema.ts';
 
 export function count(description: string) {
   return integer({ description, minimum: 0, maximum: 2_147_483_647 });

@@ -20,7 +20,6 @@ import { elect, type Election } from './election.ts';
 import { definitionUid } from './served-kinds.ts';
 import { systemClock } from '../base/clock.ts';
 import { auditReaderOf, ownedReaderOf, ownSecretsOf } from './object-readers.ts';
-import { whereToAdd } from './shipped-roles.ts';
 import { type WatchStarter, startOnceServed } from './watches.ts';
 import type { ActivityObserver } from '../observe/activity.ts';
 import type { Tracing } from './tracing.ts';
@@ -130,7 +129,6 @@ function reconcilerOf(
     reports: settings.reports ? namespaceReports : undefined,
     kinds: kindProbeOf(connection),
     selfReviewer: createSelfReviewer(connection.client),
-    whereToAdd,
     clock: systemClock,
     secretsRbacFailurePolicy: settings.secretsRbacFailurePolicy,
     concurrency: settings.concurrency,

@@ -3,7 +3,7 @@ import type { ServerLimits } from '../admission/http/limits.ts';
 import { createAccessReviewer } from '../kube/access-review.ts';
 import type { AdmissionMetrics } from '../observe/admission.ts';
 import { CertificateMetrics, certificateObserver } from '../observe/certificates.ts';
-import { reconcilerAccount } from './shipped-roles.ts';
+import { reconcilerAccount } from '../schema/names.ts';
 import type { Requester } from '../rules/rule.ts';
 import type { Log } from '../observe/log.ts';
 import type { MetricsRegistry } from '../observe/registry.ts';

@@ -2,7 +2,7 @@
 import { isJsonObject, ownMember } from '../base/json.ts';
 import type { KubeObject } from '../base/metadata.ts';
 import { providerKindOf } from '../policy/terms/provider-id.ts';
-import type { Paint } from './feed-text.ts';
+import type { Paint } from './feed.ts';
 
 export interface UpFacts {
   readonly url: string;

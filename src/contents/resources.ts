@@ -3,9 +3,8 @@ import { ownMember } from '../base/json.ts';
 import { isLabelValue } from '../base/kubernetes-names.ts';
 import { groupOf, type ObjectType } from '../base/object-type.ts';
 import { managedByLabel, managedByReeve, group, providerLabels } from '../schema/names.ts';
-import { list, openObject, text } from '../schema/build.ts';
+import { list, openObject, text, type SchemaRule } from '../schema/schema.ts';
 import type { Path } from '../base/problem.ts';
-import type { SchemaRule } from '../schema/schema.ts';
 import { pathSegment, subdomain } from './compile-content.ts';
 import {
   contentKind,

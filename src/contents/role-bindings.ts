@@ -4,8 +4,7 @@ import { isJsonObject, ownMember } from '../base/json.ts';
 import { isNamespaceName, isReservedSubject, reservedPrefix } from '../base/kubernetes-names.ts';
 import { groupOf, roleBindingType } from '../base/object-type.ts';
 import { duration, notBoth, time } from '../schema/common-fields.ts';
-import { choice, list, object, text } from '../schema/build.ts';
-import type { Infer } from '../schema/schema.ts';
+import { choice, list, object, text, type Infer } from '../schema/schema.ts';
 import { pathSegment, subdomain } from './compile-content.ts';
 import {
   contentKind,

@@ -1,7 +1,7 @@
 // The kind of content `serviceAccounts`: fields of ServiceAccounts that Kubernetes or other users create.
 import { ownMember } from '../base/json.ts';
 import { groupOf, serviceAccountType } from '../base/object-type.ts';
-import { boolean, list, object, text } from '../schema/build.ts';
+import { boolean, list, object, text } from '../schema/schema.ts';
 import { subdomain } from './compile-content.ts';
 import { contentKind, type ContentRight } from './content.ts';
 

@@ -15,7 +15,7 @@ import { assemblePlanning, type Planning } from './planning.ts';
 import type { YieldingEvents } from '../base/recorded-event.ts';
 import type { AuditReader, KindProbe, OwnedReader, ReconcileContext, SelfReviewer } from './ports.ts';
 import { ReportKeeper, type NamespaceReports } from './reports/report-keeper.ts';
-import { ProviderBlockers, type BlockerParts, OwnRightsMonitor } from './provider/provider-blockers.ts';
+import { ProviderBlockers, OwnRightsMonitor } from './provider/provider-blockers.ts';
 import { HeldObjects, ProviderWorker } from './provider/provider-worker.ts';
 import { createQueues, type Queues } from './queue/queue.ts';
 
@@ -25,7 +25,6 @@ export interface AssemblyOptions extends Omit<ReconcileContext, keyof Queues> {
   readonly kinds: KindProbe;
   /** Answers which rights our own account has. */
   readonly selfReviewer: SelfReviewer;
-  readonly whereToAdd: BlockerParts['whereToAdd'];
   /** The mode in which writes of Secrets, Roles and RoleBindings are reviewed. Default: Ignore. */
   readonly secretsRbacFailurePolicy?: HookMode;
   /** Makes the Report of each namespace. Default: the reconciler keeps no Reports. */
@@ -113,14 +112,13 @@ function createProviderWorker(
   options: AssemblyOptions,
 ): ProviderWorker {
   const { ledger, announcer, dispatcher } = parts;
-  const { selfReviewer, secretsRbacFailurePolicy, whereToAdd, auditReader, ownedReader } = options;
+  const { selfReviewer, secretsRbacFailurePolicy, auditReader, ownedReader } = options;
   const blockers = new ProviderBlockers(context, {
     sources: planning.sources,
     ledger,
     rightsMonitor: new OwnRightsMonitor(context, selfReviewer, dispatcher),
     announcer,
     secretsRbacFailurePolicy,
-    whereToAdd,
   });
   return new ProviderWorker(context, planning, {
     ...parts,

@@ -9,7 +9,7 @@ import {
   type OwnerReference,
 } from '../base/metadata.ts';
 import { clipped, quoted } from '../base/text.ts';
-import { boolean, object as objectSchema, withDefault } from '../schema/build.ts';
+import { boolean, object as objectSchema, withDefault } from '../schema/schema.ts';
 import { comparedKey, inField } from './fields.ts';
 import { ruleForm, type RuleViolation, type Rule } from './rule.ts';
 

@@ -1,9 +1,8 @@
 // namespaces.immutable: labels and annotations that cannot be changed or removed once set.
 import { metadataMap, valueOf, type MetadataField, type KubeObject } from '../base/metadata.ts';
 import { quoted } from '../base/text.ts';
-import { list, object as objectSchema } from '../schema/build.ts';
+import { list, object as objectSchema, type Infer } from '../schema/schema.ts';
 import { metadataKey } from '../schema/common-fields.ts';
-import type { Infer } from '../schema/schema.ts';
 import { comparedKey, inField, wordOf } from './fields.ts';
 import { ruleForm, type ExampleWrite, type RuleViolation, type Rule } from './rule.ts';
 

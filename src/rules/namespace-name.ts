@@ -3,7 +3,7 @@ import { type KubeObject, nameOf } from '../base/metadata.ts';
 import { mapped } from '../base/problem.ts';
 import { quoted } from '../base/text.ts';
 import { compilePattern } from '../cel/regex.ts';
-import { object } from '../schema/build.ts';
+import { object } from '../schema/schema.ts';
 import { pattern } from '../schema/common-fields.ts';
 import { everyOperation, ruleForm } from './rule.ts';
 

@@ -1,9 +1,8 @@
 // namespaces.quota: limits how many matched namespaces may have the same value of a label, and finds values with more.
 import { keyPath, labelsOf, valueOf } from '../base/metadata.ts';
 import { clipped, counted, listed, quoted } from '../base/text.ts';
-import { integer, object } from '../schema/build.ts';
+import { integer, object, type Infer } from '../schema/schema.ts';
 import { metadataKey } from '../schema/common-fields.ts';
-import type { Infer } from '../schema/schema.ts';
 import { comparedKey, inField } from './fields.ts';
 import { everyOperation, ruleForm, type Rule, type StepContext } from './rule.ts';
 

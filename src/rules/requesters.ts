@@ -1,7 +1,6 @@
 // namespaces.requesters: only these may create matched namespaces. They may `use` the policy without RBAC.
 import { quoted } from '../base/text.ts';
-import { list, object, text } from '../schema/build.ts';
-import type { Infer } from '../schema/schema.ts';
+import { list, object, text, type Infer } from '../schema/schema.ts';
 import { ruleForm, type Requester, type Rule } from './rule.ts';
 import { serviceAccountUser } from './subjects.ts';
 

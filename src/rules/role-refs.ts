@@ -3,7 +3,7 @@ import { isJsonObject, type JsonObject } from '../base/json.ts';
 import type { KubeObject } from '../base/metadata.ts';
 import { alternatives, clipped } from '../base/text.ts';
 import { compileGlob } from '../cel/regex.ts';
-import { list, text } from '../schema/build.ts';
+import { list, text } from '../schema/schema.ts';
 import { stringField } from './fields.ts';
 import { everyOperation, ruleForm } from './rule.ts';
 

@@ -1,8 +1,7 @@
 // secrets.dockerConfig: image pull Secrets must be readable and list only allowed registries.
 import { compileGlob } from '../cel/regex.ts';
 import { alternatives, quoted } from '../base/text.ts';
-import { list, object, text } from '../schema/build.ts';
-import type { Infer } from '../schema/schema.ts';
+import { list, object, text, type Infer } from '../schema/schema.ts';
 import { everyOperation, ruleForm, type ExampleWrite, type RuleViolation, type Rule } from './rule.ts';
 import { comparedNames, fingerprintOf, secretType, secretValue } from './secret-values.ts';
 import { isJsonObject } from '../base/json.ts';

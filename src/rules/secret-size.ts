@@ -1,6 +1,6 @@
 // secrets.maxBytes: limits the total size of the values of a Secret.
 import type { KubeObject } from '../base/metadata.ts';
-import { integer } from '../schema/build.ts';
+import { integer } from '../schema/schema.ts';
 import { everyOperation, ruleForm } from './rule.ts';
 import { secretSize } from './secret-values.ts';
 

@@ -3,9 +3,8 @@ import { X509Certificate, createPrivateKey, type KeyObject } from 'node:crypto';
 import { parseDuration } from '../base/time.ts';
 import type { Work } from '../cel/expression.ts';
 import type { KubeObject } from '../base/metadata.ts';
-import { boolean, integer, object, withDefault } from '../schema/build.ts';
+import { boolean, integer, object, withDefault, type Infer } from '../schema/schema.ts';
 import { duration } from '../schema/common-fields.ts';
-import type { Infer } from '../schema/schema.ts';
 import { everyOperation, ruleForm, type RuleViolation, type Rule } from './rule.ts';
 import { comparedNames, fingerprintOf, secretType, secretValue, type SecretValue } from './secret-values.ts';
 

@@ -1,7 +1,7 @@
 // secrets.forbiddenTypes and secrets.allowedTypes: the types that Secrets may have.
 import type { KubeObject } from '../base/metadata.ts';
 import { alternatives, quoted } from '../base/text.ts';
-import { list, text } from '../schema/build.ts';
+import { list, text } from '../schema/schema.ts';
 import { everyOperation, ruleForm, type ExampleWrite, type Rule } from './rule.ts';
 import { secretType } from './secret-values.ts';
 

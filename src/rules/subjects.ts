@@ -4,7 +4,7 @@ import { alternatives, clipped, quoted } from '../base/text.ts';
 import type { KubeObject } from '../base/metadata.ts';
 import { everyOperation, ruleForm, type ExampleWrite, type RuleViolation } from './rule.ts';
 import { isJsonObject, ownMember } from '../base/json.ts';
-import { list, text } from '../schema/build.ts';
+import { list, text } from '../schema/schema.ts';
 import { stringField } from './fields.ts';
 
 const serviceAccountUserPrefix = 'system:serviceaccount:';

@@ -3,9 +3,8 @@ import { compileExpression } from '../cel/expression.ts';
 import type { Bindings, Expression, ExpressionScope, Work } from '../cel/expression.ts';
 import { compiled, refused, type CompileResult } from '../base/problem.ts';
 import { clipped } from '../base/text.ts';
-import { list, object as objectSchema, text as textSchema } from '../schema/build.ts';
+import { list, object as objectSchema, text as textSchema, type Infer } from '../schema/schema.ts';
 import { expression, itemName } from '../schema/common-fields.ts';
-import type { Infer } from '../schema/schema.ts';
 import { everyOperation, ruleForm, type RuleViolation, type Rule } from './rule.ts';
 
 /** As in ValidatingAdmissionPolicy: https://kubernetes.io/docs/reference/access-authn-authz/validating-admission-policy/ */

@@ -4,7 +4,7 @@ import type { KubeObject } from '../base/metadata.ts';
 import { everyOperation, ruleForm } from './rule.ts';
 import type { RuleContext, RuleViolation } from './rule.ts';
 import { isJsonObject } from '../base/json.ts';
-import { boolean, withDefault } from '../schema/build.ts';
+import { boolean, withDefault } from '../schema/schema.ts';
 import { stringsOf } from './fields.ts';
 
 const fields = ['apiGroups', 'resources', 'verbs', 'nonResourceURLs'] as const;

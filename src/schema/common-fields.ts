@@ -7,8 +7,16 @@ import {
   qualifiedNamePattern,
   subdomainPattern,
 } from '../base/kubernetes-names.ts';
-import { map, object, text } from './build.ts';
-import type { Infer, MapSchema, SchemaRule, Schema, TextSchema } from './schema.ts';
+import {
+  map,
+  object,
+  text,
+  type Infer,
+  type MapSchema,
+  type SchemaRule,
+  type Schema,
+  type TextSchema,
+} from './schema.ts';
 import { durationPattern, parseDuration } from '../base/time.ts';
 
 const shortPrefix: SchemaRule<string> = {

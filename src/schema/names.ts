@@ -93,3 +93,6 @@ export const placeholderName = '_any_';
 
 /** The webhooks and the guard let its members do everything, in an emergency. */
 export const emergencyGroup = 'reeve:break-glass';
+
+/** The service account of the reconciler. */
+export const reconcilerAccount = 'reeve-reconciler';

@@ -1,8 +1,7 @@
 // Defines label selectors of Kubernetes: their fields, as functions on a map of labels, and as text.
 // https://kubernetes.io/docs/concepts/overview/working-with-objects/labels/#resources-that-support-set-based-requirements
-import { choice, list, object } from './build.ts';
+import { choice, list, object, type Infer } from './schema.ts';
 import { labelValue, metadataKey, metadataMapOf } from './common-fields.ts';
-import type { Infer } from './schema.ts';
 import { type StringMap, valueOf } from '../base/metadata.ts';
 import { qualifiedNamePattern, subdomainPattern } from '../base/kubernetes-names.ts';
 

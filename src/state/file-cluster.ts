@@ -25,8 +25,7 @@ import type { Install } from '../policy/terms/install.ts';
 import { policyIn, shareIn } from '../policy/compile/load-provider.ts';
 import { loadDefinitions, loadedKinds, type LocatedDefinition } from './definitions.ts';
 import { namespaceName } from '../schema/common-fields.ts';
-import { openObject, text } from '../schema/build.ts';
-import type { Infer } from '../schema/schema.ts';
+import { openObject, text, type Infer } from '../schema/schema.ts';
 import { validate } from '../schema/validate.ts';
 import { objectMetadata } from '../api/provider-fields.ts';
 

@@ -11,13 +11,12 @@ import {
   inParallel,
   listObjects,
 } from './removal.ts';
-import { partOfLabel, partOfReeve, readyCondition } from '../schema/names.ts';
+import { partOfLabel, partOfReeve, readyCondition, reconcilerAccount } from '../schema/names.ts';
 import type { KubeClient } from '../kube/http/client.ts';
 import { resourcePath } from '../kube/http/https-client.ts';
 import { openReportLabel, openReportType } from '../inspect/report/open-reports.ts';
 import { ownMember } from '../base/json.ts';
 import type { ObjectWriter } from '../base/object-writer.ts';
-import { reconcilerAccount } from '../app/shipped-roles.ts';
 import { serviceAccountType } from '../base/object-type.ts';
 import type { Facts } from './facts.ts';
 

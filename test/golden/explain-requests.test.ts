@@ -25,8 +25,7 @@ function lookedAt(folder: string): LookedAt {
   const state = stateOfFiles(kubeObjectsOf(located).objects, install);
   const mayDo: LookedAt['mayDo'] = ({ groups }) =>
     Promise.resolve(groups.includes(mastersGroup) ? 'yes' : 'no');
-  const whereToAdd = (purpose: string) => ({ role: purpose, file: purpose });
-  return { ...planningState(state, now), access: accessOf(state), mayDo, whereToAdd, now };
+  return { ...planningState(state, now), access: accessOf(state), mayDo, now };
 }
 
 async function explained(request: CaseRequest, at: LookedAt) {

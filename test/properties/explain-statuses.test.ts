@@ -27,8 +27,7 @@ function lookedAt(h: Harness): LookedAt {
   const state = memoryState(h.memory, ['v1/ResourceQuota']);
   const now = h.clock.now();
   const mayDo: LookedAt['mayDo'] = () => Promise.resolve('unknown');
-  const whereToAdd = (purpose: string) => ({ role: purpose, file: purpose });
-  return { ...planningState(state, now), access: accessOf(state), mayDo, whereToAdd, now };
+  return { ...planningState(state, now), access: accessOf(state), mayDo, now };
 }
 
 function counted(objects: readonly ExplainedObject[], outcome: string): number {

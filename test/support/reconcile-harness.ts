@@ -1,6 +1,5 @@
 // Runs a reconciler on a cluster in memory, with a clock that only the test advances.
 import { setImmediate } from 'node:timers/promises';
-import { whereToAdd } from '../../src/app/shipped-roles.ts';
 import { KubeError } from '../../src/base/kube-error.ts';
 import type { KubeObject, ObjectRef } from '../../src/base/metadata.ts';
 import { apiVersion } from '../../src/schema/names.ts';
@@ -98,7 +97,6 @@ export class Harness {
         isKindTerminating: async (kind) => await Promise.resolve(this.terminatingKinds.includes(kind)),
       },
       selfReviewer: { mayDo: (right) => this.#mayDo(right) },
-      whereToAdd,
       events: { record: (event) => this.told.events.push(event), yieldTo: () => undefined },
       observer: observerOf((name, ...values) => this.#observed(name, values)),
       clock: this.clock,

@@ -1,6 +1,5 @@
 // Defines the kind ClusterSecurityIntentBinding: intents for many namespaces.
-import type { Infer } from '../../schema/schema.ts';
-import { specification } from '../../schema/build.ts';
+import { type Infer, specification } from '../../schema/schema.ts';
 import { defineKind } from '../kind.ts';
 import { matchOf } from '../namespace-policy/match.ts';
 import { bindingColumns, bindingFields, bindingStatus, workloadProblems } from './intent-binding.ts';

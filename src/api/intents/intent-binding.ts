@@ -8,7 +8,7 @@ import {
   suspendedColumn,
   type PrintColumn,
 } from '../provider-fields.ts';
-import { list, object, specification } from '../../schema/build.ts';
+import { list, object, specification } from '../../schema/schema.ts';
 import { count, note } from '../status-fields.ts';
 import { workloads, workloadSelector, type WorkloadsSpec } from './workloads.ts';
 import { policyStatusFields } from '../namespace-policy/status.ts';

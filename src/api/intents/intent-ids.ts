@@ -1,8 +1,15 @@
 // Lists the intents: the id, the meaning and the params of each.
 import { namespaceName } from '../../schema/common-fields.ts';
 import { subdomainPattern } from '../../base/kubernetes-names.ts';
-import { choice, list, text } from '../../schema/build.ts';
-import type { ObjectOf, ObjectSchema, TextSchema, SchemaRule } from '../../schema/schema.ts';
+import {
+  choice,
+  list,
+  text,
+  type ObjectOf,
+  type ObjectSchema,
+  type TextSchema,
+  type SchemaRule,
+} from '../../schema/schema.ts';
 import { compileExpression } from '../../cel/expression.ts';
 
 // The field type of a range of IP addresses, as NetworkPolicies accept it.

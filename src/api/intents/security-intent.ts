@@ -4,9 +4,17 @@ import { refused, type CompileResult, type Problem } from '../../base/problem.ts
 import { clipped } from '../../base/text.ts';
 import { defineKind, type ObjectOfKind } from '../kind.ts';
 import { sharedColumns } from '../provider-fields.ts';
-import { choice, list, openObject, specification, text, withDefault } from '../../schema/build.ts';
+import {
+  choice,
+  list,
+  openObject,
+  specification,
+  text,
+  withDefault,
+  type ObjectSchema,
+  type TextSchema,
+} from '../../schema/schema.ts';
 import { describeFields } from '../../schema/validate.ts';
-import type { ObjectSchema, TextSchema } from '../../schema/schema.ts';
 import {
   allParams,
   isIntentId,

@@ -2,8 +2,7 @@
 import { labelSelectorFields, type LabelRequirement, type LabelSelector } from '../../schema/selector.ts';
 import type { Path, Problem } from '../../base/problem.ts';
 import { expression } from '../../schema/common-fields.ts';
-import { list, object } from '../../schema/build.ts';
-import type { Infer } from '../../schema/schema.ts';
+import { list, object, type Infer } from '../../schema/schema.ts';
 import { joinedSelector } from './joined-selector.ts';
 import { clipped } from '../../base/text.ts';
 import { parseTree, type Node } from '../../cel/expression.ts';

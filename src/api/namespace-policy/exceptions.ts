@@ -1,6 +1,6 @@
 // Fields that cover all rules of a policy: validationActions, existing and exceptions.
 import { namespaceGlob, time } from '../../schema/common-fields.ts';
-import { choice, list, object, text, withDefault } from '../../schema/build.ts';
+import { choice, list, object, text, withDefault } from '../../schema/schema.ts';
 import { ruleIds } from '../../rules/rules.ts';
 
 export const validationAction = choice(

@@ -1,6 +1,6 @@
 // The field `match`: which namespaces a policy applies to.
 import { matchCondition, namespaceGlob } from '../../schema/common-fields.ts';
-import { list, object } from '../../schema/build.ts';
+import { list, object } from '../../schema/schema.ts';
 import { labelSelector } from '../../schema/selector.ts';
 
 export function matchOf(provider: 'policy' | 'binding') {

@@ -1,5 +1,5 @@
 // The status of a policy, and the columns that `kubectl get nspol` prints.
-import { list, object } from '../../schema/build.ts';
+import { list, object } from '../../schema/schema.ts';
 import { count, note, statusFields, type StatusWords } from '../status-fields.ts';
 import { sharedColumns, suspendedColumn, type PrintColumn } from '../provider-fields.ts';
 

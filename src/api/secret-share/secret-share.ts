@@ -4,8 +4,16 @@ import { labelSelector } from '../../schema/selector.ts';
 import { group, managedByLabel } from '../../schema/names.ts';
 import { defineKind, type ObjectOfKind } from '../kind.ts';
 import { providerFields, sharedColumns, suspendedColumn, type PrintColumn } from '../provider-fields.ts';
-import { list, object, specification, boolean, text, withDefault } from '../../schema/build.ts';
-import type { Infer, SchemaRule } from '../../schema/schema.ts';
+import {
+  list,
+  object,
+  specification,
+  boolean,
+  text,
+  withDefault,
+  type Infer,
+  type SchemaRule,
+} from '../../schema/schema.ts';
 import { namespaceName, namespaceGlob, labelValue, metadataMapOf } from '../../schema/common-fields.ts';
 import { statusFields } from '../status-fields.ts';
 import { subdomainPattern } from '../../base/kubernetes-names.ts';

@@ -164,8 +164,7 @@ async function lookedAt(
 ): Promise<LookedAt> {
   const access = accessOf(state);
   const mayDo = connection === undefined ? storedRights(access) : await askedRights(connection);
-  const { whereToAdd } = await import('../../app/shipped-roles.ts');
-  return { ...planningState(state, now), access, mayDo, whereToAdd, now };
+  return { ...planningState(state, now), access, mayDo, now };
 }
 
 function storedRights(access: LookedAt['access']): LookedAt['mayDo'] {

@@ -1,6 +1,5 @@
 // Plays the demo of `reeve up --demo` scene by scene, and reports for each scene whether it went as described.
-import type { Listener } from '../feed.ts';
-import type { Paint } from '../feed-text.ts';
+import type { Listener, Paint } from '../feed.ts';
 import { scenes } from './scenes.ts';
 import { DemoSession, type DemoCluster } from './session.ts';
 

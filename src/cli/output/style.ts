@@ -1,5 +1,5 @@
 // The few styles of printed data. Without a terminal, or with NO_COLOR, texts stay as they are.
-import { colored, plain, type Paint } from '../feed-text.ts';
+import { colored, plain, type Paint } from '../feed.ts';
 
 export interface Style {
   readonly added: (text: string) => string;

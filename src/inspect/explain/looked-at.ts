@@ -1,5 +1,4 @@
 // Defines the input of every explanation: a state in the planning parts of the reconciler, and the rights of users.
-import type { ShippedRole, RightsPurpose } from '../../policy/authors/needed-rights.ts';
 import type { Requester } from '../../rules/rule.ts';
 import type { AccessAnswer, Right } from '../../policy/terms/review.ts';
 import { type ObjectType, nameOfKey, roleBindingType } from '../../base/object-type.ts';
@@ -32,8 +31,6 @@ export interface LookedAt extends PlanningState {
   readonly access: StoredAccess;
   /** Asks the API server, or reads stored roles if there is no API server. */
   readonly mayDo: (user: Requester, right: AskedRight) => Promise<AccessAnswer>;
-  /** Names the role of the install that holds the rules of Reeve's own account. */
-  readonly whereToAdd: (purpose: RightsPurpose) => ShippedRole;
   readonly now: Date;
 }
 

@@ -37,9 +37,7 @@ export async function rightsOf(definition: ProviderDefinition, at: LookedAt): Pr
   const own = await Promise.all(
     ownRights(definition, install).map(async (rule) => ({ rule, outcome: await reeveHas(rule, at) })),
   );
-  const missing = own.flatMap(({ rule, outcome }) =>
-    outcome === 'missing' ? [{ ...rule, addTo: at.whereToAdd(rule.purpose) }] : [],
-  );
+  const missing = own.flatMap(({ rule, outcome }) => (outcome === 'missing' ? [rule] : []));
   return {
     rights: [
       ...neededRights(definition, install).map((rule): ExplainedRight => ({

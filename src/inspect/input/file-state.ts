@@ -1,6 +1,5 @@
 // Builds a state from the objects of files, with the metadata that an API server would give them.
-import { openObject, text } from '../../schema/build.ts';
-import type { ObjectSchema } from '../../schema/schema.ts';
+import { openObject, text, type ObjectSchema } from '../../schema/schema.ts';
 import { kindDefinitions } from '../../api/kinds.ts';
 import { group } from '../../schema/names.ts';
 import { namespacedMetadata } from '../../api/provider-fields.ts';

@@ -1,6 +1,5 @@
 // Defines the JSON of `reeve check`: findings about files, and the parts of an install on a cluster.
-import { boolean, choice, object } from '../../schema/build.ts';
-import type { Infer } from '../../schema/schema.ts';
+import { boolean, choice, object, type Infer } from '../../schema/schema.ts';
 import { numberOf, header, rows, unreadKinds, words } from './parts.ts';
 
 const finding = object({

@@ -1,6 +1,5 @@
 // Defines the JSON of `reeve confirm`: the objects that a confirmation lets Reeve delete, and the annotation.
-import { boolean, choice, object } from '../../schema/build.ts';
-import type { Infer } from '../../schema/schema.ts';
+import { boolean, choice, object, type Infer } from '../../schema/schema.ts';
 import { numberOf, header, namedObject, rows, words, unreadKinds } from './parts.ts';
 import { namespaceOfPlan } from './plan-output.ts';
 

@@ -1,6 +1,5 @@
 // Defines the JSON of `reeve explain`: why an object is as it is, or is missing.
-import { boolean, choice, object } from '../../schema/build.ts';
-import type { Infer } from '../../schema/schema.ts';
+import { boolean, choice, object, type Infer } from '../../schema/schema.ts';
 import { comparison, header, namedObject, rows, unreadKinds, words } from './parts.ts';
 
 const term = object({

@@ -1,6 +1,5 @@
 // Defines the JSON of `reeve import`: our objects, the steps of the move, and everything that could not be carried over.
-import { object, openObject } from '../../schema/build.ts';
-import type { Infer } from '../../schema/schema.ts';
+import { object, openObject, type Infer } from '../../schema/schema.ts';
 import { numberOf, header, namedObject, rows, words } from './parts.ts';
 
 const origin = object({

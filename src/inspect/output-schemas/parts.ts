@@ -1,7 +1,16 @@
 // Defines what the outputs of all commands share: the header, texts without limits, the name of an object.
 import { cliApiVersion } from '../../schema/names.ts';
-import { choice, integer, list, object, text } from '../../schema/build.ts';
-import type { ListSchema, Infer, Schema, TextSchema } from '../../schema/schema.ts';
+import {
+  choice,
+  integer,
+  list,
+  object,
+  text,
+  type ListSchema,
+  type Infer,
+  type Schema,
+  type TextSchema,
+} from '../../schema/schema.ts';
 
 /** Outputs describe what exists, so no text is too long. The generator leaves such a limit out. */
 const unlimited = Number.MAX_SAFE_INTEGER;

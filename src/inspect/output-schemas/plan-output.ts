@@ -1,6 +1,5 @@
 // Defines the JSON of `reeve plan`: what would change, by namespace.
-import { boolean, choice, map, object } from '../../schema/build.ts';
-import type { Infer } from '../../schema/schema.ts';
+import { boolean, choice, map, object, type Infer } from '../../schema/schema.ts';
 import { numberOf, header, namedObject, rows, unreadKinds, words } from './parts.ts';
 
 const difference = object({

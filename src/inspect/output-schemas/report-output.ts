@@ -1,6 +1,5 @@
 // Defines the JSON of `reeve report`: everything that is not as policies want it, and everything that ends.
-import { boolean, choice, map, object } from '../../schema/build.ts';
-import type { Infer } from '../../schema/schema.ts';
+import { boolean, choice, map, object, type Infer } from '../../schema/schema.ts';
 import { comparison, header, namedObject, numberOf, rows, unreadKinds, words } from './parts.ts';
 
 /** Sorted as a report is, with the worst first. */

@@ -1,6 +1,5 @@
 // Defines the JSON of `reeve test`: the suites, their tests, and which rules no test refuses.
-import { boolean, choice, object } from '../../schema/build.ts';
-import type { Infer } from '../../schema/schema.ts';
+import { boolean, choice, object, type Infer } from '../../schema/schema.ts';
 import { numberOf, header, rows, words } from './parts.ts';
 
 const failure = object({

@@ -1,7 +1,16 @@
 // Defines the suites of `reeve test`: a document of YAML beside policies, with requests and what Reeve must answer.
 import { cliApiVersion } from '../../schema/names.ts';
-import { boolean, choice, integer, list, object, openObject, text } from '../../schema/build.ts';
-import type { Infer, TextSchema } from '../../schema/schema.ts';
+import {
+  boolean,
+  choice,
+  integer,
+  list,
+  object,
+  openObject,
+  text,
+  type Infer,
+  type TextSchema,
+} from '../../schema/schema.ts';
 import { rows } from '../output-schemas/parts.ts';
 
 export const suiteKind = 'Suite';

@@ -4,6 +4,7 @@ import type { KubeObject } from '../../base/metadata.ts';
 import { clipped } from '../../base/text.ts';
 import type { CompiledContent, Difference, RenderedContent } from '../../contents/content.ts';
 import { canExpire } from '../../contents/compile-content.ts';
+import { policyIn, shareIn } from '../compile/load-provider.ts';
 import type { CompiledShare, CopySpec } from '../compile/compile-policy.ts';
 import { isContentAllowed, mayMakeSecret, type Install } from '../terms/install.ts';
 import { groupKind } from '../../base/object-type.ts';
@@ -26,15 +27,12 @@ export interface ContentChange {
 
 /** Returns nothing while the newer version is suspended, and if one of the versions is missing. */
 export function contentChanges(write: ProviderWrite, install: Install): readonly ContentChange[] {
-  const { before, after } = write;
-  if (fateOf(write) === 'kept' || before === undefined) return [];
-  if (before.kind === 'SecretShare' && after?.kind === 'SecretShare')
-    return shareChanges(before.compiled, after.compiled, install);
-  if (before.kind === 'NamespacePolicy' && after?.kind === 'NamespacePolicy') {
-    if (hasSame(write, providedBy)) return [];
-    return policyChanges(before.compiled.contents, after.compiled.contents, install);
-  }
-  return [];
+  if (fateOf(write) === 'kept' || hasSame(write, providedBy)) return [];
+  const versions = [write.before, write.after];
+  const [old, now] = versions.map((version) => policyIn(version)?.compiled.contents);
+  if (old !== undefined && now !== undefined) return policyChanges(old, now, install);
+  const [before, after] = versions.map((version) => shareIn(version)?.compiled);
+  return before === undefined || after === undefined ? [] : shareChanges(before, after, install);
 }
 
 function shareChanges(

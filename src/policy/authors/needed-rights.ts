@@ -202,25 +202,15 @@ function shareRights(
 export type RightsPurpose =
   ContentRight['own']['purpose'] | 'secrets' | 'named-secrets' | 'named-sources' | 'audit-secrets';
 
-/** Where the install holds the rules of one purpose. */
-export interface ShippedRole {
-  readonly role: string;
-  /** The file of the install, and the value of the chart. */
-  readonly file: string;
-  /** What a second list must contain as well: `the ClusterRole to bindableRoles in 41-jail.yaml`. */
-  readonly alsoListIn?: string;
-}
-
-/** A rule that Reeve's account lacks, and where to add it. */
-export interface MissingRights extends RightsRule {
-  readonly addTo: ShippedRole;
-  /** The ClusterRole that the author may have meant, if this is about binding one. */
-  readonly meant?: string;
-}
-
 /** A rule that Reeve's account needs, and what it is for. */
 export interface OwnRights extends RightsRule {
   readonly purpose: RightsPurpose;
+}
+
+/** A rule that Reeve's account lacks. */
+export interface MissingRights extends OwnRights {
+  /** The ClusterRole that the author may have meant, if this is about binding one. */
+  readonly meant?: string;
 }
 
 /** Leaves out rules for objects that the install does not allow. */

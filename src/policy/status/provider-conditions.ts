@@ -3,7 +3,7 @@
 import type { CopyState } from '../plan/copy.ts';
 import { heldText, unusedConfirmation, type HeldDeletions } from '../plan/fuse.ts';
 import { isConflict } from '../plan/observed.ts';
-import type { MissingRights, RightsRule } from '../authors/needed-rights.ts';
+import type { MissingRights, RightsPurpose, RightsRule } from '../authors/needed-rights.ts';
 import { confirmDeletionsAnnotation, group as ownGroup } from '../../schema/names.ts';
 import { clipped } from '../../base/text.ts';
 import { isBinding, kindOfProvider, wordOf, kubectlName, type ProviderState } from '../terms/provider-id.ts';
@@ -230,6 +230,40 @@ function plural(count: number, word: string): string {
 
 // Words the rights that Reeve's own account lacks, and where an administrator adds them.
 
+/** Where the install holds the rules of one purpose. */
+interface ShippedRole {
+  readonly role: string;
+  /** The file of the install, and the value of the chart. */
+  readonly file: string;
+  /** What a second list must contain as well: `the ClusterRole to bindableRoles in 41-jail.yaml`. */
+  readonly alsoListIn?: string;
+}
+
+const secretsRole = 'ClusterRole reeve-reconciler-secrets';
+const namedSecretsFile = 'manifests/named-secrets/22-reconciler-secrets.yaml; with Helm: secretNames';
+
+const shippedRoles: Readonly<Record<RightsPurpose, ShippedRole>> = {
+  reconciler: { role: 'ClusterRole reeve-reconciler', file: 'manifests/install/20-reconciler.yaml' },
+  bind: {
+    role: 'ClusterRole reeve-reconciler-bind',
+    file: 'manifests/install/21-reconciler-bind.yaml; with Helm: bindableClusterRoles',
+    // The jail has its own lists, so that no change widens both by mistake.
+    alsoListIn: 'the ClusterRole to bindableRoles in 41-jail.yaml (with Helm, the value does both)',
+  },
+  secrets: { role: secretsRole, file: 'manifests/install/22-reconciler-secrets.yaml' },
+  'named-secrets': { role: secretsRole, file: namedSecretsFile },
+  'named-sources': { role: 'Role reeve-reconciler-sources', file: namedSecretsFile },
+  'audit-secrets': {
+    role: 'ClusterRole reeve-reconciler-audit-secrets',
+    file: 'manifests/audit-secrets/26-reconciler-audit-secrets.yaml; with Helm: auditSecrets',
+  },
+  resources: {
+    role: 'ClusterRole reeve-reconciler-resources',
+    file: 'manifests/install/23-reconciler-resources.yaml; with Helm: resourceKinds or intentAdapters',
+    alsoListIn: 'the resource to providedResources in 41-jail.yaml (with Helm, the value does both)',
+  },
+};
+
 /** The room for the rules in a condition or Event, before the text that counts the other rules. */
 const maxRulesLength = 924;
 
@@ -237,7 +271,8 @@ export function missingRightsMessage(missing: readonly MissingRights[]): string 
   let text = `${doubtfulRoles(missing)}Reeve's own account lacks rights that this needs`;
   let before = '';
   for (const [index, each] of missing.entries()) {
-    const place = `${each.addTo.role} (${each.addTo.file})`;
+    const { role, file } = shippedRoles[each.purpose];
+    const place = `${role} (${file})`;
     const where = place === before ? ' and' : `; add to the rules of ${place}:`;
     const next = `${text}${where} ${ruleLine(each)}`;
     if (next.length > maxRulesLength)
@@ -263,7 +298,7 @@ function doubtfulRoles(missing: readonly MissingRights[]): string {
 }
 
 function listHint(missing: readonly MissingRights[]): string {
-  const lists = new Set(missing.flatMap(({ addTo: { alsoListIn } }) => alsoListIn ?? []));
+  const lists = new Set(missing.flatMap(({ purpose }) => shippedRoles[purpose].alsoListIn ?? []));
   return lists.size === 0 ? '' : `; also add ${[...lists].join(' and ')}`;
 }
 

@@ -2,9 +2,7 @@
 import { unavailable, type CopyState } from '../../policy/plan/copy.ts';
 import { meantRole } from '../../policy/authors/no-effect.ts';
 import {
-  type ShippedRole,
   type MissingRights,
-  type RightsPurpose,
   type RightsRule,
   ownRights,
   type OwnRights,
@@ -22,13 +20,11 @@ import { classifyWriteError } from '../namespace/write-error.ts';
 import { type ProviderDefinition, policyIn, shareIn } from '../../policy/compile/load-provider.ts';
 import type { Dispatcher } from '../dispatcher.ts';
 
-export interface BlockerParts {
+interface BlockerParts {
   readonly sources: Sources;
   readonly ledger: ProviderLedger;
   readonly rightsMonitor: OwnRightsMonitor;
   readonly secretsRbacFailurePolicy: HookMode | undefined;
-  /** Names the role of the install that must hold a rule which our own account lacks. */
-  readonly whereToAdd: (purpose: RightsPurpose) => ShippedRole;
   readonly announcer: EventAnnouncer;
 }
 
@@ -93,14 +89,14 @@ export class ProviderBlockers {
   ): Promise<readonly MissingRights[]> {
     if (definition === undefined || state.isDeleting || state.isSuspended) return [];
     const { cluster } = this.#context;
-    const { rightsMonitor, ledger, whereToAdd } = this.#parts;
+    const { rightsMonitor, ledger } = this.#parts;
     const failures = ledger.tallyOf(state.id).failures();
     const wasRefused = failures.some(({ reason }) => reason === 'InsufficientPermissions');
     const missing = await rightsMonitor.missing(state.id, definition, wasRefused, signal);
-    return missing.map(({ purpose, ...rule }) => {
-      const { name = '' } = rule;
+    return missing.map((rule) => {
+      const { purpose, name = '' } = rule;
       const meant = purpose === 'bind' ? meantRole(name, state.id, cluster.snapshot()) : undefined;
-      return { ...rule, addTo: whereToAdd(purpose), ...(meant === undefined ? {} : { meant }) };
+      return { ...rule, ...(meant === undefined ? {} : { meant }) };
     });
   }
 

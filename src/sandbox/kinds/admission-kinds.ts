@@ -2,8 +2,7 @@
 // https://kubernetes.io/docs/reference/access-authn-authz/extensible-admission-controllers/
 import { labelSelector } from '../../schema/selector.ts';
 import { matchCondition } from '../../schema/common-fields.ts';
-import { withDefault } from '../../schema/build.ts';
-import type { Fields } from '../../schema/schema.ts';
+import { withDefault, type Fields } from '../../schema/schema.ts';
 import type { Resource } from '../resource.ts';
 import { age, column, keysAt, sizeColumn } from './column.ts';
 import { define } from './define.ts';

@@ -2,7 +2,7 @@
 import { labelSelector } from '../../schema/selector.ts';
 import { namespaceName } from '../../schema/common-fields.ts';
 import { namespaceNameLabel } from '../../schema/names.ts';
-import { withDefault, text } from '../../schema/build.ts';
+import { withDefault, text, type MapSchema, type SchemaRule, type TextSchema } from '../../schema/schema.ts';
 import { valueAt } from '../../schema/validate.ts';
 import type { KubeObject } from '../../base/metadata.ts';
 import { type Column, type Resource, apiVersionOf } from '../resource.ts';
@@ -25,7 +25,6 @@ import {
 } from './shape.ts';
 import { isJsonObject } from '../../base/json.ts';
 import type { Path } from '../../base/problem.ts';
-import type { MapSchema, SchemaRule, TextSchema } from '../../schema/schema.ts';
 import { isDeepStrictEqual } from 'node:util';
 import type { SandboxStore } from '../store.ts';
 

@@ -1,6 +1,18 @@
 // Offers short functions for the schemas of the kinds of Kubernetes.
-import { boolean, choice, integer, list, map, text } from '../../schema/build.ts';
-import type { Fields, Infer, ObjectSchema, SchemaRule, Schema, TextSchema } from '../../schema/schema.ts';
+import {
+  boolean,
+  choice,
+  integer,
+  list,
+  map,
+  text,
+  type Fields,
+  type Infer,
+  type ObjectSchema,
+  type SchemaRule,
+  type Schema,
+  type TextSchema,
+} from '../../schema/schema.ts';
 import { isDeepStrictEqual } from 'node:util';
 import { labelValue, metadataKey } from '../../schema/common-fields.ts';
 import type { KubeObject } from '../../base/metadata.ts';

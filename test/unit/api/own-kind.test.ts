@@ -2,7 +2,7 @@
 import { expect, expectTypeOf, test } from 'vitest';
 import { defineKind, type ObjectOfKind } from '../../../src/api/kind.ts';
 import { crdOf, kindDefinitions, kinds, type ProviderKind } from '../../../src/api/kinds.ts';
-import { integer, specification } from '../../../src/schema/build.ts';
+import { integer, specification } from '../../../src/schema/schema.ts';
 
 const parts = {
   kind: 'Garden',

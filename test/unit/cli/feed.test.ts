@@ -1,8 +1,15 @@
 // What the live feed of `reeve up` says of what happens, as text and as JSON.
 import { describe, expect, it } from 'vitest';
 import type { DecisionRecord } from '../../../src/admission/ports.ts';
-import { colored, feedText, jsonFeed, plain } from '../../../src/cli/feed-text.ts';
-import { observerFor, decisionEvent, type FeedEvent } from '../../../src/cli/feed.ts';
+import {
+  colored,
+  feedText,
+  jsonFeed,
+  plain,
+  observerFor,
+  decisionEvent,
+  type FeedEvent,
+} from '../../../src/cli/feed.ts';
 
 const record: DecisionRecord = {
   endpoint: 'validate',

@@ -1,7 +1,7 @@
 // The text of `reeve up` when it is ready: each policy with the namespaces it matches, and commands that can be copied.
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../../src/base/metadata.ts';
-import { plain } from '../../../src/cli/feed-text.ts';
+import { plain } from '../../../src/cli/feed.ts';
 import { readyJson, readyText } from '../../../src/cli/up-text.ts';
 
 function policy(match: object | undefined): KubeObject {

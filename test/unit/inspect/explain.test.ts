@@ -36,9 +36,8 @@ function lookedAtObjects(all: readonly KubeObject[], unread: readonly string[] =
     all.filter(({ kind }) => !unread.includes(kind ?? '')),
   );
   const mayDo: LookedAt['mayDo'] = () => Promise.resolve('unknown');
-  const whereToAdd = (purpose: string) => ({ role: purpose, file: purpose });
   const now = new Date('2026-11-23T08:00:00Z');
-  return { ...planningState(state, now), access: accessOf(state), mayDo, whereToAdd, now };
+  return { ...planningState(state, now), access: accessOf(state), mayDo, now };
 }
 
 const quota = {

@@ -7,9 +7,8 @@ import { Coverage } from '../../../src/inspect/suites/run-suites.ts';
 import { examplesOf } from '../../../src/inspect/suites/first-suite.ts';
 import { compileRules, blockFields, rules, type ListedRule } from '../../../src/rules/rules.ts';
 import { everyOperation, ruleForm, type Rule, type RuleForm } from '../../../src/rules/rule.ts';
-import { object, text } from '../../../src/schema/build.ts';
+import { object, text, type TextSchema } from '../../../src/schema/schema.ts';
 import { toOpenApi } from '../../../src/schema/openapi.ts';
-import type { TextSchema } from '../../../src/schema/schema.ts';
 import { kindPage } from '../../checks/reference/kind-page.ts';
 import { aPolicy } from '../../support/engine.ts';
 

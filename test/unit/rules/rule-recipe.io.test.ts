@@ -9,7 +9,7 @@ const root = resolve(import.meta.dirname, '../../..');
 
 const rule = `// secrets.prefix: the text that the name of each Secret begins with.
 import { nameOf, type KubeObject } from '../base/metadata.ts';
-import { text } from '../schema/build.ts';
+import { text } from '../schema/schema.ts';
 import { everyOperation, ruleForm } from './rule.ts';
 
 export const prefix = ruleForm({

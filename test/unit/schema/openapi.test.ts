@@ -10,9 +10,9 @@ import {
   openObject,
   text,
   withDefault,
-} from '../../../src/schema/build.ts';
+  type Schema,
+} from '../../../src/schema/schema.ts';
 import { toOpenApi } from '../../../src/schema/openapi.ts';
-import type { Schema } from '../../../src/schema/schema.ts';
 
 /** A key without a value is refused rather than dropped. */
 const noNulls = { rule: 'self.all(key, dyn(self[key]) != null)', message: 'must have a value for each key' };

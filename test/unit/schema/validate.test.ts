@@ -11,8 +11,9 @@ import {
   openObject,
   text,
   withDefault,
-} from '../../../src/schema/build.ts';
-import type { Infer, Schema } from '../../../src/schema/schema.ts';
+  type Infer,
+  type Schema,
+} from '../../../src/schema/schema.ts';
 import { validate } from '../../../src/schema/validate.ts';
 
 const word = text({

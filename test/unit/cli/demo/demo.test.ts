@@ -4,7 +4,7 @@ import { KubeError } from '../../../../src/base/kube-error.ts';
 import type { JsonObject } from '../../../../src/base/json.ts';
 import { playDemo, textPrinter } from '../../../../src/cli/demo/demo.ts';
 import { scenes } from '../../../../src/cli/demo/scenes.ts';
-import { plain } from '../../../../src/cli/feed-text.ts';
+import { plain } from '../../../../src/cli/feed.ts';
 import type { KubeClient } from '../../../../src/kube/http/client.ts';
 
 async function played(

@@ -6,7 +6,6 @@ import {
   ownRights,
   type MissingRights,
 } from '../../../../src/policy/authors/needed-rights.ts';
-import { whereToAdd } from '../../../../src/app/shipped-roles.ts';
 import { loadProvider, type ProviderDefinition } from '../../../../src/policy/compile/load-provider.ts';
 import { providerObject, testInstall } from '../../../support/engine.ts';
 import { missingRightsMessage } from '../../../../src/policy/status/provider-conditions.ts';
@@ -148,7 +147,7 @@ describe('the rules for Reeve’s own account', () => {
 
 describe('the message on missing rules', () => {
   const bind = (name: string): MissingRights => ({
-    addTo: whereToAdd('bind'),
+    purpose: 'bind',
     verbs: ['bind'],
     group: 'rbac.authorization.k8s.io',
     resource: 'clusterroles',
@@ -157,7 +156,7 @@ describe('the message on missing rules', () => {
 
   test('the message names role and file, and each rule as an item of YAML', () => {
     const secrets: MissingRights = {
-      addTo: whereToAdd('secrets'),
+      purpose: 'secrets',
       verbs: ['get', 'list'],
       group: '',
       resource: 'secrets',
