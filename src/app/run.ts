@@ -14,7 +14,7 @@ import { listen, urlOf } from './admission-server.ts';
 import type { ReconcilerSettings } from './reconciler-role.ts';
 import { Watches } from './watches.ts';
 import type { WebhookRoleSettings } from './webhook-role.ts';
-import { noActivity, type ActivityObserver } from '../observe/activity.ts';
+import type { ActivityObserver } from '../observe/activity.ts';
 import { openTracing, type Tracing } from './tracing.ts';
 
 export interface RunSettings extends InstallFlags, ReconcilerSettings, WebhookRoleSettings {
@@ -60,7 +60,7 @@ export async function startProgram(
   settings: RunSettings,
   findServer: () => Promise<ApiServer>,
   log: Log,
-  { activity = noActivity, starting = new AbortController().signal }: StartOptions = {},
+  { activity = {}, starting = new AbortController().signal }: StartOptions = {},
 ): Promise<RunningProgram> {
   const endings: Ending[] = [];
   const stop = async (graceMs: number, signal: AbortSignal): Promise<void> => {

@@ -12,7 +12,6 @@ import type { ClusterSnapshot } from '../policy/compile/snapshot.ts';
 import { startAdmission, type AdmissionSettings, listen, urlOf } from './admission-server.ts';
 import { makePair, openGivenPair, type PairSettings } from '../certs/files/pair-files.ts';
 import { loadCluster, type ClusterSettings, type LoadedCluster } from '../state/file-cluster.ts';
-import { noActivity } from '../observe/activity.ts';
 import { openTracing } from './tracing.ts';
 
 interface WebhookSettings
@@ -60,7 +59,7 @@ export async function startWebhook(
   const observer = certificateObserver(log, new CertificateMetrics(registry));
   const pairs = (await openGivenPair(settings, observer)) ?? (await makePair(settings.namespace, observer));
   const tracing = await openTracing(settings.traceEndpoint, log, registry);
-  const observers = { log, metrics, activity: noActivity, tracing };
+  const observers = { log, metrics, activity: {}, tracing };
   const admission = await startAdmission(settings, pairs, sources, observers, limits);
   // Reviews before this line get 503 with Retry-After.
   const cluster = await loadCluster(settings, install);

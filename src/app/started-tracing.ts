@@ -40,7 +40,7 @@ export function tracedParts(tracer: Tracer): Omit<Tracing, 'close'> {
       ...activity,
       decided: (record) => {
         tracer.describe(decisionAttributes(record));
-        activity.decided(record);
+        activity.decided?.(record);
       },
     }),
     // Lists, watches and renewals of a Lease belong to no span, and get none.

@@ -50,6 +50,16 @@ export class KubeError extends Error {
   }
 }
 
+/** Returns undefined when the API server answers 404. */
+export async function unlessNotFound<T>(work: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof KubeError && error.code === 404) return undefined;
+    throw error;
+  }
+}
+
 // Reads the code that Node gives an error, which is safe to log where the message is not.
 
 /** `ENOENT`, `ERR_HTTP_REQUEST_TIMEOUT`; undefined for an error without a code. https://nodejs.org/api/errors.html#errorcode */

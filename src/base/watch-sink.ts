@@ -16,6 +16,31 @@ export interface WatchSink {
   removed(object: KubeObject): void;
 }
 
+/** Feeds the objects of one watch to several sinks. A sink that is added later hears of later changes alone. */
+export class SharedSink implements WatchSink {
+  readonly #sinks: WatchSink[];
+
+  constructor(...sinks: WatchSink[]) {
+    this.#sinks = sinks;
+  }
+
+  add(sink: WatchSink): void {
+    this.#sinks.push(sink);
+  }
+
+  replaced(...list: Parameters<WatchSink['replaced']>): void {
+    for (const sink of this.#sinks) sink.replaced(...list);
+  }
+
+  changed(object: KubeObject): void {
+    for (const sink of this.#sinks) sink.changed(object);
+  }
+
+  removed(object: KubeObject): void {
+    for (const sink of this.#sinks) sink.removed(object);
+  }
+}
+
 // Compares resource versions, the numbers that the API server gives to each state of an object.
 
 /**

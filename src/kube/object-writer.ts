@@ -1,10 +1,10 @@
 // Reads, writes and deletes single objects. Writes use Reeve's field manager unless another is named.
 import type { ApplyOptions, ObjectWriter, PatchOptions, Preconditions } from '../base/object-writer.ts';
 import { fieldManager } from '../schema/names.ts';
-import { type JsonObject, ownMember } from '../base/json.ts';
-import { KubeError } from '../base/kube-error.ts';
+import { isJsonObject, type JsonObject, ownMember } from '../base/json.ts';
+import { KubeError, unlessNotFound } from '../base/kube-error.ts';
 import type { KubeObject, ObjectRef } from '../base/metadata.ts';
-import { answeredObject, unlessNotFound, malformedAnswer } from './http/answers.ts';
+import { malformedAnswer } from './http/answers.ts';
 import type { KubeClient, KubeRequest } from './http/client.ts';
 import { resourcePath, groupVersionPath, type ResourceAddress } from './http/https-client.ts';
 import { systemClock, type Clock } from '../base/clock.ts';
@@ -256,4 +256,14 @@ export function kindsIn(list: JsonObject): Kinds {
     if (!kinds.has(kind)) kinds.set(kind, { plural, namespaced: ownMember(resource, 'namespaced') === true });
   }
   return kinds;
+}
+
+/** Throws a KubeError when the answer is not an object. */
+function answeredObject(answer: JsonObject): KubeObject {
+  if (isKubeObject(answer)) return answer;
+  throw malformedAnswer();
+}
+
+function isKubeObject(value: JsonObject): value is JsonObject & KubeObject {
+  return isJsonObject(value['metadata']);
 }

@@ -2,20 +2,13 @@
 import type { DecisionRecord } from '../admission/ports.ts';
 import type { Place, WriteVerb } from '../reconcile/ports.ts';
 
+/** Without `reeve up`, nobody looks, and no part is there. */
 export interface ActivityObserver {
-  decided(record: DecisionRecord): void;
-  wrote(verb: WriteVerb, place: Place): void;
-  failed(place: Place, reason: string): void;
+  decided?(record: DecisionRecord): void;
+  wrote?(verb: WriteVerb, place: Place): void;
+  failed?(place: Place, reason: string): void;
   /** Called when deletions of the provider wait for a confirmation. */
-  held(provider: string, count: number, limit: number): void;
+  held?(provider: string, count: number, limit: number): void;
   /** Called when Reeve has repaired a webhook configuration that others changed or deleted. */
-  repaired(kind: string, found: readonly string[]): void;
+  repaired?(kind: string, found: readonly string[]): void;
 }
-
-export const noActivity: ActivityObserver = {
-  decided: () => undefined,
-  wrote: () => undefined,
-  failed: () => undefined,
-  held: () => undefined,
-  repaired: () => undefined,
-};

@@ -119,7 +119,7 @@ export function admissionObserver(
     decided: (record) => {
       metrics.decided(record);
       log.info('decision', decisionFields(record));
-      activity.decided(record);
+      activity.decided?.(record);
     },
     refusedTransport: (code, reason) => {
       metrics.refusedTransport(code);

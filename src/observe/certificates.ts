@@ -121,7 +121,7 @@ export function registrationObserver(
       const found = differences.map(differenceText);
       log.warn('webhook configuration was changed by others', { kind, found });
       for (const drift of new Set(differences.map((each) => each.drift))) metrics.repaired(kind, drift);
-      activity.repaired(kind, found);
+      activity.repaired?.(kind, found);
     },
     notApplied: ({ code, reason }) => log.warn('webhook configurations not applied', { code, reason }),
     roleMissing: (name) =>

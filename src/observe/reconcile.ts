@@ -81,13 +81,13 @@ export class ReconcileReports implements ReconcileObserver {
   wrote(verb: WriteVerb, place: Place): void {
     this.#writes.inc({ verb, kind: place.kind });
     this.#log.info('object written', { verb, ...placeFields(place) });
-    this.#activity.wrote(verb, place);
+    this.#activity.wrote?.(verb, place);
   }
 
   failed(place: Place, reason: string): void {
     this.#failed.inc({ kind: place.kind, reason });
     this.#log.warn('object not written', { ...placeFields(place), reason });
-    this.#activity.failed(place, reason);
+    this.#activity.failed?.(place, reason);
   }
 
   rewriteLimited(place: Place): void {
@@ -115,7 +115,7 @@ export class ReconcileReports implements ReconcileObserver {
 
   deletionsHeld(provider: ProviderId, count: number, limit: number): void {
     this.#log.warn('deletions held', { owner: provider, count, limit });
-    this.#activity.held(provider, count, limit);
+    this.#activity.held?.(provider, count, limit);
   }
 
   orphaned(provider: ProviderId, why: string, count: number): void {

@@ -15,8 +15,8 @@ import { assemblePlanning, type Planning } from './planning.ts';
 import type { YieldingEvents } from '../base/recorded-event.ts';
 import type { AuditReader, KindProbe, OwnedReader, ReconcileContext, SelfReviewer } from './ports.ts';
 import { ReportKeeper, type NamespaceReports } from './reports/report-keeper.ts';
-import { ProviderBlockers, OwnRightsMonitor } from './provider/provider-blockers.ts';
-import { HeldObjects, ProviderWorker } from './provider/provider-worker.ts';
+import { HeldObjects, OwnRightsMonitor, ProviderBlockers } from './provider/provider-blockers.ts';
+import { ProviderWorker } from './provider/provider-worker.ts';
 import { createQueues, type Queues } from './queue/queue.ts';
 
 export interface AssemblyOptions extends Omit<ReconcileContext, keyof Queues> {
@@ -68,7 +68,7 @@ export function assembleReconciler(options: AssemblyOptions) {
     ...parts,
     context,
     planning,
-    watches: [...audit.watched(watches), ...ownWatches],
+    watches: [...audit.sweeps.watched(watches), ...ownWatches],
     namespaceWorker,
     providerWorker,
     conditions,

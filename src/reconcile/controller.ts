@@ -160,11 +160,11 @@ class Controller implements Reconciler {
     const run = async <K>(name: string, queue: WorkQueue<K>, handler: Handler<K>): Promise<void> =>
       await queue.run(traced(name, handler), signal);
     await Promise.all([
-      run('namespace', namespaceQueue, (name, attempt) => namespaceWorker.reconcile(name, attempt)),
-      run('provider', providerQueue, (provider, attempt) => providerWorker.reconcile(provider, attempt)),
-      run('condition', conditionQueue, (name, attempt) => conditions.write(name, attempt)),
-      run('audit', auditQueue, (key, attempt) => sweeps.sweep(key, attempt)),
-      reportKeeper && run('report', reportQueue, (name, attempt) => reportKeeper.write(name, attempt)),
+      run('namespace', namespaceQueue, namespaceWorker.reconcile.bind(namespaceWorker)),
+      run('provider', providerQueue, providerWorker.reconcile.bind(providerWorker)),
+      run('condition', conditionQueue, conditions.write.bind(conditions)),
+      run('audit', auditQueue, sweeps.sweep.bind(sweeps)),
+      reportKeeper && run('report', reportQueue, reportKeeper.write.bind(reportKeeper)),
       initialSync.endWhenStuck(signal),
       this.#resync(signal),
     ]);

@@ -9,8 +9,7 @@ import { isAborted, pause } from '../base/abort.ts';
 import { nameOf, type KubeObject } from '../base/metadata.ts';
 import type { ObservedObjects } from './live/observed-objects.ts';
 import type { ReconcileContext } from './ports.ts';
-import { isDear } from '../policy/decide/audit.ts';
-import { CountingBudget, unlimitedBudget } from '../policy/terms/budget.ts';
+import { CountingBudget, isDear, unlimitedBudget } from '../policy/terms/budget.ts';
 import { matchNamespace, type CompiledMatch } from '../policy/terms/match.ts';
 import type { LoadedProvider } from '../state/stored-provider.ts';
 

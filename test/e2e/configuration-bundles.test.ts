@@ -8,7 +8,6 @@ import type { CaBundle } from '../../src/certs/ports.ts';
 import { connect, type ClusterConnection } from '../../src/app/cluster-connection.ts';
 import { watchCluster } from '../../src/app/cluster-view.ts';
 import type { Election } from '../../src/app/election.ts';
-import { noActivity } from '../../src/observe/activity.ts';
 import { Watches } from '../../src/app/watches.ts';
 import { startRegistration } from '../../src/app/registration.ts';
 import { installReeve } from '../cluster/reeve-install.ts';
@@ -100,7 +99,7 @@ describeControllers('the authorities in the webhook configurations', () => {
     const fail = (error: unknown): void => void warnings.push(String(error));
     watches = new Watches(connection.client, log, registry, fail);
     view = watchCluster(install, watches, { connection, log, fail });
-    const context = { connection, cluster: view.cluster, install, registry, log, activity: noActivity, fail };
+    const context = { connection, cluster: view.cluster, install, registry, log, activity: {}, fail };
     keeper = startRegistration(settings, authority, context);
   };
 

@@ -3,7 +3,6 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { runSettings } from '../../src/cli/commands/run.ts';
 import { readSettings } from '../../src/cli/flags/settings.ts';
 import { startUp, type RunningUp } from '../../src/app/up.ts';
-import { noActivity } from '../../src/observe/activity.ts';
 import { ownMember } from '../../src/base/json.ts';
 import type { KubeClient } from '../../src/kube/http/client.ts';
 import { readObjects, readYamlFiles } from '../../src/state/yaml-files.ts';
@@ -35,7 +34,7 @@ beforeAll(async () => {
     close: () => Promise.resolve(),
     dropped: () => 0,
   };
-  up = await startUp({ apiPort: 0, policies: folder.path, namespace: run.namespace, run }, log, noActivity);
+  up = await startUp({ apiPort: 0, policies: folder.path, namespace: run.namespace, run }, log, {});
   client = await up.clientFor(admin);
   for (const name of ['shop', 'payments', 'tls-scans']) {
     const body = { apiVersion: 'v1', kind: 'Namespace', metadata: { name } };

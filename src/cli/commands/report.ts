@@ -17,7 +17,7 @@ import { reportHtml } from '../../inspect/report/report-html.ts';
 import { unreadText, type ClusterState, type Need } from '../../inspect/input/cluster-state.ts';
 import { planningState } from '../../inspect/input/loaded-state.ts';
 import type { ReportOutput } from '../../inspect/output-schemas/report-output.ts';
-import { hasAuditableRules } from '../../policy/decide/audit.ts';
+import { hasAuditableRules } from '../../policy/compile/snapshot.ts';
 import { roleBindingType, roleType, secretObjectType } from '../../base/object-type.ts';
 import { commandOf, type Call, type CommandIo } from '../command.ts';
 import { exitCodes } from '../exit-codes.ts';

@@ -14,7 +14,7 @@ import {
   type UnreadKind,
 } from '../../inspect/input/cluster-state.ts';
 import { namespaceType } from '../../inspect/input/loaded-state.ts';
-import { unlessNotFound } from '../../kube/http/answers.ts';
+import { unlessNotFound } from '../../base/kube-error.ts';
 import { resourcePath } from '../../kube/http/https-client.ts';
 import { readCollections, unreadReason, type ReadCollection, type ReadTarget } from '../../kube/read-once.ts';
 import { watchedObject } from '../../kube/watch/watch-stream.ts';

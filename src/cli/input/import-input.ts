@@ -5,7 +5,7 @@ import type { ImportResult, OlderTool } from '../../importers/importer.ts';
 import { Reader } from '../../importers/reader.ts';
 import { namespaceType } from '../../inspect/input/loaded-state.ts';
 import type { UnreadKind } from '../../inspect/input/cluster-state.ts';
-import { unlessNotFound } from '../../kube/http/answers.ts';
+import { unlessNotFound } from '../../base/kube-error.ts';
 import { groupVersionPath } from '../../kube/http/https-client.ts';
 import { kindsIn } from '../../kube/object-writer.ts';
 import type { Progress } from '../output/progress.ts';

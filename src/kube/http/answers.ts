@@ -1,29 +1,8 @@
-// Turns answers of the API server into objects, and everything else that can happen into a KubeError.
+// Turns error answers of the API server, and everything else that can happen to a request, into a KubeError.
 import { STATUS_CODES, type IncomingHttpHeaders } from 'node:http';
 import { errorCode, KubeError, type Refusal } from '../../base/kube-error.ts';
-import { isJsonObject, ownMember, type JsonObject } from '../../base/json.ts';
-import type { KubeObject } from '../../base/metadata.ts';
+import { ownMember } from '../../base/json.ts';
 import { clipped } from '../../base/text.ts';
-
-/** Throws a KubeError when the answer is not an object. */
-export function answeredObject(answer: JsonObject): KubeObject {
-  if (isKubeObject(answer)) return answer;
-  throw malformedAnswer();
-}
-
-function isKubeObject(value: JsonObject): value is JsonObject & KubeObject {
-  return isJsonObject(value['metadata']);
-}
-
-/** Returns undefined when the API server answers 404. */
-export async function unlessNotFound<T>(work: () => Promise<T>): Promise<T | undefined> {
-  try {
-    return await work();
-  } catch (error) {
-    if (error instanceof KubeError && error.code === 404) return undefined;
-    throw error;
-  }
-}
 
 /** Returns the error for a complete answer that the API server would not send. */
 export function malformedAnswer(): KubeError {

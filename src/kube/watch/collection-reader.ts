@@ -1,7 +1,8 @@
 // Reads one collection: its first state, as the beginning of a watch or in pages, and watches from a version.
 import type { Clock } from '../../base/clock.ts';
 import type { KubeObject } from '../../base/metadata.ts';
-import { kubeErrorOf, malformedAnswer, noAnswer, unlessNotFound } from '../http/answers.ts';
+import { unlessNotFound } from '../../base/kube-error.ts';
+import { kubeErrorOf, malformedAnswer, noAnswer } from '../http/answers.ts';
 import type { KubeClient, KubeRequest } from '../http/client.ts';
 import { listAll, pagedObjects, type ListedState } from './list-pages.ts';
 import {

@@ -6,7 +6,7 @@ import { CountingBudget, type Steps } from '../terms/budget.ts';
 import { isManaged } from '../desired/desired.ts';
 import type { ProviderId } from '../terms/provider-id.ts';
 import { matchNamespace, mayMatch, type MatchResult } from '../terms/match.ts';
-import type { ClusterSnapshot } from '../compile/snapshot.ts';
+import { hasAuditableRules, type ClusterSnapshot } from '../compile/snapshot.ts';
 import {
   hasSame,
   ObjectGroups,
@@ -17,14 +17,7 @@ import {
 import { type ProviderDefinition, policyIn, quotaIn } from '../compile/load-provider.ts';
 import type { CompiledPolicy } from '../compile/compile-policy.ts';
 import type { CompiledContent, Rendered, RenderedContent } from '../../contents/content.ts';
-import {
-  auditNamespace,
-  hasAuditableRules,
-  type AuditedResource,
-  costIn,
-  dearer,
-  type NamespaceCost,
-} from '../decide/audit.ts';
+import { auditNamespace, type AuditedResource, costIn, dearer, type NamespaceCost } from '../decide/audit.ts';
 import { clipped } from '../../base/text.ts';
 import { missingDefaults } from '../plan/repair.ts';
 import { contentChanges, type ContentChange } from './content-changes.ts';

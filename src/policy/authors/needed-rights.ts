@@ -13,7 +13,7 @@ import type { IntentAdapter } from '../intents/adapter.ts';
 import { groupKind, groupOf, roleBindingType } from '../../base/object-type.ts';
 import { namespaceOfProvider } from '../terms/provider-id.ts';
 import type { CompiledShare } from '../compile/compile-policy.ts';
-import { hasAuditableRules } from '../decide/audit.ts';
+import { hasAuditableRules } from '../compile/snapshot.ts';
 
 /** An RBAC rule: verbs on objects of one resource, cluster-wide if no namespace is given. */
 export interface RightsRule {

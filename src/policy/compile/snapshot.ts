@@ -226,6 +226,20 @@ export function rulesFor(policy: CompiledPolicy, { resource, object }: Review): 
   return isHelmRelease && !policy.judgesHelmReleases ? [] : policy.rules[resource];
 }
 
+/** Returns whether an existing object can violate a rule of the policy. */
+export function hasAuditableRules(policy: CompiledPolicy, resource: ReviewedResource): boolean {
+  return policy.rules[resource].some(isAuditable);
+}
+
+/**
+ * Leaves out rules about the user of a change. Quotas concern all namespaces together, so they are counted elsewhere. An error
+ * of a content is a failure in the status, and no violation.
+ */
+export function isAuditable(rule: CompiledRule): boolean {
+  const { isAudited = false, isShownByObjects = false } = rule.traits;
+  return isAudited || (rule.shape === 'state' && rule.graced && !isShownByObjects);
+}
+
 /** Returns the Namespace that must be known to decide. Excluded namespaces and objects without rules need no lookup. */
 export function namespaceNeeded(review: Review, policies: PolicySet): string | undefined {
   const { resource, operation, namespace } = review;

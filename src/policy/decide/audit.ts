@@ -3,21 +3,21 @@ import { type KubeObject, nameOf } from '../../base/metadata.ts';
 import {
   CountingBudget,
   defaultEvaluationUnits,
+  isDear,
   unlimitedBudget,
   type Circumstances,
 } from '../terms/budget.ts';
 import { unitsText } from '../../base/text.ts';
 import { type ProviderDefinition, policyIn } from '../compile/load-provider.ts';
-import { rulesFor } from '../compile/snapshot.ts';
+import { isAuditable, rulesFor } from '../compile/snapshot.ts';
 import type { CompiledPolicy } from '../compile/compile-policy.ts';
 import { judge, withoutConsequences } from './judge.ts';
 import { matchNamespace, type MatchError } from '../terms/match.ts';
 import { type Review, causesFirst, type JudgedViolation, type Violation } from '../terms/review.ts';
 import type { ReviewedResource } from '../../rules/rule.ts';
-import type { CompiledRule } from '../../rules/rules.ts';
 
 /** The result for one policy and one existing Namespace. */
-export interface NamespaceAudit {
+interface NamespaceAudit {
   /** An error of the match counts as no match. */
   readonly isMatched: boolean;
   readonly matchError: MatchError | undefined;
@@ -37,9 +37,18 @@ export function auditNamespace(
   const match = matchNamespace(policy.match, namespaceObject, circumstances.budget);
   if (match.kind === 'error') return { ...unmatched, matchError: match };
   if (match.kind === 'no') return unmatched;
-  const review = creationOf('namespaces', namespaceObject, namespaceObject);
-  const violations = violationsOf(policy, review, namespaceObject, circumstances);
+  const violations = namespaceViolations(policy, namespaceObject, circumstances);
   return { isMatched: true, matchError: undefined, violations };
+}
+
+/** Returns the violations of a Namespace that the policy matches. */
+export function namespaceViolations(
+  policy: CompiledPolicy,
+  namespaceObject: KubeObject,
+  circumstances: Circumstances,
+): readonly Violation[] {
+  const review = creationOf('namespaces', namespaceObject, namespaceObject);
+  return violationsOf(policy, review, namespaceObject, circumstances);
 }
 
 /** Returns the violations of an existing Secret, Role or RoleBinding. Empty if the policy does not match its namespace. */
@@ -53,11 +62,6 @@ export function auditObject(
   if (matchNamespace(policy.match, namespaceObject, circumstances.budget).kind !== 'yes') return [];
   const review = creationOf(resource, object, namespaceObject);
   return violationsOf(policy, review, namespaceObject, circumstances);
-}
-
-/** Returns whether an existing object can violate a rule of the policy. */
-export function hasAuditableRules(policy: CompiledPolicy, resource: AuditedResource): boolean {
-  return policy.rules[resource].some(isAuditable);
 }
 
 function violationsOf(
@@ -82,15 +86,6 @@ function violationsOf(
   };
   judge(policy, rulesFor(policy, review).filter(isAuditable), context, violations);
   return causesFirst(withoutConsequences(violations)).map(({ violation }) => violation);
-}
-
-/**
- * Leaves out rules about the user of a change. Quotas concern all namespaces together, so they are counted elsewhere. An error
- * of a content is a failure in the status, and no violation.
- */
-function isAuditable(rule: CompiledRule): boolean {
-  const { isAudited = false, isShownByObjects = false } = rule.traits;
-  return isAudited || (rule.shape === 'state' && rule.graced && !isShownByObjects);
 }
 
 /** Returns a review as if the object were created now. */
@@ -122,9 +117,6 @@ export interface NamespaceCost {
   readonly units: number;
 }
 
-/** A cheaper policy leaves enough budget for nine others. */
-const dearUnits = defaultEvaluationUnits / 10;
-
 /** Counts match, rules and contents. Without expressions, their cost is so small that it counts as 0. */
 export function costIn(
   definition: ProviderDefinition,
@@ -144,10 +136,6 @@ export function costIn(
 export function dearer(a: NamespaceCost | undefined, b: NamespaceCost): NamespaceCost {
   if (a === undefined || a.units < b.units) return b;
   return a.units === b.units && b.name < a.name ? b : a;
-}
-
-export function isDear(units: number): boolean {
-  return units >= dearUnits;
 }
 
 /** Returns undefined if the policy is cheap everywhere. */

@@ -44,7 +44,9 @@ export function desiredObject(
 ): KubeObject {
   if (claim.content.kind === 'copy') {
     const copy = marked(claim, namespace, copyBody(payload), claim.content.share.copy.labels, {});
-    const defaulted = withSecretDefaults(reviewOf(copy, 'secrets', namespace), copy, snapshot, now);
+    const defaulted = snapshot.policies.judges('secrets')
+      ? withSecretDefaults(reviewOf(copy, 'secrets', namespace), copy, snapshot, now)
+      : copy;
     return named(claim, withForm(defaulted, claim.content.share));
   }
   const { body } = claim.content;

@@ -1,7 +1,8 @@
 // Adds up the reports of all namespaces on one provider; each namespace can replace its report.
 import { type QuotaSpec, exceededBy, namespaceQuota, quotaExcess } from '../../rules/namespace-quota.ts';
 import type { Violation } from '../terms/review.ts';
-import { dearer, isDear, type NamespaceCost, type AuditedResource } from '../decide/audit.ts';
+import { dearer, type NamespaceCost, type AuditedResource } from '../decide/audit.ts';
+import { isDear } from '../terms/budget.ts';
 import type { ProviderReport, SkippedObject, UnsyncedObject } from './namespace-ready.ts';
 
 const countedFields = ['desired', 'synced', 'conflicts', 'failed', 'stuck', 'held'] as const;
@@ -217,6 +218,8 @@ export interface AuditedObjects {
   readonly top: readonly NamespaceViolation[];
   readonly leavesOutSecrets: boolean;
 }
+
+export const nothingAudited: AuditedObjects = { counts: new Map(), top: [], leavesOutSecrets: false };
 
 /** This many objects come before the Namespaces, because a RoleBinding to cluster-admin is worse than a missing label. */
 const objectsFirst = 10;

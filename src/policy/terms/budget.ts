@@ -33,6 +33,13 @@ export type Steps<T> = Generator<undefined, T, undefined>;
  */
 export const defaultEvaluationUnits = 2_500_000;
 
+/** A cheaper policy leaves enough budget for nine others. */
+const dearUnits = defaultEvaluationUnits / 10;
+
+export function isDear(units: number): boolean {
+  return units >= dearUnits;
+}
+
 export const unlimitedBudget: Budget = { spend: () => undefined, isSpent: () => false, isLate: false };
 
 /** Counts what one part of a review spends. */

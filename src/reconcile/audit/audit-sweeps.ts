@@ -2,7 +2,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { KubeError } from '../../base/kube-error.ts';
 import type { KubeObject } from '../../base/metadata.ts';
-import { hasAuditableRules, type AuditedResource } from '../../policy/decide/audit.ts';
+import { hasAuditableRules } from '../../policy/compile/snapshot.ts';
+import type { AuditedResource } from '../../policy/decide/audit.ts';
 import { policyIn } from '../../policy/compile/load-provider.ts';
 import { isManaged } from '../../policy/desired/desired.ts';
 import { matchNamespace } from '../../policy/terms/match.ts';
@@ -13,7 +14,7 @@ import type { LoadedProvider } from '../../state/stored-provider.ts';
 import type { AuditReader, ReconcileContext } from '../ports.ts';
 import { done, type Attempt, type Handled, type Sweep } from '../queue/queue.ts';
 import { auditedResources, keyOf, ObjectAudit } from './object-audit.ts';
-import type { WatchSink } from '../../base/watch-sink.ts';
+import { SharedSink } from '../../base/watch-sink.ts';
 import type { WantedWatch } from '../live/watches.ts';
 
 /** The interval after which everything is judged again, because certificates expire without an event. */
@@ -27,23 +28,40 @@ class AuditSweeps {
   readonly #context: ReconcileContext;
   readonly #audit: ObjectAudit;
   readonly #reader: AuditReader;
-  /** Called when a policy has rules for Roles. */
-  readonly #rolesNeeded: () => void;
+  /** Resolves when a policy has rules for Roles. */
+  readonly #rolesNeeded = Promise.withResolvers<void>();
+  readonly #bindings = new SharedSink();
   #isActive = false;
 
-  constructor(context: ReconcileContext, audit: ObjectAudit, reader: AuditReader, rolesNeeded: () => void) {
+  constructor(context: ReconcileContext, audit: ObjectAudit, reader: AuditReader) {
     this.#context = context;
     this.#audit = audit;
     this.#reader = reader;
-    this.#rolesNeeded = rolesNeeded;
+    // The watches of policies can be ahead.
+    for (const loaded of context.cluster.providers()) this.#needFor(loaded);
     context.cluster.subscribe({
-      namespace: (change) => {
-        if (this.#isActive) this.#namespaceChanged(change);
-      },
       affecting: (change) => {
+        this.#needFor(change.after);
         if (this.#isActive) this.#providerChanged(change);
       },
     });
+  }
+
+  /** Adds the watch of Roles, and has the audit share the watch of RoleBindings. */
+  watched(watches: readonly WantedWatch[]): readonly WantedWatch[] {
+    const roles: WantedWatch = {
+      type: roleType,
+      metadataOnly: false,
+      isOptional: true,
+      needed: this.#rolesNeeded.promise,
+      sink: this.#audit.sink('roles'),
+    };
+    const shared = watches.map((watch) => {
+      if (!isSameObjectType(watch.type, roleBindingType)) return watch;
+      this.#bindings.add(watch.sink);
+      return { ...watch, sink: this.#bindings };
+    });
+    return [...shared, roles];
   }
 
   begin(): void {
@@ -61,7 +79,7 @@ class AuditSweeps {
   async sweep(key: Sweep, { signal }: Attempt): Promise<Handled> {
     const { auditQueue } = this.#context;
     const { resource, namespace } = partsOf(key);
-    if (resource === 'roles' && this.#audit.isAudited('roles')) this.#rolesNeeded();
+    if (resource === 'roles' && this.#audit.isAudited('roles')) this.#rolesNeeded.resolve();
     try {
       if (this.#audit.isAudited(resource)) await this.#judgeAll(resource, namespace, signal);
     } catch (error) {
@@ -95,6 +113,19 @@ class AuditSweeps {
     } finally {
       this.#audit.endSweep();
     }
+  }
+
+  /** Listens to Namespaces and RoleBindings from the first policy with rules on. A sweep then judges what is there. */
+  #needFor(loaded: LoadedProvider | undefined): void {
+    if (this.#audit.isNeeded || auditedResources.every((each) => judgingParts(loaded, each) === undefined))
+      return;
+    this.#audit.isNeeded = true;
+    this.#bindings.add(this.#audit.sink('rolebindings'));
+    this.#context.cluster.subscribe({
+      namespace: (change) => {
+        if (this.#isActive) this.#namespaceChanged(change);
+      },
+    });
   }
 
   #providerChanged({ id, before, after }: ProviderChange): void {
@@ -146,7 +177,7 @@ function partsOf(key: Sweep): { readonly resource: AuditedResource; readonly nam
   return { resource, namespace };
 }
 
-// Puts the parts of the audit together: its results, its sweeps, their queue and its watches.
+// Puts the parts of the audit together: its results, and its sweeps.
 
 /** The wait before the next violations are looked up, because people often correct many objects at once. */
 const refillMs = 10_000;
@@ -157,48 +188,5 @@ export function createAudit(context: ReconcileContext, auditReader: AuditReader)
     providerQueue.add(provider);
     if (!objectAudit.isFull(resource)) auditQueue.addAfter(resource, refillMs);
   });
-  const rolesNeeded = Promise.withResolvers<void>();
-  const sweeps = new AuditSweeps(context, objectAudit, auditReader, () => rolesNeeded.resolve());
-  const watched = (watches: readonly WantedWatch[]): readonly WantedWatch[] =>
-    auditedWatches(watches, objectAudit, rolesNeeded.promise);
-  return { objectAudit, sweeps, watched };
-}
-
-/** Adds the watch of Roles, and has the audit listen to the watch of RoleBindings. */
-function auditedWatches(
-  watches: readonly WantedWatch[],
-  audit: ObjectAudit,
-  needed: Promise<void>,
-): readonly WantedWatch[] {
-  const roles: WantedWatch = {
-    type: roleType,
-    metadataOnly: false,
-    isOptional: true,
-    needed,
-    sink: audit.sink('roles'),
-  };
-  const bindings = audit.sink('rolebindings');
-  return [
-    ...watches.map((watch) =>
-      isSameObjectType(watch.type, roleBindingType) ? { ...watch, sink: both(watch.sink, bindings) } : watch,
-    ),
-    roles,
-  ];
-}
-
-function both(first: WatchSink, second: WatchSink): WatchSink {
-  return {
-    replaced: (...list) => {
-      first.replaced(...list);
-      second.replaced(...list);
-    },
-    changed: (object) => {
-      first.changed(object);
-      second.changed(object);
-    },
-    removed: (object) => {
-      first.removed(object);
-      second.removed(object);
-    },
-  };
+  return { objectAudit, sweeps: new AuditSweeps(context, objectAudit, auditReader) };
 }

@@ -2,10 +2,10 @@
 import { unlimitedBudget } from '../../policy/terms/budget.ts';
 import { type KubeObject, nameOf } from '../../base/metadata.ts';
 import type { WatchSink } from '../../base/watch-sink.ts';
-import { auditObject, hasAuditableRules, type AuditedResource } from '../../policy/decide/audit.ts';
+import { auditObject, type AuditedResource } from '../../policy/decide/audit.ts';
 import { policyIn } from '../../policy/compile/load-provider.ts';
 import { isManaged } from '../../policy/desired/desired.ts';
-import type { ClusterSnapshot } from '../../policy/compile/snapshot.ts';
+import { hasAuditableRules, type ClusterSnapshot } from '../../policy/compile/snapshot.ts';
 import type { Violation } from '../../policy/terms/review.ts';
 import type { AuditedObjects } from '../../policy/status/provider-tally.ts';
 import { nextExceptionEnd } from '../../policy/terms/match.ts';
@@ -27,6 +27,8 @@ export class ObjectAudit {
   /** The keys of objects that watches reported during a sweep. These reports are newer than the pages of the sweep. */
   #touched: Set<string> | undefined;
   readonly #listeners: ((namespace: string) => void)[] = [];
+  /** True once a policy has rules for existing objects. Until then, nothing can violate one. */
+  isNeeded = false;
   #isActive = false;
 
   constructor(context: ReconcileContext, changed: (provider: ProviderId, resource: AuditedResource) => void) {

@@ -1,18 +1,21 @@
 // Judges existing Namespaces by the rules of policies, and caches the results.
 import { policyIn } from '../../policy/compile/load-provider.ts';
-import { CountingBudget, unlimitedBudget, type Circumstances } from '../../policy/terms/budget.ts';
+import { CountingBudget, isDear, unlimitedBudget, type Circumstances } from '../../policy/terms/budget.ts';
 import { type KubeObject, labelsOf, nameOf, valueOf } from '../../base/metadata.ts';
 import type { NamespacePolicySpec } from '../../api/namespace-policy/namespace-policy.ts';
-import { isManaged } from '../../policy/desired/desired.ts';
 import { missingDefaults, type MissingDefaults } from '../../policy/plan/repair.ts';
-import { nextExceptionEnd } from '../../policy/terms/match.ts';
+import { hasAuditableRules } from '../../policy/compile/snapshot.ts';
+import { matchNamespace, nextExceptionEnd, type MatchResult } from '../../policy/terms/match.ts';
 import type { ProviderId } from '../../policy/terms/provider-id.ts';
-import { auditNamespace, type NamespaceAudit, isDear } from '../../policy/decide/audit.ts';
+import { namespaceViolations } from '../../policy/decide/audit.ts';
+import type { Violation } from '../../policy/terms/review.ts';
 import { emptyReport, unmatchedReport, type ProviderReport } from '../../policy/status/namespace-ready.ts';
 import type { CompiledPolicy } from '../../policy/compile/compile-policy.ts';
 import type { PlanContext } from '../ports.ts';
 
-interface CountedAudit extends NamespaceAudit {
+interface CountedAudit {
+  readonly match: MatchResult;
+  readonly violations: readonly Violation[];
   /** The cost of the match and the rules. */
   readonly units: number;
 }
@@ -36,15 +39,15 @@ export class NamespaceAudits {
     for (const policy of this.#candidates(namespaceObject)) {
       const provider = policy.id;
       const audit = this.#audit(policy, namespaceObject);
-      const { isMatched, matchError, violations } = audit;
+      const { match, violations } = audit;
       // If the policy has contents, the reports already hold the error.
-      if (matchError !== undefined && policy.contents.length === 0)
-        audited.set(provider, unmatchedReport(nameOf(namespaceObject), matchError));
+      if (match.kind === 'error' && policy.contents.length === 0)
+        audited.set(provider, unmatchedReport(nameOf(namespaceObject), match));
       const report = withCost(audited.get(provider) ?? emptyReport, audit);
-      if (isMatched) {
+      if (match.kind === 'yes') {
         const label = this.#specOf(provider)?.namespaces?.quota?.label;
         const quotaValue = label === undefined ? undefined : valueOf(labelsOf(namespaceObject), label);
-        audited.set(provider, { ...report, isMatched, violations, quotaValue });
+        audited.set(provider, { ...report, isMatched: true, violations, quotaValue });
       } else if (report.units > 0) audited.set(provider, report);
     }
     return audited;
@@ -74,10 +77,6 @@ export class NamespaceAudits {
     });
   }
 
-  isManaged(namespaceObject: KubeObject): boolean {
-    return isManaged(namespaceObject, this.#cluster.snapshot());
-  }
-
   #candidates(namespaceObject: KubeObject): readonly CompiledPolicy[] {
     return this.#cluster.snapshot().policies.candidates('namespaces', [namespaceObject]);
   }
@@ -86,8 +85,11 @@ export class NamespaceAudits {
     const known = this.#known.get(namespaceObject)?.get(policy);
     if (known !== undefined) return known;
     const budget = new CountingBudget(unlimitedBudget);
-    const found = auditNamespace(policy, namespaceObject, { ...this.#circumstances(), budget });
-    const audit = { ...found, units: budget.units };
+    const match = matchNamespace(policy.match, namespaceObject, budget);
+    const isJudged = match.kind === 'yes' && hasAuditableRules(policy, 'namespaces');
+    const circumstances = { ...this.#circumstances(), budget };
+    const violations = isJudged ? namespaceViolations(policy, namespaceObject, circumstances) : [];
+    const audit = { match, violations, units: budget.units };
     // This result is not cached, because an exception can expire without any change.
     if (policy.exceptions.some(({ expiresAt }) => expiresAt !== undefined)) return audit;
     const audits = this.#known.get(namespaceObject) ?? new WeakMap<CompiledPolicy, CountedAudit>();

@@ -1,6 +1,7 @@
 // Handles the keys of the namespace queue: plans, executes and reports one namespace.
 import { isTerminating } from '../../base/metadata.ts';
 import { withFollowers, type ObjectResult } from '../../policy/plan/observed.ts';
+import { isManaged } from '../../policy/desired/desired.ts';
 import type { ProviderId } from '../../policy/terms/provider-id.ts';
 import {
   providerReports,
@@ -113,12 +114,10 @@ export class NamespaceWorker {
   }
 
   async #repair(name: string, signal: AbortSignal): Promise<Repair> {
-    const { cluster } = this.#context;
-    const { audits } = this.#planning;
-    const { repairer } = this.#parts;
-    const namespaceObject = cluster.snapshot().namespace(name);
-    if (namespaceObject === undefined || !audits.isManaged(namespaceObject)) return { outcomes: [] };
-    return await repairer.repair(namespaceObject, signal);
+    const snapshot = this.#context.cluster.snapshot();
+    const namespaceObject = snapshot.namespace(name);
+    if (namespaceObject === undefined || !isManaged(namespaceObject, snapshot)) return { outcomes: [] };
+    return await this.#parts.repairer.repair(namespaceObject, signal);
   }
 
   /** Returns false if steps were left out because the plan is outdated. */

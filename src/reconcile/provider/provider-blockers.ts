@@ -1,4 +1,4 @@
-// Finds the blockers of a provider that no namespace can report: a missing source, right or webhook.
+// Finds what no namespace can report: a missing source, right or webhook, and deletions that the fuse holds.
 import { unavailable, type CopyState } from '../../policy/plan/copy.ts';
 import { meantRole } from '../../policy/authors/no-effect.ts';
 import {
@@ -7,9 +7,11 @@ import {
   ownRights,
   type OwnRights,
 } from '../../policy/authors/needed-rights.ts';
-import type { ProviderId } from '../../policy/terms/provider-id.ts';
+import type { ProviderId, ProviderState } from '../../policy/terms/provider-id.ts';
 import { blockersOf, type Blocker, type BlockerFacts } from '../../policy/status/provider-conditions.ts';
 import { problemsText, type LoadedProvider } from '../../state/stored-provider.ts';
+import { heldText, type HeldDeletions } from '../../policy/plan/fuse.ts';
+import type { Fuse } from '../fuse/fuse.ts';
 import type { EventAnnouncer } from '../events.ts';
 import type { ProviderLedger } from '../ledger.ts';
 import type { ReconcileContext, SelfReviewer } from '../ports.ts';
@@ -240,4 +242,49 @@ export class OwnRightsMonitor {
 
 function countOf(rules: readonly OwnRights[]): number {
   return rules.reduce((count, { verbs }) => count + verbs.length, 0);
+}
+
+// Announces the deletions that the fuse holds: at the beginning, and when their number has settled.
+
+export class HeldObjects {
+  readonly #context: ReconcileContext;
+  readonly #fuse: Fuse;
+  readonly #ledger: ProviderLedger;
+  readonly #announcer: EventAnnouncer;
+  /** The announced number of each provider. */
+  readonly #announced = new Map<ProviderId, number>();
+
+  constructor(context: ReconcileContext, fuse: Fuse, ledger: ProviderLedger, announcer: EventAnnouncer) {
+    this.#context = context;
+    this.#fuse = fuse;
+    this.#ledger = ledger;
+    this.#announcer = announcer;
+  }
+
+  /** Returns the deletions that the fuse holds. None for a suspended provider, because it keeps all its objects. */
+  of(state: ProviderState): HeldDeletions | undefined {
+    const { observer } = this.#context;
+    const { id, isDeleting, isSuspended } = state;
+    const held = isDeleting || isSuspended ? undefined : this.#fuse.heldBy(state);
+    if (held === undefined) {
+      this.#announced.delete(id);
+      return undefined;
+    }
+    const announced = this.#announced.get(id);
+    const isSettled = this.#ledger.waiting(id) === undefined;
+    if (announced === undefined || (isSettled && announced !== held.count)) {
+      this.#announced.set(id, held.count);
+      observer.deletionsHeld(id, held.count, held.limit);
+      this.#announcer.providerLater(id, 'TooManyDeletions', heldText(held));
+    }
+    return held;
+  }
+
+  forget(provider: ProviderId): void {
+    this.#announced.delete(provider);
+  }
+
+  clear(): void {
+    this.#announced.clear();
+  }
 }

@@ -1,29 +1,32 @@
 // Handles the keys of the provider queue: keeps the status and the finalizer of one provider.
 import { KubeError } from '../../base/kube-error.ts';
-import { providesFields, quotaIn } from '../../policy/compile/load-provider.ts';
+import { providesFields, quotaIn, type ProviderDefinition } from '../../policy/compile/load-provider.ts';
 import { serviceAccountType } from '../../base/object-type.ts';
 import { kindOfProvider, type ProviderId, type ProviderState } from '../../policy/terms/provider-id.ts';
 import { reachedFacts } from '../../policy/status/intents.ts';
 import { dearText } from '../../policy/decide/audit.ts';
-import { allViolations } from '../../policy/status/provider-tally.ts';
+import { allViolations, nothingAudited } from '../../policy/status/provider-tally.ts';
 import { providerStatus, type StatusFacts } from '../../policy/status/provider-status.ts';
-import { nextPastTime, partsWithoutEffect, unreachedIntents } from '../../policy/authors/no-effect.ts';
+import {
+  nextPastTime,
+  partsWithoutEffect,
+  unreachedIntents,
+  type PartWithoutEffect,
+} from '../../policy/authors/no-effect.ts';
 import type { BlockerFacts } from '../../policy/status/provider-conditions.ts';
 import { problemsText, type LoadedProvider } from '../../state/stored-provider.ts';
 import type { ObjectAudit } from '../audit/object-audit.ts';
 import type { Dispatcher } from '../dispatcher.ts';
 import type { EventAnnouncer } from '../events.ts';
 import { type Finalizers, type ProviderStatuses, StatusNumbers } from './provider-writes.ts';
-import type { Fuse } from '../fuse/fuse.ts';
 import type { InitialSync, ProviderLedger } from '../ledger.ts';
-import type { ProviderBlockers } from './provider-blockers.ts';
+import type { HeldObjects, ProviderBlockers } from './provider-blockers.ts';
 import type { Planning } from '../planning.ts';
 import type { AuditReader, OwnedReader, ReconcileContext } from '../ports.ts';
 import { done, type Attempt, type Handled } from '../queue/queue.ts';
 import { remainingObjects, hasUnseenObjects, unseenMs } from './unseen-objects.ts';
 import { unsyncedKinds } from '../live/watches.ts';
 import { classifyWriteError } from '../namespace/write-error.ts';
-import { heldText, type HeldDeletions } from '../../policy/plan/fuse.ts';
 
 interface ProviderParts {
   readonly ledger: ProviderLedger;
@@ -37,6 +40,12 @@ interface ProviderParts {
   readonly auditReader: AuditReader;
   readonly initialSync: InitialSync;
   readonly dispatcher: Dispatcher;
+}
+
+interface LastingParts {
+  readonly parts: readonly PartWithoutEffect[];
+  /** When the next part loses its effect. Undefined: none will. */
+  readonly until: number | undefined;
 }
 
 /** After a change, a status waits this long for the reports of the namespaces. */
@@ -54,6 +63,7 @@ export class ProviderWorker {
   readonly #parts: ProviderParts;
   readonly #writtenAt = new Map<ProviderId, number>();
   readonly #numbers = new StatusNumbers();
+  readonly #lasting = new WeakMap<ProviderDefinition, LastingParts>();
   /** The time since which only unsynced kinds have held the finalizer, by UID of a provider being deleted. */
   readonly #waitingSince = new Map<string, number>();
 
@@ -218,8 +228,30 @@ export class ProviderWorker {
   #queueForEnd({ state, definition }: LoadedProvider): void {
     const { clock, providerQueue } = this.#context;
     const now = clock.now();
-    const end = definition === undefined ? undefined : nextPastTime(definition, now);
+    const end = definition === undefined ? undefined : this.#lastingOf(definition).until;
     if (end !== undefined) providerQueue.addAfter(state.id, Math.max(1, end - now.getTime()));
+  }
+
+  #withoutEffect(definition: ProviderDefinition | undefined, matched: number): readonly string[] {
+    if (definition === undefined) return [];
+    const { cluster, clock } = this.#context;
+    const parts =
+      matched > 0
+        ? this.#lastingOf(definition).parts
+        : partsWithoutEffect(definition, { matched, errors: 0 }, cluster.snapshot(), clock.now());
+    return parts.map(({ message }) => message);
+  }
+
+  /** Returns what has no effect though namespaces match. Only a time that passes or a new definition changes that. */
+  #lastingOf(definition: ProviderDefinition): LastingParts {
+    const { cluster, clock } = this.#context;
+    const now = clock.now();
+    const known = this.#lasting.get(definition);
+    if (known !== undefined && now.getTime() < (known.until ?? Infinity)) return known;
+    const parts = partsWithoutEffect(definition, { matched: 1, errors: 0 }, cluster.snapshot(), now);
+    const lasting = { parts, until: nextPastTime(definition, now) };
+    this.#lasting.set(definition, lasting);
+    return lasting;
   }
 
   #factsOf(
@@ -227,12 +259,12 @@ export class ProviderWorker {
     { state, definition, problems }: LoadedProvider,
     blockerFacts: BlockerFacts,
   ): StatusFacts {
-    const { cluster, clock } = this.#context;
+    const { cluster } = this.#context;
     const { fuse } = this.#planning;
     const { ledger, heldObjects, objectAudit } = this.#parts;
     const held = heldObjects.of(state);
     const tally = ledger.tallyOf(provider);
-    const objects = objectAudit.of(provider);
+    const objects = objectAudit.isNeeded ? objectAudit.of(provider) : nothingAudited;
     const waiting = ledger.waiting(provider)?.count ?? 0;
     return {
       state,
@@ -241,16 +273,8 @@ export class ProviderWorker {
       failures: tally.failures(),
       skipped: tally.skipped(),
       // A part counts as without effect only after all namespaces are reconciled.
-      withoutEffect:
-        definition === undefined || waiting > 0
-          ? []
-          : partsWithoutEffect(
-              definition,
-              { matched: tally.matched, errors: 0 },
-              cluster.snapshot(),
-              clock.now(),
-            ).map(({ message }) => message),
-      cost: dearText(tally.dearest),
+      withoutEffect: waiting > 0 ? [] : this.#withoutEffect(definition, tally.matched),
+      cost: tally.dearest && dearText(tally.dearest),
       waiting,
       held,
       unknownKinds: this.#unsyncedKindsOf(state),
@@ -275,50 +299,5 @@ export class ProviderWorker {
     if (writeError.kind !== 'permanent') return done;
     this.#context.observer.unexpectedError(`status or finalizer of ${provider}`, error);
     return { kind: 'retry', minDelayMs: writeError.minDelayMs ?? settleMs };
-  }
-}
-
-// Announces the deletions that the fuse holds: at the beginning, and when their number has settled.
-
-export class HeldObjects {
-  readonly #context: ReconcileContext;
-  readonly #fuse: Fuse;
-  readonly #ledger: ProviderLedger;
-  readonly #announcer: EventAnnouncer;
-  /** The announced number of each provider. */
-  readonly #announced = new Map<ProviderId, number>();
-
-  constructor(context: ReconcileContext, fuse: Fuse, ledger: ProviderLedger, announcer: EventAnnouncer) {
-    this.#context = context;
-    this.#fuse = fuse;
-    this.#ledger = ledger;
-    this.#announcer = announcer;
-  }
-
-  /** Returns the deletions that the fuse holds. None for a suspended provider, because it keeps all its objects. */
-  of(state: ProviderState): HeldDeletions | undefined {
-    const { observer } = this.#context;
-    const { id, isDeleting, isSuspended } = state;
-    const held = isDeleting || isSuspended ? undefined : this.#fuse.heldBy(state);
-    if (held === undefined) {
-      this.#announced.delete(id);
-      return undefined;
-    }
-    const announced = this.#announced.get(id);
-    const isSettled = this.#ledger.waiting(id) === undefined;
-    if (announced === undefined || (isSettled && announced !== held.count)) {
-      this.#announced.set(id, held.count);
-      observer.deletionsHeld(id, held.count, held.limit);
-      this.#announcer.providerLater(id, 'TooManyDeletions', heldText(held));
-    }
-    return held;
-  }
-
-  forget(provider: ProviderId): void {
-    this.#announced.delete(provider);
-  }
-
-  clear(): void {
-    this.#announced.clear();
   }
 }

@@ -34,8 +34,8 @@ export class JourneyCluster {
     this.#errors = errors;
   }
 
-  /** With the policies and shares of `reeve up`. */
-  static async create(): Promise<JourneyCluster> {
+  /** `policies`: a folder with policies and shares. Default: those of `reeve up`. */
+  static async create(policies = shippedFolder(join('samples', 'first-steps'))): Promise<JourneyCluster> {
     const errors: unknown[] = [];
     const sandbox = await startLocalSandbox(
       { namespace: installNamespace, apiPort: 0 },
@@ -45,9 +45,8 @@ export class JourneyCluster {
     for (const definition of kindDefinitions) {
       await connection.writer.create(crdOf(definition));
     }
-    for (const part of ['install', join('all-in-one', '10-rights.yaml'), join('samples', 'first-steps')]) {
-      await loadObjects(shippedFolder(part), connection, needNodes);
-    }
+    const install = ['install', join('all-in-one', '10-rights.yaml')].map((part) => shippedFolder(part));
+    for (const part of [...install, policies]) await loadObjects(part, connection, needNodes);
     return new JourneyCluster(sandbox, connection, errors);
   }
 

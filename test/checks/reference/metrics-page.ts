@@ -6,7 +6,6 @@ import { CertificateMetrics, ConfigurationMetrics } from '../../../src/observe/c
 import { ConnectionMetrics, WatchMetrics } from '../../../src/observe/connection-metrics.ts';
 import { countDroppedLines, MetricsRegistry } from '../../../src/observe/registry.ts';
 import { measureProviders } from '../../../src/observe/provider-metrics.ts';
-import { noActivity } from '../../../src/observe/activity.ts';
 import type { Log } from '../../../src/observe/log.ts';
 import { ReconcileReports } from '../../../src/observe/reconcile.ts';
 import { TraceMetrics } from '../../../src/observe/trace-exporter.ts';
@@ -73,12 +72,17 @@ const programs: readonly (readonly [string, (registry: MetricsRegistry) => void]
   [
     'Reconciler',
     (registry) =>
-      void new ReconcileReports(noLog, registry, noActivity, {
-        isLeading: () => false,
-        queued: () => 0,
-        oldestUnreconciledMs: () => 0,
-        guards: () => [],
-      }),
+      void new ReconcileReports(
+        noLog,
+        registry,
+        {},
+        {
+          isLeading: () => false,
+          queued: () => 0,
+          oldestUnreconciledMs: () => 0,
+          guards: () => [],
+        },
+      ),
   ],
   [
     'Policies, shares and namespaces (from the leader)',

@@ -9,7 +9,6 @@ import { readSettings } from '../../../src/cli/flags/settings.ts';
 import type { Log } from '../../../src/observe/log.ts';
 import { listen } from '../../../src/app/admission-server.ts';
 import { startUp, type RunningUp, type UpSettings } from '../../../src/app/up.ts';
-import { noActivity } from '../../../src/observe/activity.ts';
 import { freePorts } from '../../cluster/ports.ts';
 import { folderOf } from '../../support/serve-process.ts';
 
@@ -38,7 +37,7 @@ afterEach(() => {
 /** With a place of its own for temporary folders. */
 async function starting(up: UpSettings, place = temporary): Promise<RunningUp> {
   vi.stubEnv('TMPDIR', place);
-  return await startUp(up, noLog, noActivity);
+  return await startUp(up, noLog, {});
 }
 
 function settings(policies: string, probesPort = 0): UpSettings {

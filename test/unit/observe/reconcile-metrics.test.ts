@@ -1,7 +1,6 @@
 // Checks the counters of the reconciler, and that gauges are read when the metrics are read.
 import { expect, test } from 'vitest';
 import { KubeError } from '../../../src/base/kube-error.ts';
-import { noActivity } from '../../../src/observe/activity.ts';
 import type { Log } from '../../../src/observe/log.ts';
 import { ReconcileReports } from '../../../src/observe/reconcile.ts';
 import { MetricsRegistry } from '../../../src/observe/registry.ts';
@@ -15,15 +14,20 @@ test('writes, errors and rounds are counted and logged, and the queue is measure
   const log: Log = { info: say, warn: say, error: say, debug: say, close, dropped: () => 0 };
   const registry = new MetricsRegistry();
   const now = { leads: false, queued: 0, oldestMs: 0 };
-  const reports = new ReconcileReports(log, registry, noActivity, {
-    isLeading: () => now.leads,
-    queued: () => now.queued,
-    oldestUnreconciledMs: () => now.oldestMs,
-    guards: () => [
-      ['reeve-guard', true],
-      ['reeve-jail', false],
-    ],
-  });
+  const reports = new ReconcileReports(
+    log,
+    registry,
+    {},
+    {
+      isLeading: () => now.leads,
+      queued: () => now.queued,
+      oldestUnreconciledMs: () => now.oldestMs,
+      guards: () => [
+        ['reeve-guard', true],
+        ['reeve-jail', false],
+      ],
+    },
+  );
   expect(await registry.render()).toContain('reeve_leader 0');
   Object.assign(now, { leads: true, queued: 3, oldestMs: 1500 });
   reports.wrote('create', secret);

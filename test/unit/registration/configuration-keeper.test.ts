@@ -2,7 +2,6 @@
 import { expect, it } from 'vitest';
 import { KubeError } from '../../../src/base/kube-error.ts';
 import type { KubeObject, ObjectRef } from '../../../src/base/metadata.ts';
-import { noActivity } from '../../../src/observe/activity.ts';
 import { registrationObserver, ConfigurationMetrics } from '../../../src/observe/certificates.ts';
 import { MetricsRegistry } from '../../../src/observe/registry.ts';
 import { drifts, isSealIntact, sealed } from '../../../src/registration/configuration-drift.ts';
@@ -84,7 +83,6 @@ function scene(): {
     subscribe: () => () => undefined,
   };
   const observer = registrationObserver(log, new ConfigurationMetrics(registry, kinds, drifts), {
-    ...noActivity,
     repaired: (kind, found) => shown.push(`${kind}: ${found.join()}`),
   });
   const keeper = new ConfigurationKeeper(

@@ -161,6 +161,21 @@ describe('existing Roles and RoleBindings', () => {
     expect(violationsOf(h)).toEqual([0, { namespaces: 0 }]);
   });
 
+  test('the first policy with rules has existing objects judged, and later objects and namespaces too', async () => {
+    const h = await running({}, { match: teams });
+    expect(violationsOf(h)).toEqual([0, { namespaces: 0 }]);
+    h.policy('p', { match: teams, rbac });
+    await h.settle();
+    expect(violationsOf(h)).toEqual([2, { namespaces: 0, roles: 1, roleBindings: 1 }]);
+    binding(h, 'b', 'late', 'edit');
+    await h.settle();
+    expect(violationsOf(h)).toEqual([3, { namespaces: 0, roles: 1, roleBindings: 2 }]);
+    h.namespace('other', team);
+    h.namespace('b');
+    await h.settle();
+    expect(violationsOf(h)).toEqual([2, { namespaces: 0, roles: 0, roleBindings: 2 }]);
+  });
+
   test('a list that fails is tried again', async () => {
     const h = harness();
     let faults = 2;
