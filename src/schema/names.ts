@@ -45,13 +45,7 @@ export const confirmDeletionsAnnotation = `${group}/confirm-deletions`;
 export const appliedAnnotation = `${group}/applied`;
 /** Part of a merge patch that removes all our labels and annotations from an object that Reeve gives up. */
 export const withoutMarks = {
-  labels: {
-    [managedByLabel]: null,
-    [providerLabels.NamespacePolicy]: null,
-    [providerLabels.SecretShare]: null,
-    [providerLabels.ClusterSecurityIntentBinding]: null,
-    [providerLabels.SecurityIntentBinding]: null,
-  },
+  labels: Object.fromEntries([managedByLabel, ...Object.values(providerLabels)].map((key) => [key, null])),
   annotations: { [ownerAnnotation]: null, [appliedAnnotation]: null, [expiresAtAnnotation]: null },
 } as const;
 /** Finalizer of policies and shares that provide objects. Removed when no object names them as owner. */

@@ -66,13 +66,8 @@ function named({ provider, expiresAt }: Claim, object: KubeObject): KubeObject {
 
 /** Returns the object without that metadata, as earlier versions of Reeve wrote it. */
 export function unnamed(object: KubeObject): KubeObject {
-  const {
-    [providerLabels.NamespacePolicy]: _policy,
-    [providerLabels.SecretShare]: _share,
-    [providerLabels.ClusterSecurityIntentBinding]: _clusterBinding,
-    [providerLabels.SecurityIntentBinding]: _binding,
-    ...labels
-  } = labelsOf(object);
+  const names: readonly string[] = Object.values(providerLabels);
+  const labels = Object.fromEntries(Object.entries(labelsOf(object)).filter(([key]) => !names.includes(key)));
   const { [expiresAtAnnotation]: _expiry, ...annotations } = annotationsOf(object);
   return { ...object, metadata: { ...object.metadata, labels, annotations } };
 }
