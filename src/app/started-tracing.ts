@@ -3,9 +3,17 @@ import { hostname } from 'node:os';
 import type { DecisionRecord } from '../admission/ports.ts';
 import { systemClock } from '../base/clock.ts';
 import type { Log } from '../observe/log.ts';
-import { otlpBody, otlpSender, TraceExporter, TraceMetrics } from '../observe/trace-exporter.ts';
+import {
+  otlpBody,
+  otlpSender,
+  TraceExporter,
+  TraceMetrics,
+  parseTraceparent,
+  traceparentOf,
+  Tracer,
+  type Attributes,
+} from '../observe/tracer.ts';
 import type { MetricsRegistry } from '../observe/registry.ts';
-import { parseTraceparent, traceparentOf, Tracer, type Attributes } from '../observe/tracer.ts';
 import { readProgramVersion } from './shipped-files.ts';
 import type { Tracing } from './tracing.ts';
 

@@ -25,12 +25,12 @@ function imports(module: string): RegExp {
 test('one file sends requests to the API server, and one to the collector of traces', () => {
   expect(
     filesWith(/\bimport \{[^}]*\b(?:request|get|connect|createConnection)\b[^}]*\} from 'node:/),
-  ).toEqual(['src/kube/http/http-exchange.ts', 'src/observe/trace-exporter.ts']);
+  ).toEqual(['src/kube/http/http-exchange.ts', 'src/observe/tracer.ts']);
   expect(filesWith(imports('http'))).toEqual([
     'src/admission/http/webhook-server.ts',
     'src/kube/http/answers.ts',
     'src/observe/probes.ts',
-    'src/observe/trace-exporter.ts',
+    'src/observe/tracer.ts',
   ]);
   expect(filesWith(imports('net'))).toEqual([
     'src/admission/http/webhook-server.ts',

@@ -1,11 +1,14 @@
-// Elects a leader through a Lease, as client-go does, but measures time with the monotonic clock.
+// Elects a leader through a Lease, as client-go does, but measures time with the monotonic clock. Reads and writes that Lease.
 // https://kubernetes.io/docs/concepts/architecture/leases/#leader-election
 import { isAborted, pause } from '../../base/abort.ts';
 import type { Clock } from '../../base/clock.ts';
-import type { KubeError } from '../../base/kube-error.ts';
-import { kubeErrorOf } from '../http/answers.ts';
-import type { KubeClient } from '../http/client.ts';
-import { type LeaseClaim, type LeaseRecord, LeaseStore } from './lease-store.ts';
+import { KubeError } from '../../base/kube-error.ts';
+import { kubeErrorOf, malformedAnswer } from '../http/answers.ts';
+import type { KubeClient, KubeRequest } from '../http/client.ts';
+import { fieldManager } from '../../schema/names.ts';
+import { isJsonObject, ownMember, type JsonObject } from '../../base/json.ts';
+import { microTime } from '../../base/time.ts';
+import { resourceVersionOf } from '../watch/watch-stream.ts';
 
 export interface LeaseOptions {
   /** The date is only written into the Lease for people; decisions use the monotonic time. */
@@ -212,4 +215,134 @@ class Elector implements Candidacy {
     if (!isAborted(this.#stop.signal)) this.#options.onError?.({ code, reason });
     return kubeError;
   }
+}
+
+// Reads and writes one Lease. A write succeeds only if the Lease has not changed since it was read.
+
+interface LeaseCallOptions {
+  readonly timeoutMs: number;
+  readonly signal?: AbortSignal;
+}
+
+/** All methods reject with a KubeError. */
+class LeaseStore {
+  readonly #client: KubeClient;
+  readonly #metadata: { readonly namespace: string; readonly name: string };
+
+  constructor(client: KubeClient, namespace: string, name: string) {
+    this.#client = client;
+    this.#metadata = { namespace, name };
+  }
+
+  /** Returns undefined when the Lease does not exist. */
+  async read(options: LeaseCallOptions): Promise<LeaseRecord | undefined> {
+    try {
+      return await this.#send({ method: 'GET' }, options);
+    } catch (error) {
+      if (error instanceof KubeError && error.code === 404) return undefined;
+      throw error;
+    }
+  }
+
+  /** Creates the Lease when it does not exist. */
+  async claim(
+    record: LeaseRecord | undefined,
+    claim: LeaseClaim,
+    options: LeaseCallOptions,
+  ): Promise<LeaseRecord> {
+    const claimable = record ?? (await this.#create(options));
+    // Another process has created and claimed it in the meantime.
+    if (record === undefined && claimable.holder !== '')
+      throw new KubeError({ code: 409, reason: 'Conflict', retryable: true });
+    return await this.#replace(claimedLease(claimable, claim), options);
+  }
+
+  /** Uses apply, because RBAC can limit an apply to one name, unlike a POST. An existing Lease stays as it is. */
+  async #create(options: LeaseCallOptions): Promise<LeaseRecord> {
+    const body = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: this.#metadata };
+    return await this.#send({ method: 'PATCH', contentType: 'application/apply-patch+yaml', body }, options);
+  }
+
+  /** Releases the Lease in the form of client-go, which every elector acquires at once. */
+  async release({ lease }: LeaseRecord, now: Date, options: LeaseCallOptions): Promise<void> {
+    const free = { holderIdentity: '', leaseDurationSeconds: 1, renewTime: microTime(now) };
+    await this.#replace({ ...lease, spec: { ...specOf(lease), ...free } }, options);
+  }
+
+  /** The resourceVersion in the body makes the API server answer 409 when the Lease has changed. */
+  async #replace(body: unknown, options: LeaseCallOptions): Promise<LeaseRecord> {
+    return await this.#send({ method: 'PUT', body }, options);
+  }
+
+  async #send(request: Omit<KubeRequest, 'path'>, options: LeaseCallOptions): Promise<LeaseRecord> {
+    const query = request.method === 'GET' ? {} : { query: { fieldManager } };
+    return readLease(await this.#client.request({ ...request, ...query, path: this.#path, ...options }));
+  }
+
+  get #path(): string {
+    const { namespace, name } = this.#metadata;
+    return `/apis/coordination.k8s.io/v1/namespaces/${namespace}/leases/${name}`;
+  }
+}
+
+// Reads a Lease as a record of its holder, and builds the Lease for claiming or releasing the lead.
+
+interface LeaseRecord {
+  /** Empty when no process leads. */
+  readonly holder: string;
+  /** How long others must wait for the next renewal. Undefined if the Lease does not say. */
+  readonly durationMs: number | undefined;
+  /** Changes with every write, and each write counts as a renewal. */
+  readonly resourceVersion: string;
+  /** The whole object: replacing it keeps the fields of others, and succeeds only if it has not changed. */
+  readonly lease: JsonObject;
+}
+
+interface LeaseClaim {
+  readonly identity: string;
+  readonly durationMs: number;
+  readonly now: Date;
+}
+
+/** Throws a KubeError when the object is not a Lease. */
+export function readLease(lease: JsonObject): LeaseRecord {
+  const resourceVersion = resourceVersionOf(lease);
+  if (resourceVersion === undefined) throw malformedAnswer();
+  const { holderIdentity, leaseDurationSeconds } = specOf(lease);
+  return {
+    holder: typeof holderIdentity === 'string' ? holderIdentity : '',
+    durationMs: typeof leaseDurationSeconds === 'number' ? leaseDurationSeconds * 1000 : undefined,
+    resourceVersion,
+    lease,
+  };
+}
+
+/** Keeps `acquireTime` when the claimant already holds the Lease. */
+export function claimedLease({ lease, holder }: LeaseRecord, claim: LeaseClaim): JsonObject {
+  const { identity, durationMs, now } = claim;
+  const spec = {
+    ...specOf(lease),
+    holderIdentity: identity,
+    leaseDurationSeconds: Math.ceil(durationMs / 1000),
+    renewTime: microTime(now),
+  };
+  if (holder === identity) return { ...lease, spec };
+  const taken = { acquireTime: microTime(now), leaseTransitions: nextTransitionOf(lease) };
+  return { ...lease, spec: { ...spec, ...taken } };
+}
+
+function specOf(lease: JsonObject): JsonObject {
+  const spec = ownMember(lease, 'spec');
+  return isJsonObject(spec) ? spec : {};
+}
+
+const highestTransitions = 2 ** 31 - 1;
+
+/**
+ * The API server refuses a higher number than an int32 holds. A person or a stolen token can write the highest one, which
+ * must not end all elections: https://kubernetes.io/docs/reference/kubernetes-api/cluster-resources/lease-v1/#LeaseSpec
+ */
+function nextTransitionOf(lease: JsonObject): number {
+  const transitions = specOf(lease)['leaseTransitions'];
+  return typeof transitions === 'number' && transitions < highestTransitions ? transitions + 1 : 0;
 }

@@ -8,7 +8,7 @@ import { countDroppedLines, MetricsRegistry } from '../../../src/observe/registr
 import { measureProviders } from '../../../src/observe/provider-metrics.ts';
 import type { Log } from '../../../src/observe/log.ts';
 import { ReconcileReports } from '../../../src/observe/reconcile.ts';
-import { TraceMetrics } from '../../../src/observe/trace-exporter.ts';
+import { TraceMetrics } from '../../../src/observe/tracer.ts';
 import { code, page, prose, table } from './markdown.ts';
 
 export interface Definition {

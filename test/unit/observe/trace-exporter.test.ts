@@ -1,8 +1,12 @@
 // Sends spans to a collector that accepts, refuses or never answers, on a clock that only the test advances.
 import { expect, test } from 'vitest';
 import { MetricsRegistry } from '../../../src/observe/registry.ts';
-import { TraceExporter, TraceMetrics, type TraceExporterPorts } from '../../../src/observe/trace-exporter.ts';
-import type { Span } from '../../../src/observe/tracer.ts';
+import {
+  TraceExporter,
+  TraceMetrics,
+  type TraceExporterPorts,
+  type Span,
+} from '../../../src/observe/tracer.ts';
 import { VirtualClock } from '../../support/virtual-clock.ts';
 
 const span: Span = {

@@ -1,9 +1,13 @@
 // Checks which process leads, from when until when, and the content of the Lease.
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { KubeClient, KubeRequest } from '../../../../src/kube/http/client.ts';
-import { electLeader } from '../../../../src/kube/lease/lease.ts';
-import { claimedLease, readLease } from '../../../../src/kube/lease/lease-store.ts';
-import type { Candidacy, LeaseOptions } from '../../../../src/kube/lease/lease.ts';
+import {
+  electLeader,
+  claimedLease,
+  readLease,
+  type Candidacy,
+  type LeaseOptions,
+} from '../../../../src/kube/lease/lease.ts';
 import {
   FakeApiServer,
   FakeObject,
