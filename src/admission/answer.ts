@@ -18,7 +18,7 @@ import { group } from '../schema/names.ts';
 import { reviewApiVersion, reviewKind, type RequestSummary } from './decode/decode-envelope.ts';
 
 /** The part of metav1.Status with the reason for a refusal. */
-export interface Refusal {
+interface Refusal {
   readonly code: number;
   readonly reason: string;
   readonly message: string;

@@ -25,7 +25,7 @@ import { writeCertificateFiles } from '../certs/files/files.ts';
 import { issueCertificates } from '../certs/issue/issue.ts';
 import { connectionTo, type ApiServer } from '../kube/http/http-exchange.ts';
 
-export interface UpSettings extends LocalSandboxSettings {
+interface UpSettings extends LocalSandboxSettings {
   /** The first objects: a YAML file, or a folder of YAML files. */
   readonly policies: string;
   /** Settings of the program, except for the address of the API. */
@@ -173,7 +173,7 @@ async function creation({ file, line }: LocatedObject, creating: Promise<KubeObj
 
 // Starts the sandbox with a folder of its own: its authority, its certificate and a kubeconfig, for this process's user alone.
 
-export interface LocalSandbox {
+interface LocalSandbox {
   readonly url: string;
   /** Contains the serving pair, which the webhook uses too. */
   readonly folder: string;

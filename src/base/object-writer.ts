@@ -35,3 +35,6 @@ export interface ObjectWriter {
   /** Also resolves when that object no longer exists; a changed resourceVersion rejects with code 409. */
   remove(ref: ObjectRef, preconditions: Preconditions, signal?: AbortSignal): Promise<void>;
 }
+
+/** An ObjectWriter that deletes nothing. */
+export type ObjectStore = Pick<ObjectWriter, 'read' | 'apply' | 'mergePatch'>;

@@ -35,7 +35,7 @@ interface YamlProblem extends Position {
   readonly message: string;
 }
 
-export type YamlDocument =
+type YamlDocument =
   | { readonly kind: 'empty' }
   | {
       readonly kind: 'data';

@@ -1,11 +1,7 @@
 // Declares what this room needs from the rest of the program; `app` satisfies these ports.
 import type { KubeError } from '../base/kube-error.ts';
-import type { ObjectWriter } from '../base/object-writer.ts';
 import type { RecoveryCause, Step } from './authority/authority-steps.ts';
 import type { ServingPair } from './files/serving-pair.ts';
-
-/** All methods reject with a KubeError, or with the reason of the signal. */
-export type ObjectStore = Pick<ObjectWriter, 'read' | 'apply' | 'mergePatch'>;
 
 /** Calls `onChange` whenever the Secret may have changed. The program is ready without this watch. */
 export type SecretWatch = (namespace: string, name: string, onChange: () => void) => void;

@@ -142,7 +142,7 @@ async function completed(list: CommandList, words: readonly string[]): Promise<S
   return { kind: 'help', text: completionsText(completionsOf(words, summaries, table)) };
 }
 
-export interface DescribedCommand {
+interface DescribedCommand {
   readonly name: string;
   readonly summary: string;
   readonly table: CommandTable;

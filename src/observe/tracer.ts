@@ -11,7 +11,7 @@ import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 /** The types are simple, so that no Kubernetes object can get into a span. Numbers are whole. */
 export type Attributes = Readonly<Record<string, string | number | boolean>>;
 
-export interface SpanStart {
+interface SpanStart {
   readonly name: string;
   /** `server`: answers a request. `client`: sends one. https://opentelemetry.io/docs/specs/otel/trace/api/#spankind */
   readonly kind: 'internal' | 'server' | 'client';
@@ -135,7 +135,7 @@ export class TraceMetrics {
   }
 }
 
-export interface TraceExporterPorts {
+interface TraceExporterPorts {
   /** Rejects when the collector does not accept the spans. */
   readonly send: (spans: readonly Span[], signal: AbortSignal) => Promise<void>;
   readonly metrics: TraceMetrics;

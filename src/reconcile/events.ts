@@ -217,7 +217,7 @@ function updateReasonOf({ live, claim }: WriteStep): readonly [reason: string, a
 type Change = Pick<RecordedEvent, 'type' | 'reason' | 'action'>;
 
 /** Something that happened to one object. */
-export interface Happening extends Change {
+interface Happening extends Change {
   /** `label` and `annotation` for a key of the Namespace. Undefined, like the name, for the namespace as a whole. */
   readonly kind?: string;
   readonly name?: string;

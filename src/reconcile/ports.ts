@@ -56,7 +56,7 @@ export interface KindProbe {
 }
 
 /** A right of our own account. Without a name, to all objects. Without a namespace, in all namespaces. */
-export interface OwnRight {
+interface OwnRight {
   readonly verb: string;
   readonly group: string;
   readonly resource: string;

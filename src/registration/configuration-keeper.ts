@@ -11,7 +11,8 @@ import {
   sealed,
 } from './configuration-drift.ts';
 import { versionAnnotation, type WebhookConfigurations, encodedBundle } from './wanted-configurations.ts';
-import type { CaBundle, ObjectStore, RegistrationObserver } from './ports.ts';
+import type { CaBundle, RegistrationObserver } from './ports.ts';
+import type { ObjectStore } from '../base/object-writer.ts';
 import { isJsonObject, ownMember, type JsonObject } from '../base/json.ts';
 
 export interface KeeperPorts {

@@ -1,10 +1,6 @@
 // Declares what this room needs from the rest of the program; `app` satisfies these ports.
 import type { KubeError } from '../base/kube-error.ts';
-import type { ObjectWriter } from '../base/object-writer.ts';
 import type { Difference } from './configuration-drift.ts';
-
-/** All methods reject with a KubeError, or with the reason of the signal. */
-export type ObjectStore = Pick<ObjectWriter, 'read' | 'apply' | 'mergePatch'>;
 
 /** Supplies the authorities that API servers verify the webhook's certificate with. */
 export interface CaBundle {

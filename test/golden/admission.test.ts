@@ -4,7 +4,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, inject, test } from 'vitest';
-import { malformed, type Answer, type Refusal } from '../../src/admission/answer.ts';
+import { malformed, type Answer } from '../../src/admission/answer.ts';
 import { Deadline } from '../../src/base/clock.ts';
 import { decodeReview } from '../../src/admission/decode/decode-review.ts';
 import { judgeReview } from '../../src/admission/judge-review.ts';
@@ -26,6 +26,8 @@ import {
   type CaseRequest,
   type FixtureFolder,
 } from '../support/admission-case.ts';
+
+type Refusal = NonNullable<Answer['refusal']>;
 
 const now = new Date('2026-11-21T12:00:00Z');
 const folders = fixtureFolders();

@@ -7,7 +7,7 @@ import type { ProviderKind } from '../../src/api/kinds.ts';
 import type { ObjectType } from '../../src/base/object-type.ts';
 import type { ProviderId, ProviderState } from '../../src/policy/terms/provider-id.ts';
 import { createReconciler, type Reconciler, type ReconcilerOptions } from '../../src/reconcile/controller.ts';
-import type { OwnRight } from '../../src/reconcile/ports.ts';
+import type { SelfReviewer } from '../../src/reconcile/ports.ts';
 import type { RecordedEvent } from '../../src/base/recorded-event.ts';
 import { LiveCluster } from '../../src/state/live-cluster.ts';
 import type { IntentAdapter } from '../../src/policy/intents/adapter.ts';
@@ -15,6 +15,8 @@ import { installOf, type Install } from '../../src/policy/terms/install.ts';
 import { MemoryCluster, type Write } from './memory-cluster.ts';
 import { observerOf } from './reconcile-context.ts';
 import { VirtualClock } from './virtual-clock.ts';
+
+type OwnRight = Parameters<SelfReviewer['mayDo']>[0];
 
 export const start = new Date('2026-11-21T12:00:00Z');
 const testInstall: Install = installOf({

@@ -11,7 +11,6 @@ import {
   boolean,
   text,
   withDefault,
-  type Infer,
   type SchemaRule,
 } from '../../schema/schema.ts';
 import { namespaceName, namespaceGlob, labelValue, metadataMapOf } from '../../schema/common-fields.ts';
@@ -279,5 +278,4 @@ export const secretShare = defineKind({
   columns: shareColumns,
 });
 
-export type SecretShareSpec = Infer<typeof spec>;
 export type SecretShare = ObjectOfKind<typeof secretShare>;

@@ -5,7 +5,7 @@ import type { KubeObject } from '../../base/metadata.ts';
 import { partOfLabel, partOfReeve } from '../../schema/names.ts';
 import { encodeState, parseState, type AuthorityState } from './authority-state.ts';
 import type { FoundState } from './authority-steps.ts';
-import type { ObjectStore } from '../ports.ts';
+import type { ObjectStore } from '../../base/object-writer.ts';
 
 export const authoritySecretName = 'reeve-webhook-ca';
 const dataKey = 'authorities.json';

@@ -10,7 +10,8 @@ import { authorityIssuer, type IssuerSettings } from './authority-issuer.ts';
 import { AuthorityReplica } from './authority-replica.ts';
 import type { ReplicaSettings } from './authority-replica.ts';
 import { AuthoritySecret, authoritySecretName } from './authority-secret.ts';
-import type { CaBundle, PairSource, CertificateObserver, ObjectStore, SecretWatch } from '../ports.ts';
+import type { CaBundle, PairSource, CertificateObserver, SecretWatch } from '../ports.ts';
+import type { ObjectStore } from '../../base/object-writer.ts';
 import { systemClock } from '../../base/clock.ts';
 
 export interface SharedAuthoritySettings extends IssuerSettings, ReplicaSettings {}

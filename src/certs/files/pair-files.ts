@@ -121,7 +121,7 @@ async function fromFolder(folder: string, observer: CertificateObserver): Promis
 
 // Watches the two files of a serving pair, and hands over each new valid pair; an invalid pair changes nothing.
 
-export interface ReloadOptions {
+interface ReloadOptions {
   readonly certPath: string;
   readonly keyPath: string;
   /** The pair that is in use now. */
@@ -137,7 +137,7 @@ export interface ReloadOptions {
   readonly settleMilliseconds?: number;
 }
 
-export interface ServingPairReloader {
+interface ServingPairReloader {
   readonly current: ServingPair;
   close(): void;
 }

@@ -69,7 +69,7 @@ export async function issueServing(
   return serving;
 }
 
-export interface IssueRequest {
+interface IssueRequest {
   readonly namespace: string;
   readonly now: Date;
   readonly caLifetimeDays: number;

@@ -12,7 +12,7 @@ import type { WantedState } from './cluster-input.ts';
 import { findInstall, type InstallOverrides } from './find-install.ts';
 
 /** The flags that say where the state is. */
-export interface StateFlags extends InstallOverrides, Pick<ApiServerChoice, 'kubeconfig' | 'context'> {
+interface StateFlags extends InstallOverrides, Pick<ApiServerChoice, 'kubeconfig' | 'context'> {
   readonly filename: readonly string[];
   /** Files with the state beside those of `filename`. */
   readonly state: readonly string[];

@@ -17,7 +17,7 @@ import {
 import { kubeErrorOfAnswer, noAnswer } from './answers.ts';
 import type { KubeClient, KubeRequest } from './client.ts';
 
-export interface KubeClientOptions {
+interface KubeClientOptions {
   /** How many requests run at the same time, without streams; 64 by default. */
   readonly maxConnections?: number;
   /** For requests without a timeout of their own; 30 s by default. */

@@ -10,7 +10,7 @@ import { isJsonObject, ownMember, type JsonObject } from '../../base/json.ts';
 import { microTime } from '../../base/time.ts';
 import { resourceVersionOf } from '../watch/watch-stream.ts';
 
-export interface LeaseOptions {
+interface LeaseOptions {
   /** The date is only written into the Lease for people; decisions use the monotonic time. */
   readonly clock: Clock;
   readonly namespace: string;
@@ -31,7 +31,7 @@ interface LeadListener {
   onLost(): void;
 }
 
-export interface Candidacy {
+interface Candidacy {
   /** Compares with the clock: a process that was paused reads false here before its timers abort the signal. */
   readonly isLeader: boolean;
   /** Aborts the signal, then releases the Lease. The caller must first end the work of the leader. */

@@ -25,7 +25,7 @@ interface WatchInterruption {
   readonly retryInMs: number;
 }
 
-export interface ListWatchOptions extends ReadOptions {
+interface ListWatchOptions extends ReadOptions {
   onInterruption?(interruption: WatchInterruption): void;
   /** Called when the server is behind a version that it has sent before: etcd was restored from a backup. */
   onRestored?(): void;

@@ -30,7 +30,7 @@ const maxRetryAfterMs = 300_000;
 
 const permissionMs = 30_000;
 
-export type WriteOperation = 'create' | 'change' | 'delete';
+type WriteOperation = 'create' | 'change' | 'delete';
 
 /** Names the ClusterRole of a RoleBinding in the message, and the role that the old RoleBinding still grants. */
 export function classifyStepError(error: unknown, step: DoneStep): WriteError {

@@ -20,7 +20,7 @@ import { documentReply } from './discovery.ts';
 import { TLSSocket } from 'node:tls';
 
 /** The rest of the sandbox, as far as the server needs it. */
-export interface ServerPorts extends ObjectPorts {
+interface ServerPorts extends ObjectPorts {
   readonly authorizer: Authorizer;
   readonly tokens: Tokens;
   readonly observer: RequestObserver;

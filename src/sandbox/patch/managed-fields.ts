@@ -18,7 +18,7 @@ import {
 import { ApiError, badRequestError } from '../api-error.ts';
 import { patchedObject } from './merge-patch.ts';
 
-export interface Manager {
+interface Manager {
   readonly name: string;
   readonly subresource: ServedSubresource | undefined;
   /** In RFC 3339. */

@@ -4,12 +4,14 @@ import { join } from 'node:path';
 import { crdOf, kindDefinitions } from '../../../src/api/kinds.ts';
 import { connect, type ClusterConnection } from '../../../src/app/cluster-connection.ts';
 import { reconcilerAccount } from '../../../src/schema/names.ts';
-import { loadObjects, startLocalSandbox, type LocalSandbox } from '../../../src/app/up.ts';
+import { loadObjects, startLocalSandbox } from '../../../src/app/up.ts';
 import { shippedFolder } from '../../../src/app/shipped-files.ts';
 import type { KubeObject } from '../../../src/base/metadata.ts';
 import { serviceAccountIdentity } from '../../../src/sandbox/access/users.ts';
 import { until } from '../../support/until.ts';
 import { RecordedProgram } from './recorded-program.ts';
+
+type LocalSandbox = Awaited<ReturnType<typeof startLocalSandbox>>;
 
 const installNamespace = 'reeve-system';
 const needNodes = ['Service', 'Deployment', 'PodDisruptionBudget'];

@@ -1,8 +1,10 @@
 // Writes the reference page of all flags from the flags tables of the commands.
-import { describedCommands, type DescribedCommand } from '../../../src/cli/commands.ts';
+import { describedCommands } from '../../../src/cli/commands.ts';
 import { exitCodeMeanings } from '../../../src/cli/exit-codes.ts';
 import { namesOf, variableName, type Setting } from '../../../src/cli/flags/settings.ts';
 import { code, page, prose, table } from './markdown.ts';
+
+type DescribedCommand = Awaited<ReturnType<typeof describedCommands>>[number];
 
 const ofProgram = await describedCommands();
 

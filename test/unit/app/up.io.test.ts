@@ -8,9 +8,11 @@ import { runSettings } from '../../../src/cli/commands/run.ts';
 import { readSettings } from '../../../src/cli/flags/settings.ts';
 import type { Log } from '../../../src/observe/log.ts';
 import { listen } from '../../../src/app/admission-server.ts';
-import { startUp, type RunningUp, type UpSettings } from '../../../src/app/up.ts';
+import { startUp, type RunningUp } from '../../../src/app/up.ts';
 import { freePorts } from '../../cluster/ports.ts';
 import { folderOf } from '../../support/serve-process.ts';
+
+type UpSettings = Parameters<typeof startUp>[0];
 
 const noLog: Log = {
   info: () => undefined,

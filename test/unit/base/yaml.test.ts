@@ -1,6 +1,8 @@
 // Reads YAML: data, documents, and problems with their positions.
 import { describe, expect, it } from 'vitest';
-import { parseYaml, stringifyYaml, type YamlDocument } from '../../../src/base/yaml.ts';
+import { parseYaml, stringifyYaml } from '../../../src/base/yaml.ts';
+
+type YamlDocument = ReturnType<typeof parseYaml>['documents'][number];
 
 function outline(document: YamlDocument): unknown {
   if (document.kind === 'empty') return 'empty';

@@ -5,7 +5,9 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import type { ClusterState } from '../../../src/inspect/input/cluster-state.ts';
 import { namespaceType } from '../../../src/inspect/input/loaded-state.ts';
-import { withState, type StateFlags } from '../../../src/cli/input/chosen-state.ts';
+import { withState } from '../../../src/cli/input/chosen-state.ts';
+
+type StateFlags = Parameters<typeof withState>[0];
 
 async function chosen(flags: Partial<StateFlags>, text = '') {
   const seen: ClusterState[] = [];

@@ -9,7 +9,9 @@ import { onTestFinished } from 'vitest';
 import { issueCertificates, type IssuedCertificates } from '../../../src/certs/issue/issue.ts';
 import type { KubeClient } from '../../../src/kube/http/client.ts';
 import type { ApiServer, Credentials } from '../../../src/kube/http/http-exchange.ts';
-import { createKubeClient, type KubeClientOptions } from '../../../src/kube/http/https-client.ts';
+import { createKubeClient } from '../../../src/kube/http/https-client.ts';
+
+type KubeClientOptions = Parameters<typeof createKubeClient>[1];
 
 export interface SeenRequest {
   readonly method: string;

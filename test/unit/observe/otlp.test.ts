@@ -1,6 +1,8 @@
 // Compares spans with their JSON in OTLP, as the specification shows it.
 import { expect, test } from 'vitest';
-import { otlpBody, type Span, type SpanStart } from '../../../src/observe/tracer.ts';
+import { otlpBody, type Span, type Tracer } from '../../../src/observe/tracer.ts';
+
+type SpanStart = Parameters<Tracer['trace']>[0];
 
 const parent = { traceId: '5b8efff798038103d269b633813fc60c', spanId: 'eee19b7ec3c1b173', isSampled: true };
 const start: SpanStart = { name: 'review', kind: 'server', parent };

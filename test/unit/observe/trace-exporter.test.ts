@@ -1,13 +1,10 @@
 // Sends spans to a collector that accepts, refuses or never answers, on a clock that only the test advances.
 import { expect, test } from 'vitest';
 import { MetricsRegistry } from '../../../src/observe/registry.ts';
-import {
-  TraceExporter,
-  TraceMetrics,
-  type TraceExporterPorts,
-  type Span,
-} from '../../../src/observe/tracer.ts';
+import { TraceExporter, TraceMetrics, type Span } from '../../../src/observe/tracer.ts';
 import { VirtualClock } from '../../support/virtual-clock.ts';
+
+type TraceExporterPorts = ConstructorParameters<typeof TraceExporter>[0];
 
 const span: Span = {
   start: { name: 'x', kind: 'internal', parent: undefined },

@@ -1,8 +1,10 @@
 // Follows spans through asynchronous work: which span is the parent, what is recorded, and when a span ends.
 import { expect, test } from 'vitest';
 import { KubeError } from '../../../src/base/kube-error.ts';
-import { Tracer, type Span, type SpanStart } from '../../../src/observe/tracer.ts';
+import { Tracer, type Span } from '../../../src/observe/tracer.ts';
 import { VirtualClock } from '../../support/virtual-clock.ts';
+
+type SpanStart = Parameters<Tracer['trace']>[0];
 
 const date = new Date('2026-11-22T12:00:00Z');
 const remote = { traceId: 'a'.repeat(32), spanId: 'b'.repeat(16), isSampled: true };

@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { EventSummary, type Happening } from '../../../src/reconcile/events.ts';
+import { EventSummary } from '../../../src/reconcile/events.ts';
+
+type Happening = Parameters<EventSummary['add']>[0];
 
 const created = { type: 'Normal', reason: 'Created', action: 'Create' } as const;
 const deleted = { type: 'Normal', reason: 'Deleted', action: 'Delete' } as const;

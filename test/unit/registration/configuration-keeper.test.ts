@@ -5,7 +5,7 @@ import type { KubeObject, ObjectRef } from '../../../src/base/metadata.ts';
 import { registrationObserver, ConfigurationMetrics } from '../../../src/observe/certificates.ts';
 import { MetricsRegistry } from '../../../src/observe/registry.ts';
 import { drifts, isSealIntact, sealed } from '../../../src/registration/configuration-drift.ts';
-import type { ObjectStore } from '../../../src/registration/ports.ts';
+import type { ObjectStore } from '../../../src/base/object-writer.ts';
 import { ConfigurationKeeper } from '../../../src/registration/configuration-keeper.ts';
 
 const alarm = 'webhook configuration was changed by others';

@@ -1,5 +1,7 @@
 // Specs of SecretShares that are accepted, and those that are refused with what is said of them.
-import type { SecretShareSpec } from '../../../../src/api/secret-share/secret-share.ts';
+import type { SecretShare } from '../../../../src/api/secret-share/secret-share.ts';
+
+type SecretShareSpec = SecretShare['spec'];
 
 /** Titles and specs; what is wrong in one of `refusedShares` is wrong in it alone. */
 export const minimalShare = {

@@ -2,8 +2,10 @@
 import { kinds } from '../../../../src/api/kinds.ts';
 import { describe, expect, expectTypeOf, it, test } from 'vitest';
 import { renderProblem } from '../../../../src/base/problem.ts';
-import type { SecretShare, SecretShareSpec } from '../../../../src/api/secret-share/secret-share.ts';
+import type { SecretShare } from '../../../../src/api/secret-share/secret-share.ts';
 import { acceptedShares, minimalShare, refusedShares } from './secret-share-cases.ts';
+
+type SecretShareSpec = SecretShare['spec'];
 
 function shareWith(spec: unknown, more: object = {}): unknown {
   return { apiVersion: 'reeve.dev/v1alpha1', kind: 'SecretShare', metadata: { name: 'test' }, spec, ...more };

@@ -8,7 +8,7 @@ import {
   type AuthorityState,
 } from '../../../../src/certs/authority/authority-state.ts';
 import { issueAuthority } from '../../../../src/certs/issue/issue.ts';
-import type { ObjectStore } from '../../../../src/certs/ports.ts';
+import type { ObjectStore } from '../../../../src/base/object-writer.ts';
 import { AuthoritySecret } from '../../../../src/certs/authority/authority-secret.ts';
 
 const signal = new AbortController().signal;

@@ -3,11 +3,12 @@ import { renameSync, writeFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { issueCertificates } from '../../../../src/certs/issue/issue.ts';
-import type { IssuedCertificates, IssueRequest } from '../../../../src/certs/issue/issue.ts';
+import { issueCertificates, type IssuedCertificates } from '../../../../src/certs/issue/issue.ts';
 import { makeKeyPair } from '../../../../src/certs/issue/keys.ts';
 import { parseServingPair } from '../../../../src/certs/files/serving-pair.ts';
 import type { ServingPair } from '../../../../src/certs/files/serving-pair.ts';
+
+type IssueRequest = Parameters<typeof issueCertificates>[0];
 
 export const testNow = new Date('2026-06-01T12:00:00.500Z');
 

@@ -4,14 +4,13 @@ import { mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
-import {
-  watchServingPair,
-  type ReloadOptions,
-  type ServingPairReloader,
-} from '../../../../src/certs/files/pair-files.ts';
+import { watchServingPair } from '../../../../src/certs/files/pair-files.ts';
 import type { ServingPair } from '../../../../src/certs/files/serving-pair.ts';
 import { makeTestFolder, makeTestIssuer, pairOf, testNow } from './issuer.ts';
 import type { TestFolder } from './issuer.ts';
+
+type ServingPairReloader = ReturnType<typeof watchServingPair>;
+type ReloadOptions = Parameters<typeof watchServingPair>[0];
 
 let first: ServingPair;
 let second: ServingPair;

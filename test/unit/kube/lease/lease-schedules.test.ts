@@ -4,11 +4,12 @@ import { expect, test } from 'vitest';
 import type { JsonObject } from '../../../../src/base/json.ts';
 import type { KubeClient, KubeRequest } from '../../../../src/kube/http/client.ts';
 import { electLeader } from '../../../../src/kube/lease/lease.ts';
-import type { Candidacy } from '../../../../src/kube/lease/lease.ts';
 import { FakeApiServer, FakeObject, networkError } from '../../../support/fake-api-server.ts';
 import type { Clock } from '../../../../src/base/clock.ts';
 import { propertyRuns } from '../../../support/property-runs.ts';
 import { VirtualClock } from '../../../support/virtual-clock.ts';
+
+type Candidacy = ReturnType<typeof electLeader>;
 
 const path = '/apis/coordination.k8s.io/v1/namespaces/n/leases/l';
 

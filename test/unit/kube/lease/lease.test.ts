@@ -1,13 +1,7 @@
 // Checks which process leads, from when until when, and the content of the Lease.
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { KubeClient, KubeRequest } from '../../../../src/kube/http/client.ts';
-import {
-  electLeader,
-  claimedLease,
-  readLease,
-  type Candidacy,
-  type LeaseOptions,
-} from '../../../../src/kube/lease/lease.ts';
+import { electLeader, claimedLease, readLease } from '../../../../src/kube/lease/lease.ts';
 import {
   FakeApiServer,
   FakeObject,
@@ -17,6 +11,9 @@ import {
 } from '../../../support/fake-api-server.ts';
 import type { Answer, Script } from '../../../support/fake-api-server.ts';
 import { VirtualClock } from '../../../support/virtual-clock.ts';
+
+type Candidacy = ReturnType<typeof electLeader>;
+type LeaseOptions = Parameters<typeof electLeader>[1];
 
 const path = '/apis/coordination.k8s.io/v1/namespaces/reeve-system/leases/reeve-leader';
 

@@ -5,11 +5,13 @@ import type { KubeObject } from '../../../../src/base/metadata.ts';
 import type { WatchSink } from '../../../../src/base/watch-sink.ts';
 import type { KubeRequest } from '../../../../src/kube/http/client.ts';
 import { listWatch } from '../../../../src/kube/watch/list-watch.ts';
-import type { ListWatchOptions, WatchHealth } from '../../../../src/kube/watch/list-watch.ts';
+import type { WatchHealth } from '../../../../src/kube/watch/list-watch.ts';
 import type { WatchTarget } from '../../../../src/kube/watch/watch-target.ts';
 import { FakeApiServer, json, silence, stream } from '../../../support/fake-api-server.ts';
 import type { Answer, Script } from '../../../support/fake-api-server.ts';
 import { VirtualClock } from '../../../support/virtual-clock.ts';
+
+type ListWatchOptions = Parameters<typeof listWatch>[3];
 
 export function item(name: string, version: number, uid = `uid-of-${name}`): JsonObject {
   return { metadata: { name, uid, resourceVersion: String(version), managedFields: [{ manager: 'x' }] } };

@@ -1,13 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { KubeError, type Refusal } from '../../../../src/base/kube-error.ts';
-import {
-  classifyStepError,
-  classifyWriteError,
-  type WriteOperation,
-} from '../../../../src/reconcile/namespace/write-error.ts';
+import { classifyStepError, classifyWriteError } from '../../../../src/reconcile/namespace/write-error.ts';
 import type { KubeObject } from '../../../../src/base/metadata.ts';
 import type { DoneStep } from '../../../../src/policy/plan/plan.ts';
 import { failure } from '../../../support/memory-objects.ts';
+
+type WriteOperation = Parameters<typeof classifyWriteError>[1];
 
 describe('an answer of the API server is classified', () => {
   test.each<readonly [code: number, causes: readonly string[], operation: WriteOperation, expected: object]>([

@@ -3,7 +3,7 @@ import { makeKeys, userCertificate } from '../../../cluster/pki.ts';
 import { HttpsClient, type HttpAnswer } from '../../../support/https-client.ts';
 import type { JsonObject } from '../../../../src/base/json.ts';
 import type { PathAction, ResourceAction } from '../../../../src/sandbox/access/authorizer.ts';
-import { startServer, type RequestRecord, type ServerPorts } from '../../../../src/sandbox/http/server.ts';
+import { startServer, type RequestRecord } from '../../../../src/sandbox/http/server.ts';
 import {
   type ObjectRequest,
   apiVersionOf,
@@ -12,6 +12,8 @@ import {
 } from '../../../../src/sandbox/resource.ts';
 import { Tokens, type User } from '../../../../src/sandbox/access/users.ts';
 import type { ObjectAnswer } from '../../../../src/sandbox/read/read.ts';
+
+type ServerPorts = Parameters<typeof startServer>[0];
 
 function kindOf(group: string, version: string, kind: string, rest: Partial<Resource> = {}): Resource {
   const singular = kind.toLowerCase();

@@ -1,7 +1,7 @@
 // Tests what the recorded answers of a real API server leave out: custom kinds, times and hostile keys.
 import { describe, expect, test } from 'vitest';
 import type { KubeObject } from '../../../../src/base/metadata.ts';
-import { applied, withManagedFields, type Manager } from '../../../../src/sandbox/patch/managed-fields.ts';
+import { applied, withManagedFields } from '../../../../src/sandbox/patch/managed-fields.ts';
 import {
   difference,
   intersection,
@@ -10,6 +10,8 @@ import {
   union,
 } from '../../../../src/sandbox/patch/field-tree.ts';
 import { kinds } from './kinds.ts';
+
+type Manager = Parameters<typeof applied>[0]['manager'];
 
 const widget = (spec: object, metadata: object = {}): KubeObject => ({
   metadata: { name: 'x', ...metadata },
