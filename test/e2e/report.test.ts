@@ -21,6 +21,7 @@ import {
   type StoredObject,
   type WrittenObject,
 } from './support/objects.ts';
+import { runCommand } from './support/command.ts';
 import { inTime } from './support/in-time.ts';
 import { mayDo } from './support/install-roles.ts';
 import { person } from './support/people.ts';
@@ -101,8 +102,7 @@ describeControllers('a report on a cluster', () => {
   });
 
   async function report(args: readonly string[], kubeconfig = plane.kubeconfig): Promise<Output> {
-    await using process = new ReeveProcess(['report', ...args, `--kubeconfig=${kubeconfig}`]);
-    return await process.ended();
+    return await runCommand(['report', ...args, `--kubeconfig=${kubeconfig}`]);
   }
 
   function entriesIn({ stdout }: Output): readonly string[] {

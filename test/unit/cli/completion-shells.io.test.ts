@@ -5,13 +5,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { installPrograms } from '../../cluster/node/packages.ts';
+import { compileCache } from '../../support/serve-process.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'reeve-completion-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
 const program = join(import.meta.dirname, '../../../src/main.ts');
 const reeve = join(folder, 'reeve');
-writeFileSync(reeve, `#!/bin/sh\nexec '${process.execPath}' '${program}' "$@"\n`);
+const start = `NODE_COMPILE_CACHE='${compileCache}' exec '${process.execPath}' '${program}' "$@"`;
+writeFileSync(reeve, `#!/bin/sh\n${start}\n`);
 chmodSync(reeve, 0o755);
 mkdirSync(join(folder, 'policies here'));
 writeFileSync(join(folder, 'policies.yaml'), '');
