@@ -43,7 +43,7 @@ test('the compiler names the places that a kind in one file and in one line of t
 
   const tsc = join(root, 'node_modules/.bin/tsc');
   const { stdout } = spawnSync(tsc, ['--noEmit', '--pretty', 'false'], { cwd: copy, encoding: 'utf8' });
-  const files = [...stdout.matchAll(/^(\S+\.ts)\(\d+,\d+\): error/gm)].map(([, file]) => file);
+  const files = [...stdout.matchAll(/^(\S+\.ts)\(\d+,\d+\): error/gm)].map(([, file = '']) => file);
   expect([...new Set(files)].sort()).toEqual([
     'src/app/object-readers.ts',
     'src/policy/compile/load-provider.ts',
