@@ -19,7 +19,6 @@ import { compileTemplate, goTemplateProblem, type Template } from '../cel/templa
 import type { RuleBudget } from '../rules/rule.ts';
 import type {
   CompiledContent,
-  Expiry,
   RenderedContent,
   TextCheck,
   TextChecks,
@@ -34,14 +33,16 @@ export function compileContent(written: WrittenContent): CompileResult<CompiledC
   const { contentKind, value, path, type, name } = written;
   const template = contentKind.template(value);
   const shownName = shownText(name);
+  const expiry = expiryOf(written);
   return mapped(compileValue(template.value, path, template.fixedFields, template.checks), (render) => ({
     ...written,
     isTemplated: isTemplated(template.value),
+    expiry,
     render(namespaceObject, budget) {
       budget.spend(contentUnits);
       const rendered = render(namespaceObject, budget);
       if (rendered.kind === 'present')
-        return { kind: 'present', value: contentOf(written, rendered.value, namespaceObject) };
+        return { kind: 'present', value: contentOf(written, rendered.value, endOf(expiry, namespaceObject)) };
       const object = { kind: type.kind, name: clipped(shownName(namespaceObject)) };
       if (rendered.kind === 'missing') return { kind: 'skipped', object, message: rendered.message };
       const { problem } = rendered;
@@ -59,9 +60,11 @@ function problemText({ field, verb, found, accepted, lookups }: TextProblem): st
   return `${field}${from} ${verb} ${found}; accepted: ${accepted}`;
 }
 
-function contentOf(written: WrittenContent, rendered: unknown, namespaceObject: KubeObject): RenderedContent {
-  const { contentKind, value } = written;
-  const expiresAt = expiryOf(written, namespaceObject);
+function contentOf(
+  { contentKind, value }: WrittenContent,
+  rendered: unknown,
+  expiresAt: number | undefined,
+): RenderedContent {
   return {
     name: nameIn(rendered, contentKind.namePath),
     form:
@@ -77,18 +80,16 @@ export function nameIn(value: unknown, namePath: Path): string {
   return String(namePath.reduce<unknown>((part, step) => ownMember(part, String(step)), value));
 }
 
-/** Returns when the object of a content expires. Empty if never. */
-export function expiryIn({ contentKind, value }: WrittenContent): Expiry {
-  return contentKind.expiry?.(value) ?? {};
+function expiryOf({ contentKind, value }: WrittenContent): CompiledContent['expiry'] {
+  const expiry = contentKind.expiry?.(value);
+  return (expiry?.expiresAfter ?? expiry?.expiresAt) === undefined ? undefined : expiry;
 }
 
-export function canExpire(content: WrittenContent): boolean {
-  const { expiresAfter, expiresAt } = expiryIn(content);
-  return (expiresAfter ?? expiresAt) !== undefined;
-}
-
-function expiryOf(content: WrittenContent, { metadata }: KubeObject): number | undefined {
-  const { expiresAfter, expiresAt } = expiryIn(content);
+/** Returns the time in milliseconds since the epoch. */
+function endOf(
+  { expiresAfter, expiresAt }: CompiledContent['expiry'] = {},
+  { metadata }: KubeObject,
+): number | undefined {
   if (expiresAt !== undefined) return Date.parse(expiresAt);
   const lifetime = expiresAfter === undefined ? undefined : parseDuration(expiresAfter);
   const { creationTimestamp } = metadata;

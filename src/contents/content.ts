@@ -41,7 +41,7 @@ export function contentKind<const N extends string, C>(kind: ContentKind<N, C>):
 }
 
 /** The part of a content whose texts are templates. */
-export interface ContentTemplate {
+interface ContentTemplate {
   readonly value: unknown;
   /** Fields of the value that are never templates. */
   readonly fixedFields: readonly string[];
@@ -56,7 +56,7 @@ export interface TextCheck {
   readonly accepted: string;
 }
 
-export interface Expiry {
+interface Expiry {
   readonly expiresAfter?: string;
   readonly expiresAt?: string;
 }
@@ -126,6 +126,8 @@ export interface WrittenContent {
 export interface CompiledContent extends WrittenContent {
   /** True if its texts have expressions, so that a namespace can make it fail. */
   readonly isTemplated: boolean;
+  /** Undefined if the object does not expire. */
+  readonly expiry: Expiry | undefined;
   render(namespaceObject: KubeObject, budget: RuleBudget): Rendered<RenderedContent>;
 }
 

@@ -40,18 +40,13 @@ export function contentFields(list: readonly ContentKind[]): Fields {
   return Object.fromEntries(list.map(({ name, field }) => [name, field]));
 }
 
-/** The kinds that own objects of one type, and no others. Every installation allows these types. */
-export const ownKinds = contentKinds.flatMap((kind: ContentKind) =>
-  kind.ownership === 'object' && kind.type !== undefined ? [{ ...kind, type: kind.type }] : [],
+/** The types that every installation allows, because a kind of content is about their objects alone. */
+export const ownTypes: readonly ObjectType[] = contentKinds.flatMap(({ ownership, type }) =>
+  ownership === 'object' && type !== undefined ? [type] : [],
 );
 
-export const ownTypes: readonly ObjectType[] = ownKinds.map(({ type }) => type);
-
 /** Returns the contents of a checked spec, in the order of the list. */
-export function writtenContents(
-  spec: object | undefined,
-  list: readonly ContentKind[] = contentKinds,
-): readonly WrittenContent[] {
+function writtenContents(spec: object | undefined, list: readonly ContentKind[]): readonly WrittenContent[] {
   return list.flatMap((contentKind) => {
     const values = ownMember(spec, contentKind.name);
     return Array.isArray(values)

@@ -6,14 +6,7 @@ import { managedByLabel, managedByReeve, group, providerLabels } from '../schema
 import { list, openObject, text, type SchemaRule } from '../schema/schema.ts';
 import type { Path } from '../base/problem.ts';
 import { pathSegment, subdomain } from './compile-content.ts';
-import {
-  contentKind,
-  keeping,
-  writing,
-  type ContentRight,
-  type TextCheck,
-  type TextChecks,
-} from './content.ts';
+import { contentKind, keeping, writing, type TextCheck, type TextChecks } from './content.ts';
 
 /** Groups that `contents.resources` refuses: their kinds grant rights, configure the cluster or store nothing. */
 export const forbiddenGroups: readonly string[] = [
@@ -191,24 +184,18 @@ export const resources = contentKind({
     checks: checksOf(value.apiVersion),
   }),
   render: 'as-written',
-  rights: (type, resourceOf) => [kindRight(type, resourceOf)],
+  rights: ({ apiVersion, kind }, resourceOf) => [
+    {
+      verbs: writing,
+      group: groupOf(apiVersion),
+      resource: resourceOf({ apiVersion, kind }),
+      effect: `create, change and delete objects of kind ${kind}`,
+      field: [],
+      own: { purpose: 'resources', verbs: keeping },
+    },
+  ],
   compare: 'by-field',
 });
-
-/** The right to write objects of a kind. */
-export function kindRight(
-  { apiVersion, kind }: ObjectType,
-  resourceOf: (type: ObjectType) => string,
-): ContentRight {
-  return {
-    verbs: writing,
-    group: groupOf(apiVersion),
-    resource: resourceOf({ apiVersion, kind }),
-    effect: `create, change and delete objects of kind ${kind}`,
-    field: [],
-    own: { purpose: 'resources', verbs: keeping },
-  };
-}
 
 const labelValue: TextCheck = {
   accepts: isLabelValue,

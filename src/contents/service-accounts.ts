@@ -3,7 +3,7 @@ import { ownMember } from '../base/json.ts';
 import { groupOf, serviceAccountType } from '../base/object-type.ts';
 import { boolean, list, object, text } from '../schema/schema.ts';
 import { subdomain } from './compile-content.ts';
-import { contentKind, type ContentRight } from './content.ts';
+import { contentKind } from './content.ts';
 
 const template = 'Text or a template: CEL in ${ } sees namespaceObject, the Namespace; $${ is a literal ${.';
 
@@ -47,16 +47,6 @@ const serviceAccount = object({
   ],
 });
 
-/** The right to change ServiceAccounts, which the fields of any of them require. */
-export const accountRight: ContentRight = {
-  verbs: ['patch'],
-  group: groupOf(serviceAccountType.apiVersion),
-  resource: 'serviceaccounts',
-  effect: 'change ServiceAccounts',
-  field: undefined,
-  own: { purpose: 'reconciler', verbs: ['list', 'watch', 'patch'] },
-};
-
 /** Only names are templates: of the ServiceAccount, and of its Secrets. */
 export const serviceAccounts = contentKind({
   name: 'serviceAccounts',
@@ -82,6 +72,15 @@ export const serviceAccounts = contentKind({
       return { kind: 'fields', fields: { pullSecrets, automount } };
     },
   },
-  rights: () => [accountRight],
+  rights: () => [
+    {
+      verbs: ['patch'],
+      group: groupOf(serviceAccountType.apiVersion),
+      resource: 'serviceaccounts',
+      effect: 'change ServiceAccounts',
+      field: undefined,
+      own: { purpose: 'reconciler', verbs: ['list', 'watch', 'patch'] },
+    },
+  ],
   compare: 'by-field',
 });

@@ -3,7 +3,6 @@ import { isDeepStrictEqual } from 'node:util';
 import type { NamespacePolicySpec, MatchSpec } from '../../api/namespace-policy/namespace-policy.ts';
 import { clipped, listed } from '../../base/text.ts';
 import type { WrittenContent } from '../../contents/content.ts';
-import { contentKinds, writtenContents } from '../../contents/contents.ts';
 import { renderPath, type Path } from '../../base/problem.ts';
 import { policyIn, type PolicyDefinition, type ProviderDefinition } from '../compile/load-provider.ts';
 import { type Install } from '../terms/install.ts';
@@ -105,15 +104,12 @@ function lostPart(write: ProviderWrite, before: ProviderDefinition): ProviderDef
   const isKept =
     after.object.spec.suspend === spec.suspend && isDeepStrictEqual(matchOf(after), matchOf(before));
   if (!isKept) return before;
-  const kept = placedContents(after);
-  const lost = placedContents(before).filter((each) => !isSubset([each], kept));
-  const contents = Object.fromEntries(
-    contentKinds.map(({ name }) => [name, lost.flatMap((each) => (each.list === name ? [each.value] : []))]),
-  );
+  const [placed, kept] = [placedContents(before), placedContents(after)];
+  const contents = older.compiled.contents.filter((_, index) => !isSubset([placed[index]], kept));
   const hasSameRules = isDeepStrictEqual(rulesOf(spec), rulesOf(after.object.spec));
   const { namespaces: _namespaces, ...others } = spec;
   const rules = hasSameRules ? ({ ...others, existing: 'Report' } as const) : spec;
-  return { ...older, object: { ...older.object, spec: { ...rules, contents } } };
+  return { ...older, object: { ...older.object, spec: rules }, compiled: { ...older.compiled, contents } };
 }
 
 /**
@@ -323,7 +319,7 @@ function isReduced(before: WrittenContent, after: WrittenContent): boolean {
 }
 
 function contentsOf(definition: ProviderDefinition): readonly WrittenContent[] {
-  return writtenContents(policyIn(definition)?.object.spec.contents);
+  return policyIn(definition)?.compiled.contents ?? [];
 }
 
 function isSubset(items: readonly unknown[] = [], of: readonly unknown[] = []): boolean {

@@ -3,7 +3,6 @@ import { isDeepStrictEqual } from 'node:util';
 import type { KubeObject } from '../../base/metadata.ts';
 import { clipped } from '../../base/text.ts';
 import type { CompiledContent, Difference, RenderedContent } from '../../contents/content.ts';
-import { canExpire } from '../../contents/compile-content.ts';
 import { policyIn, shareIn } from '../compile/load-provider.ts';
 import type { CompiledShare, CopySpec } from '../compile/compile-policy.ts';
 import { isContentAllowed, mayMakeSecret, type Install } from '../terms/install.ts';
@@ -98,7 +97,7 @@ function detailOf(old: CompiledContent | undefined, now: CompiledContent): strin
 
 /** True if two namespaces can get different objects. */
 function rendersDifferently(content: CompiledContent | undefined): boolean {
-  return content !== undefined && (content.isTemplated || canExpire(content));
+  return content !== undefined && (content.isTemplated || content.expiry !== undefined);
 }
 
 /** Ignores a namespace that gets no object from the newer version. It can only lose an object, which another notice counts. */

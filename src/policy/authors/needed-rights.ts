@@ -3,16 +3,15 @@ import type { NamespacePolicy, NamespacePolicySpec } from '../../api/namespace-p
 import type { DefaultsSpec } from '../../rules/default-keys.ts';
 import { renderPath, type Path } from '../../base/problem.ts';
 import { keeping, writing, type ContentRight, type WrittenContent } from '../../contents/content.ts';
-import { writtenContents } from '../../contents/contents.ts';
-import { kindRight } from '../../contents/resources.ts';
-import { accountRight } from '../../contents/service-accounts.ts';
+import { resources } from '../../contents/resources.ts';
+import { serviceAccounts } from '../../contents/service-accounts.ts';
 import type { SecretShare } from '../../api/secret-share/secret-share.ts';
 import { policyIn, type ProviderDefinition } from '../compile/load-provider.ts';
 import { isContentAllowed, mayMakeSecret, type Install } from '../terms/install.ts';
 import type { IntentAdapter } from '../intents/adapter.ts';
 import { groupKind, groupOf, roleBindingType } from '../../base/object-type.ts';
 import { namespaceOfProvider } from '../terms/provider-id.ts';
-import type { CompiledShare } from '../compile/compile-policy.ts';
+import type { CompiledPolicy, CompiledShare } from '../compile/compile-policy.ts';
 import { hasAuditableRules } from '../compile/snapshot.ts';
 
 /** An RBAC rule: verbs on objects of one resource, cluster-wide if no namespace is given. */
@@ -55,7 +54,7 @@ export function neededRights(definition: ProviderDefinition, install: Install): 
 function partsOf(definition: ProviderDefinition, install: Install): readonly NeededPart[] {
   switch (definition.kind) {
     case 'NamespacePolicy':
-      return policyRights(definition.object, install);
+      return policyRights(definition.object, definition.compiled, install);
     case 'SecretShare':
       return shareRights(definition.object, definition.compiled, install);
     default:
@@ -73,11 +72,18 @@ export function rightsOfAdapters(
   const kinds = new Map(adapters.flatMap(({ provides }) => provides.map((type) => [groupKind(type), type])));
   const named = namespace === undefined ? {} : { name: namespace };
   return [
-    ...[...kinds.values()].map((type) => ({ ...ruleOf(kindRight(type, resourceOf)), ...place })),
+    ...[...kinds.values()].flatMap((type) =>
+      resources
+        .rights({ ...type, metadata: anyName }, resourceOf)
+        .map((right) => ({ ...ruleOf(right), ...place })),
+    ),
     { ...ruleOf(repair), ...named, ...place },
-    { ...ruleOf(accountRight), ...place },
+    ...serviceAccounts.rights(anyName, resourceOf).map((right) => ({ ...ruleOf(right), ...place })),
   ];
 }
+
+/** No right depends on the name of the object. */
+const anyName = { name: '' };
 
 function ruleOf({ verbs, group, resource, name, effect }: ContentRight | NeededPart) {
   return { verbs, group, resource, ...(name === undefined ? {} : { name }), effect };
@@ -96,9 +102,13 @@ function inBinding({ path, ...part }: NeededPart, definition: ProviderDefinition
   return { ...part, ...named, namespace, path: source };
 }
 
-function policyRights({ spec }: NamespacePolicy, install: Install): readonly NeededPart[] {
-  const contents = writtenContents(spec.contents).flatMap((content) => contentRights(content, install));
-  return [...contents, ...(spec.existing === 'Repair' ? [repair] : []), ...defaultsRights(spec)];
+function policyRights(
+  { spec }: NamespacePolicy,
+  { contents }: CompiledPolicy,
+  install: Install,
+): readonly NeededPart[] {
+  const rights = contents.flatMap((content) => contentRights(content, install));
+  return [...rights, ...(spec.existing === 'Repair' ? [repair] : []), ...defaultsRights(spec)];
 }
 
 function contentRights(content: WrittenContent, install: Install): readonly NeededPart[] {

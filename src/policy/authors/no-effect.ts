@@ -3,7 +3,6 @@ import type { LabelSelector } from '../../schema/selector.ts';
 import type { MatchSpec } from '../../api/namespace-policy/namespace-policy.ts';
 import { type KubeObject, labelsOf, nameOf } from '../../base/metadata.ts';
 import { renderPath, type Path } from '../../base/problem.ts';
-import { expiryIn } from '../../contents/compile-content.ts';
 import { clipped, listed } from '../../base/text.ts';
 import type { CompiledPolicy } from '../compile/compile-policy.ts';
 import { type ProviderDefinition, policyIn, quotaIn } from '../compile/load-provider.ts';
@@ -133,8 +132,8 @@ function bareNamespaceProblem(definition: ProviderDefinition): readonly PartWith
 export function nextPastTime(definition: ProviderDefinition, now: Date): number | undefined {
   const { object, compiled } = policyIn(definition) ?? {};
   const { exceptions = [] } = object?.spec ?? {};
-  const times = [...(compiled?.contents ?? []).map(expiryIn), ...exceptions].flatMap(({ expiresAt }) =>
-    expiresAt === undefined ? [] : [Date.parse(expiresAt)],
+  const times = [...(compiled?.contents ?? []).map(({ expiry }) => expiry ?? {}), ...exceptions].flatMap(
+    ({ expiresAt }) => (expiresAt === undefined ? [] : [Date.parse(expiresAt)]),
   );
   const coming = times.filter((time) => time > now.getTime());
   return coming.length === 0 ? undefined : Math.min(...coming);
@@ -167,8 +166,8 @@ function pastTimes(definition: ProviderDefinition, now: Date): readonly PartWith
     time !== undefined && Date.parse(time) <= now.getTime();
   return [
     ...(compiled?.contents ?? []).flatMap((content) => {
-      const { expiresAt } = expiryIn(content);
-      const { type, name, path } = content;
+      const { type, name, path, expiry } = content;
+      const expiresAt = expiry?.expiresAt;
       if (!isPast(expiresAt)) return [];
       const message = `${renderPath(path)} expired at ${expiresAt}, so ${type.kind} ${clipped(name)} is not provided`;
       return [{ path: [...path, 'expiresAt'], message }];

@@ -1,5 +1,4 @@
 // Words the warnings to the author of a provider: the namespaces that it reaches, and its deletions.
-import { canExpire } from '../../contents/compile-content.ts';
 import { cleanupFinalizer, confirmDeletionsAnnotation } from '../../schema/names.ts';
 import { wordOf, type ProviderId } from '../terms/provider-id.ts';
 import {
@@ -220,7 +219,7 @@ function changeNotice(
 function suspension({ id, before, after }: ProviderWrite): readonly string[] {
   const isNew = after?.object.spec.suspend === true && before?.object.spec.suspend !== true;
   const contents = isNew ? (policyIn(after)?.compiled.contents ?? []) : [];
-  const ending = contents.filter(canExpire);
+  const ending = contents.filter(({ expiry }) => expiry !== undefined);
   return about(
     ending,
     () => `${id} is suspended: its RoleBindings with an expiry grant access until it is resumed or deleted`,

@@ -1,5 +1,6 @@
 // Builds the object that a claim asks for, and checks it against the policies of the namespace.
-import { ownKinds } from '../../contents/contents.ts';
+import type { ContentKind } from '../../contents/content.ts';
+import { contentKinds } from '../../contents/contents.ts';
 import { isJsonObject, ownMember, type JsonObject } from '../../base/json.ts';
 import {
   type KubeObject,
@@ -77,8 +78,11 @@ export function isWhollyOurs({ type }: Pick<Claim, 'type'>): boolean {
   return isSameObjectType(type, secretObjectType) || kindOfContent(type)?.ownsAllFields === true;
 }
 
-function kindOfContent(type: ObjectType) {
-  return ownKinds.find((kind) => isSameObjectType(kind.type, type));
+/** Returns the kind of content that is about objects of the type alone, and owns them. */
+function kindOfContent(type: ObjectType): ContentKind | undefined {
+  return contentKinds.find(
+    (kind) => kind.ownership === 'object' && kind.type !== undefined && isSameObjectType(kind.type, type),
+  );
 }
 
 /** Adds an annotation with the hash of the form of the copy: metadata, type and keys, and never the payload. */

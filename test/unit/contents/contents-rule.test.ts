@@ -1,9 +1,9 @@
 // Tests when a Namespace is judged by its contents. The golden cases in `contents` have the messages.
 import { expect, test } from 'vitest';
-import type { ObjectMeta } from '../../../../src/base/metadata.ts';
-import { auditNamespace } from '../../../../src/policy/decide/audit.ts';
-import { decide } from '../../../../src/policy/decide/decide.ts';
-import { aNamespace, aPolicy, aReview, aSnapshot, circumstances } from '../../../support/engine.ts';
+import type { ObjectMeta } from '../../../src/base/metadata.ts';
+import { auditNamespace } from '../../../src/policy/decide/audit.ts';
+import { decide } from '../../../src/policy/decide/decide.ts';
+import { aNamespace, aPolicy, aReview, aSnapshot, circumstances } from '../../support/engine.ts';
 
 const group = "${namespaceObject.metadata.annotations['ad/view']}";
 const roleRef = { kind: 'ClusterRole', name: 'view' };

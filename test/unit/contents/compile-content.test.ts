@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { unlimitedBudget } from '../../../../src/policy/terms/budget.ts';
-import { aNamespace, aPolicy, problemsOf } from '../../../support/engine.ts';
+import { unlimitedBudget } from '../../../src/policy/terms/budget.ts';
+import { aNamespace, aPolicy, problemsOf } from '../../support/engine.ts';
 
 const binding = {
   name: 'ad-kubernetes-${namespaceObject.metadata.name}',
