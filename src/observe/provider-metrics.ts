@@ -17,7 +17,7 @@ export interface ProviderNumbers {
   /** Objects whose deletion waits for a confirmation. */
   readonly held: number;
   readonly violations: Readonly<Record<string, number>>;
-  /** When each exception of the policy ends, in milliseconds since the epoch. */
+  /** When each exception and override of the policy ends, in milliseconds since the epoch. */
   readonly exceptionsEnd: readonly number[];
   /** When the first object that it provides expires. */
   readonly grantsEnd: number | undefined;
@@ -119,7 +119,7 @@ function measureEnds(registry: MetricsRegistry, gauges: ProviderGauges): void {
     registry,
     gauges,
     'reeve_provider_exception_seconds',
-    'Seconds until the next exception of a policy ends. Missing when none will end.',
+    'Seconds until the next exception or override of actions in a policy ends. Missing when none will end.',
     ({ exceptionsEnd }) => secondsLeft(exceptionsEnd, gauges.now()),
   );
   measureEachProvider(

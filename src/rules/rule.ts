@@ -185,7 +185,7 @@ export interface StepContext extends RuleContext {
   readonly matchesNew: boolean;
   /** True when the policy matched the namespace before the write. */
   readonly matchedOld: boolean;
-  readonly actions: readonly string[];
+  readonly actions: readonly ('Deny' | 'Warn' | 'Audit')[];
   /** Counts the other matched namespaces with this label and value, and stops at `enough`. */
   readonly countOthers: (label: string, value: string, enough: number) => number;
   /** True when the policy is the first by name that sets the default. Only the first demands its value. */

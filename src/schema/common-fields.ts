@@ -191,3 +191,12 @@ export function notBoth(first: string, second: string): SchemaRule<object> {
     offender: (value) => (Object.hasOwn(value, first) && Object.hasOwn(value, second) ? [second] : undefined),
   };
 }
+
+/** One of two fields, or both. */
+export function atLeastOne(first: string, second: string): SchemaRule<object> {
+  return {
+    accepted: `an object with ${first}, ${second} or both`,
+    cel: `has(self.${first}) || has(self.${second})`,
+    offender: (value) => (Object.hasOwn(value, first) || Object.hasOwn(value, second) ? undefined : []),
+  };
+}

@@ -9,7 +9,7 @@ import { recipes, recipesFolder, recipeSteps } from '../support/recipes.ts';
 const root = join(import.meta.dirname, '..', '..');
 const index = readFileSync(join(recipesFolder, 'README.md'), 'utf8');
 
-test('there are ten recipes', () => expect(recipes).toHaveLength(10));
+test('there are eleven recipes', () => expect(recipes).toHaveLength(11));
 
 describe.each(recipes)('the recipe $name', (recipe) => {
   const { name, page } = recipe;

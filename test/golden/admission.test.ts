@@ -186,6 +186,7 @@ test('every rule has a folder, and each further folder is listed here', () => {
     'exceptions',
     'match',
     'mutation',
+    'overrides',
     'owners.authors',
     'owners.changes',
     'owners.fuse',

@@ -1,6 +1,7 @@
-// Fields that cover all rules of a policy: validationActions, existing and exceptions.
-import { namespaceGlob, time } from '../../schema/common-fields.ts';
+// Fields that cover all rules of a policy: validationActions and their overrides, existing and exceptions.
+import { atLeastOne, namespaceGlob, time } from '../../schema/common-fields.ts';
 import { choice, list, object, text, withDefault } from '../../schema/schema.ts';
+import { labelSelector } from '../../schema/selector.ts';
 import { ruleIds } from '../../rules/rules.ts';
 
 export const validationAction = choice(
@@ -8,10 +9,9 @@ export const validationAction = choice(
   ['Deny', 'Warn', 'Audit'],
 );
 
-export const validationActions = withDefault(
-  list({
-    description:
-      'What happens when an object violates a rule of this policy: any of Deny, Warn and Audit, but not Deny together with Warn. Deny lets a violation pass that the object had before; Warn and Audit report it. Without Deny, missing defaults are still set but not required. To roll a policy out, start with [Warn] or [Audit]. Default: [Deny].',
+function actionList(description: string) {
+  return list({
+    description,
     items: validationAction,
     minItems: 1,
     maxItems: 3,
@@ -25,7 +25,13 @@ export const validationActions = withDefault(
           actions.includes('Deny') && actions.includes('Warn') ? [actions.indexOf('Warn')] : undefined,
       },
     ],
-  }),
+  });
+}
+
+export const validationActions = withDefault(
+  actionList(
+    'What happens when an object violates a rule of this policy: any of Deny, Warn and Audit, but not Deny together with Warn. Deny lets a violation pass that the object had before; Warn and Audit report it. Without Deny, missing defaults are still set but not required. To roll a policy out, start with [Warn] or [Audit]. Default: [Deny].',
+  ),
   ['Deny'],
 );
 
@@ -72,4 +78,30 @@ export const policyException = object({
     }),
   },
   required: ['namespaces', 'rules'],
+});
+
+export const actionOverride = object({
+  description:
+    'Namespaces in which violations have other actions. names and namespaceSelector must both hold where both are given.',
+  fields: {
+    names: list({
+      description:
+        'Names of namespaces, or globs for whole names as in match.names. At least one must match. Example: ["legacy-*"].',
+      items: namespaceGlob('A name or a glob.'),
+      minItems: 1,
+      maxItems: 100,
+    }),
+    namespaceSelector: labelSelector,
+    actions: actionList('What happens there instead: as in validationActions. Example: [Warn].'),
+    expiresAt: time(
+      'When the override ends and validationActions applies again. Without it the override does not end. Example: "2027-01-31T00:00:00Z".',
+    ),
+    reason: text({
+      description: 'Why the override exists: a ticket or a sentence. Example: wave 2 of the roll-out.',
+      braces: 'plain',
+      maxLength: 1024,
+    }),
+  },
+  required: ['actions'],
+  rules: [atLeastOne('names', 'namespaceSelector')],
 });

@@ -1,6 +1,12 @@
 // Defines the kind NamespacePolicy: its fields, and the types derived from them.
 import type { matchCondition } from '../../schema/common-fields.ts';
-import { type validationAction, existing, policyException, validationActions } from './exceptions.ts';
+import {
+  type validationAction,
+  actionOverride,
+  existing,
+  policyException,
+  validationActions,
+} from './exceptions.ts';
 import { contentFields, contentKinds } from '../../contents/contents.ts';
 import { matchOf } from './match.ts';
 import { policyColumns, policyStatus } from './status.ts';
@@ -42,6 +48,12 @@ const spec = specification({
   fields: {
     match,
     validationActions,
+    validationActionOverrides: list({
+      description:
+        'Other actions in some namespaces, for example [Warn] until their owners have mended them, or [Deny] in the first few of a roll-out. The first entry that covers a namespace decides there, for all rules of the policy. Who moves a namespace to where violations are no longer denied needs the right to use the policy.',
+      items: actionOverride,
+      maxItems: 20,
+    }),
     existing,
     namespaces,
     secrets,
@@ -78,6 +90,7 @@ export type ValidationAction = Infer<typeof validationAction>;
 export type MatchCondition = Infer<typeof matchCondition>;
 export type MatchSpec = Infer<typeof match>;
 export type ContentsSpec = Infer<typeof contents>;
+export type ActionOverride = Infer<typeof actionOverride>;
 export type PolicyException = Infer<typeof policyException>;
 export type NamespacePolicySpec = Infer<typeof spec>;
 export type NamespacePolicy = ObjectOfKind<typeof namespacePolicy>;

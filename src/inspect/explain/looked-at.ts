@@ -19,7 +19,9 @@ import {
 } from '../../policy/desired/desired.ts';
 import { unlimitedBudget } from '../../policy/terms/budget.ts';
 import { failingTerm } from '../../policy/terms/match-trace.ts';
-import { matchErrorText, matchNamespace } from '../../policy/terms/match.ts';
+import { matchErrorText, matchNamespace, overrideIn, overrideText } from '../../policy/terms/match.ts';
+import { rfc3339 } from '../../base/time.ts';
+import type { ProviderDefinition } from '../../policy/compile/load-provider.ts';
 import type { ExplainedProvider, ExplainedTerm, ExplainedObject } from '../output-schemas/explanation.ts';
 import type { PlanChange } from '../output-schemas/plan-output.ts';
 import { namespaceRows } from '../plan/plan-namespace.ts';
@@ -82,8 +84,24 @@ export function explainMatch(
     return { matches: 'no', ...(term === undefined ? {} : { term }) };
   }
   const frozen = desiredByProvider(providerOf(definition), namespaceObject, now, unlimitedBudget).frozen;
-  const why = state.isDeleting ? 'it is being deleted' : frozen.get(state.id)?.message;
+  const unprovided = state.isDeleting ? 'it is being deleted' : frozen.get(state.id)?.message;
+  const why = unprovided ?? actionsText(definition, namespaceObject, now);
   return { matches: 'yes', ...(why === undefined ? {} : { message: why }) };
+}
+
+/** Undefined where the policy takes its own actions. */
+function actionsText(
+  definition: ProviderDefinition,
+  namespaceObject: KubeObject,
+  now: Date,
+): string | undefined {
+  if (definition.kind !== 'NamespacePolicy') return undefined;
+  const { compiled } = definition;
+  const override = overrideIn(compiled.overrides, namespaceObject, now);
+  if (override === undefined) return undefined;
+  const { expiresAt } = override;
+  const until = expiresAt === undefined ? '' : `until ${rfc3339(new Date(expiresAt))}, `;
+  return `${until}violations here are ${overrideText(compiled, override)}`;
 }
 
 export function termText({ path, found, accepted, near }: ExplainedTerm): string {

@@ -14,7 +14,7 @@ export const reportSections = [
 ] as const;
 
 const section = choice(
-  'What the entry is. violation: a rule does not hold. conflict: another owner has the object. blocked: the object cannot be provided. held: the object is no longer wanted and stays. skipped: the namespace lacks a label or annotation. exception: rules do not apply. grant: a RoleBinding that ends.',
+  'What the entry is. violation: a rule does not hold. conflict: another owner has the object. blocked: the object cannot be provided. held: the object is no longer wanted and stays. skipped: the namespace lacks a label or annotation. exception: rules do not apply, or an override changes their actions. grant: a RoleBinding that ends.',
   reportSections,
 );
 
@@ -25,12 +25,14 @@ const entry = object({
     policy: words('The policy, share or binding, by kind and name: NamespacePolicy/team.'),
     namespace: words('The namespace. Missing if the entry is about no single namespace.'),
     object: namedObject,
-    rule: words('The rule. Several are divided by commas.'),
+    rule: words('The rule. Several are divided by commas; all stands for an override of actions.'),
     ...comparison,
     reason: words('One word for programs, such as AlreadyExists.'),
-    message: words('Why, for people. Of an exception: its reason. Of a grant: the role, and who has it.'),
+    message: words(
+      'Why, for people. Of an exception: its reason. Of an override: the actions, and its reason. Of a grant: the role, and who has it.',
+    ),
     until: words('When it ends, in RFC 3339. Missing if it does not end.'),
-    actions: words('Of a violation: the validationActions of the policy, such as Deny or Audit.'),
+    actions: words('Of a violation: the actions of the policy in this namespace, such as Deny or Audit.'),
     contact: words('Whom the policy, share or binding names as its contact.'),
     team: words('The team of the namespace: the value of its team label.'),
     labels: map({

@@ -7,6 +7,7 @@ import type { CompiledPolicy } from '../../policy/compile/compile-policy.ts';
 import type { ClusterSnapshot } from '../../policy/compile/snapshot.ts';
 import { differingDefaults } from '../../policy/decide/differing-defaults.ts';
 import { unlimitedBudget } from '../../policy/terms/budget.ts';
+import { deniesIn } from '../../policy/terms/match.ts';
 import {
   objectKey,
   roleBindingType,
@@ -292,7 +293,7 @@ class Refusals {
   }
 
   #refusedBy(policy: CompiledPolicy | undefined, namespaceObject: KubeObject) {
-    if (policy?.actions.includes('Deny') !== true) return [];
+    if (policy === undefined || !deniesIn(policy, namespaceObject, this.#now)) return [];
     return auditNamespace(policy, namespaceObject, { now: this.#now, budget: unlimitedBudget }).violations;
   }
 }

@@ -8,6 +8,7 @@ import type { CompiledPolicy } from '../../policy/compile/compile-policy.ts';
 import type { AuditedResource } from '../../policy/decide/audit.ts';
 import { isManaged, type Desired } from '../../policy/desired/desired.ts';
 import { withFollowers } from '../../policy/plan/observed.ts';
+import { actionsIn } from '../../policy/terms/match.ts';
 import { providerReports, type ProviderReport } from '../../policy/status/namespace-ready.ts';
 import { ProviderTally, type NamespaceViolation } from '../../policy/status/provider-tally.ts';
 import {
@@ -37,6 +38,7 @@ import { namespaceType } from '../input/loaded-state.ts';
 import type { ReportEntry, ReportOutput } from '../output-schemas/report-output.ts';
 import {
   exceptionEntries,
+  overrideEntries,
   grantEntries,
   cellsOf,
   compareTexts,
@@ -171,10 +173,14 @@ export class Collector {
       const policy = state.id;
       if (!state.isValid)
         this.#add([{ section: 'blocked', policy, reason: 'Invalid', message: problemsText(problems) }]);
-      const spec = policyIn(definition)?.object.spec;
-      if (spec === undefined) continue;
-      const { exceptions = [] } = spec;
-      this.#add(exceptionEntries(policy, exceptions, this.matched.get(policy) ?? [], this.#input.now));
+      const { object, compiled } = policyIn(definition) ?? {};
+      if (object === undefined || compiled === undefined) continue;
+      const { spec } = object;
+      const matched = this.matched.get(policy) ?? [];
+      const { cluster, now } = this.#input;
+      this.#add(exceptionEntries(policy, spec.exceptions ?? [], matched, now));
+      const objects = matched.flatMap((name) => cluster.snapshot().namespace(name) ?? []);
+      this.#add(overrideEntries(compiled, objects, now));
       for (const { namespace, ...each } of this.#overQuota(policy, spec))
         this.#add([this.#violation(each, { policy, namespace }, { ...namespaceType, name: namespace })]);
     }
@@ -191,7 +197,13 @@ export class Collector {
   }
 
   #violation(violation: Violation, place: EntryPlace, object: ReportedObject): ReportEntry {
-    const { actions = [] } = this.#policies.get(shortName(place.policy)) ?? {};
+    const { cluster, now } = this.#input;
+    const policy = this.#policies.get(shortName(place.policy));
+    const namespaceObject = cluster.snapshot().namespace(place.namespace ?? '');
+    const actions =
+      policy === undefined || namespaceObject === undefined
+        ? (policy?.actions ?? [])
+        : actionsIn(policy, namespaceObject, now);
     return violationEntry(place, object, violation, actions.join(', '));
   }
 

@@ -14,7 +14,9 @@ import { rfc3339 } from '../../base/time.ts';
 import { alternatives } from '../../base/text.ts';
 import { grantText } from '../input/access.ts';
 import type { Desired } from '../../policy/desired/desired.ts';
-import { compileException } from '../../policy/terms/match.ts';
+import { compileException, overrideIn, overrideText } from '../../policy/terms/match.ts';
+import type { CompiledPolicy } from '../../policy/compile/compile-policy.ts';
+import { nameOf, type KubeObject } from '../../base/metadata.ts';
 
 export type ReportSection = ReportEntry['section'];
 
@@ -139,7 +141,29 @@ export function exceptionEntries(
   });
 }
 
-/** If several providers want one RoleBinding, only the first claim counts. */
+/** One entry for each of these namespaces in which an override decides. All are matched by the policy. */
+export function overrideEntries(
+  policy: CompiledPolicy,
+  matched: readonly KubeObject[],
+  now: Date,
+): readonly ReportEntry[] {
+  return matched.flatMap((namespaceObject) => {
+    const override = overrideIn(policy.overrides, namespaceObject, now);
+    if (override === undefined) return [];
+    return [
+      {
+        section: 'exception',
+        policy: policy.id,
+        namespace: nameOf(namespaceObject),
+        rule: 'all',
+        message: overrideText(policy, override),
+        ...(override.expiresAt === undefined ? {} : { until: rfc3339(new Date(override.expiresAt)) }),
+      },
+    ];
+  });
+}
+
+/** The first of several providers of one RoleBinding gets its way. */
 export function grantEntries({ claims }: Desired, namespace: string): readonly ReportEntry[] {
   return [...claims.values()].flatMap(([claim]) => {
     if (claim?.expiresAt === undefined || claim.content.kind !== 'object') return [];

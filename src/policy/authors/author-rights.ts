@@ -9,7 +9,7 @@ import { type Install } from '../terms/install.ts';
 import { possibleLabels, presentAdapters } from '../intents/intent-context.ts';
 import { matchOf } from './no-effect.ts';
 import { neededRights, rightsOfAdapters } from './needed-rights.ts';
-import { matchNamespace } from '../terms/match.ts';
+import { matchNamespace, type CompiledMatch } from '../terms/match.ts';
 import {
   isBinding,
   namespaceOfProvider,
@@ -92,8 +92,8 @@ function lostRights(write: ProviderWrite, { intents }: ClusterSnapshot, install:
   }));
 }
 
-function rulesOf({ namespaces, validationActions }: NamespacePolicySpec): unknown {
-  return [namespaces, validationActions];
+function rulesOf({ namespaces, validationActions, validationActionOverrides }: NamespacePolicySpec): unknown {
+  return [namespaces, validationActions, validationActionOverrides];
 }
 
 /** Returns the part of the older version that the newer version changes or drops. */
@@ -163,8 +163,9 @@ export function rolesToBind({ id, before }: ProviderWrite, rights: readonly Righ
 function steeredNamespace(
   { compiled, intents }: PolicyDefinition,
   snapshot: ClusterSnapshot,
-  { budget }: ProviderCircumstances,
+  circumstances: ProviderCircumstances,
 ): readonly Right[] | undefined {
+  const { budget } = circumstances;
   const name = namespaceOfProvider(compiled.id);
   const namespaceObject = name === undefined ? undefined : snapshot.namespace(name);
   if (intents === undefined || namespaceObject === undefined) return undefined;
@@ -182,7 +183,7 @@ function steeredNamespace(
     const { id, match } = target.provider;
     if (id === compiled.id || snapshot.providers.get(id)?.isDeleting === true) return [];
     const isMatched = matchNamespace(match, after, budget).kind === 'yes';
-    if (steeringEffect(target, isMatched, sides, budget) === undefined) return [];
+    if (steeringEffect(target, isMatched, sides, circumstances) === undefined) return [];
     const effect = `set a label that brings namespace ${name} under ${shownProvider(id)} or changes what it gets from it`;
     const contact = target.contact === undefined ? {} : { contact: target.contact };
     return [{ ...useOf(id), effect, rule: 'authors', path: 'spec.intents', ...contact }];
@@ -231,7 +232,10 @@ function steeredByDefaults(
   const byId = new Map(readers.map((each) => [each.id, each]));
   return [...others].flatMap((other) => {
     const reader = byId.get(other);
-    const key = keys.labels.find((each) => reader?.match.selector?.keys.has(each) === true);
+    const key = keys.labels.find(
+      (each) =>
+        reader !== undefined && matchesOf(reader).some(({ selector }) => selector?.keys.has(each) === true),
+    );
     if (key === undefined && reader !== undefined && !readsOtherFields(reader)) return [];
     const at = sourceOf(['spec', 'namespaces', 'defaults', ...(key === undefined ? [] : ['labels', key])]);
     const provider = shownProvider(other);
@@ -243,6 +247,12 @@ function steeredByDefaults(
 
 /** A policy or share in the version that is in force. A provider whose stored version does not load is missing here. */
 type Reader = CompiledPolicy | CompiledShare;
+
+/** All that select namespaces by labels. */
+function matchesOf(reader: Reader): readonly CompiledMatch[] {
+  const overrides = 'overrides' in reader ? reader.overrides : [];
+  return [reader, ...overrides].map(({ match }) => match);
+}
 
 /** Returns whether the provider reads more of a Namespace than its name and the labels of its selector. */
 function readsOtherFields(reader: Reader): boolean {

@@ -16,6 +16,7 @@ import {
   upTo,
   type ProviderWrite,
 } from './provider-write.ts';
+import { deniesSomewhere } from '../terms/match.ts';
 import { totalOf, type Impact } from './impact.ts';
 
 /**
@@ -211,7 +212,8 @@ export function unmatchedViolation(
 }
 
 export function denies(definition: ProviderWrite['after']): boolean {
-  return policyIn(definition)?.compiled.actions.includes('Deny') === true;
+  const policy = policyIn(definition)?.compiled;
+  return policy !== undefined && deniesSomewhere(policy);
 }
 
 function denied(violation: Omit<Violation, 'policy' | 'by'>): JudgedViolation {

@@ -5,7 +5,7 @@ import { type KubeObject, labelsOf, nameOf, valueOf } from '../../base/metadata.
 import { CountingBudget, type Steps } from '../terms/budget.ts';
 import { isManaged } from '../desired/desired.ts';
 import type { ProviderId } from '../terms/provider-id.ts';
-import { matchNamespace, mayMatch, type MatchResult } from '../terms/match.ts';
+import { deniesIn, deniesSomewhere, matchNamespace, mayMatch, type MatchResult } from '../terms/match.ts';
 import { hasAuditableRules, type ClusterSnapshot } from '../compile/snapshot.ts';
 import {
   hasSame,
@@ -78,9 +78,9 @@ class Comparison {
   dearest: NamespaceCost | undefined;
   /** True if the budget ended before the last namespace. */
   isCutShort = false;
-  /** The number of violations that exist already, by namespace. Only for a policy that turns to Deny. */
+  /** Where a policy turns to Deny: by namespace, the number of violations that it has already. */
   readonly violating = new Map<string, number>();
-  /** The number of violations of other objects, by the status. Only for a policy that turns to Deny. */
+  /** For a policy that turns to Deny: the number of violations of the other objects that it judges, as its status says. */
   readonly violatingObjects: ReadonlyMap<AuditedResource, number>;
   /** The objects that differ in namespaces that both versions match, with the names of these namespaces. */
   readonly changed = new Map<ContentChange, string[]>();
@@ -97,8 +97,8 @@ class Comparison {
   readonly #difference: ProviderDifference;
   readonly #circumstances: ProviderCircumstances;
   readonly #hasSameMatch: boolean;
-  /** The policy, if this write turns it to Deny. */
-  readonly #denying: CompiledPolicy | undefined;
+  /** Undefined for a new policy, a deleted one and a share. */
+  readonly #versions: PolicyVersions | undefined;
   /** The policy, if it repairs existing namespaces. */
   readonly #repairing: CompiledPolicy | undefined;
   readonly #changes: readonly ContentChange[];
@@ -107,8 +107,9 @@ class Comparison {
     this.#write = write;
     this.#circumstances = circumstances;
     this.#hasSameMatch = hasSame(write, (version) => version && matchOf(version));
-    const denying = turnsToDeny(write) ? policyIn(write.after)?.compiled : undefined;
-    this.#denying = denying;
+    const [older, newer] = [policyIn(write.before)?.compiled, policyIn(write.after)?.compiled];
+    this.#versions = older === undefined || newer === undefined ? undefined : { older, newer };
+    const denying = this.#versions !== undefined && turnsToDeny(this.#versions) ? newer : undefined;
     this.violatingObjects = new Map(
       [...write.reported.violations].filter(
         ([resource]) => denying !== undefined && hasAuditableRules(denying, resource),
@@ -184,8 +185,12 @@ class Comparison {
   }
 
   #audit(namespaceObject: KubeObject): void {
-    if (this.#denying === undefined) return;
-    const { violations } = auditNamespace(this.#denying, namespaceObject, this.#circumstances);
+    if (this.#versions === undefined) return;
+    const { older, newer } = this.#versions;
+    const { now } = this.#circumstances;
+    // Existing violations block no write, so an author must hear of them where Warn or Audit turns into Deny.
+    if (deniesIn(older, namespaceObject, now) || !deniesIn(newer, namespaceObject, now)) return;
+    const { violations } = auditNamespace(newer, namespaceObject, this.#circumstances);
     if (violations.length > 0) this.violating.set(nameOf(namespaceObject), violations.length);
   }
 
@@ -265,10 +270,14 @@ function repairs({ after }: ProviderWrite): boolean {
   return policy?.object.spec.existing === 'Repair' && !policy.compiled.isSuspended;
 }
 
-/** Returns true if Warn or Audit turns into Deny. Existing violations refuse no write, so the author must hear of them. */
-function turnsToDeny({ before, after }: ProviderWrite): boolean {
-  const [old, now] = [before, after].map((version) => policyIn(version)?.compiled.actions.includes('Deny'));
-  return old === false && now === true;
+interface PolicyVersions {
+  readonly older: CompiledPolicy;
+  readonly newer: CompiledPolicy;
+}
+
+/** The status counts violations in all namespaces, so a policy that turns to Deny in a few of them says nothing of objects. */
+function turnsToDeny({ older, newer }: PolicyVersions): boolean {
+  return !deniesSomewhere(older) && newer.actions.includes('Deny');
 }
 
 /** Remembers the rendering, because lost and changed objects both need it, and it takes most of the time. */

@@ -131,10 +131,10 @@ function bareNamespaceProblem(definition: ProviderDefinition): readonly PartWith
 /** Returns when the next part of the policy loses its effect, in milliseconds since the epoch. */
 export function nextPastTime(definition: ProviderDefinition, now: Date): number | undefined {
   const { object, compiled } = policyIn(definition) ?? {};
-  const { exceptions = [] } = object?.spec ?? {};
-  const times = [...(compiled?.contents ?? []).map(({ expiry }) => expiry ?? {}), ...exceptions].flatMap(
-    ({ expiresAt }) => (expiresAt === undefined ? [] : [Date.parse(expiresAt)]),
-  );
+  const { exceptions = [], validationActionOverrides = [] } = object?.spec ?? {};
+  const expiries = (compiled?.contents ?? []).map(({ expiry }) => expiry ?? {});
+  const ending = [...expiries, ...exceptions, ...validationActionOverrides];
+  const times = ending.flatMap(({ expiresAt }) => (expiresAt === undefined ? [] : [Date.parse(expiresAt)]));
   const coming = times.filter((time) => time > now.getTime());
   return coming.length === 0 ? undefined : Math.min(...coming);
 }
@@ -161,7 +161,7 @@ export function uncountedNamespaces(
 
 function pastTimes(definition: ProviderDefinition, now: Date): readonly PartWithoutEffect[] {
   const { object, compiled } = policyIn(definition) ?? {};
-  const { exceptions = [] } = object?.spec ?? {};
+  const { exceptions = [], validationActionOverrides = [] } = object?.spec ?? {};
   const isPast = (time: string | undefined): time is string =>
     time !== undefined && Date.parse(time) <= now.getTime();
   return [
@@ -178,6 +178,16 @@ function pastTimes(definition: ProviderDefinition, now: Date): readonly PartWith
             {
               path: ['spec', 'exceptions', index, 'expiresAt'],
               message: `spec.exceptions[${index}] expired at ${expiresAt}, so the rules apply to its namespaces again`,
+            },
+          ]
+        : [],
+    ),
+    ...validationActionOverrides.flatMap(({ expiresAt }, index) =>
+      isPast(expiresAt)
+        ? [
+            {
+              path: ['spec', 'validationActionOverrides', index, 'expiresAt'],
+              message: `spec.validationActionOverrides[${index}] expired at ${expiresAt}, so it changes no action`,
             },
           ]
         : [],

@@ -10,7 +10,7 @@ import type { ClusterSnapshot } from '../compile/snapshot.ts';
 import { auditObject } from '../decide/audit.ts';
 import type { Circumstances } from '../terms/budget.ts';
 import type { ReviewedResource } from '../../rules/rule.ts';
-import { matchNamespace } from '../terms/match.ts';
+import { deniesIn, deniesSomewhere, matchNamespace } from '../terms/match.ts';
 import { hasSame, ObjectGroups, type ProviderWrite } from './provider-write.ts';
 
 interface Refusal {
@@ -33,7 +33,7 @@ export class RefusedContents {
   /** False if the time did not suffice for all namespaces. */
   isComplete = true;
   readonly #found = new ObjectGroups<Refusal>();
-  /** Undefined for a policy without Deny. */
+  /** Undefined for a policy that denies nowhere. */
   readonly #policy: CompiledPolicy | undefined;
   readonly #hasSameRules: boolean;
   readonly #hasSameBindings: boolean;
@@ -51,7 +51,7 @@ export class RefusedContents {
   constructor(write: ProviderWrite, snapshot: ClusterSnapshot, circumstances: Circumstances) {
     const { after } = write;
     const policy = policyIn(after)?.compiled;
-    this.#policy = policy?.actions.includes('Deny') === true ? policy : undefined;
+    this.#policy = policy !== undefined && deniesSomewhere(policy) ? policy : undefined;
     this.#hasSameRules = hasSame(write, rulesIn);
     this.#hasSameBindings = hasSame(write, bindingsIn);
     this.#write = write;
@@ -77,7 +77,7 @@ export class RefusedContents {
   /** Adds the objects that the written policy refuses. */
   #addRefusing(namespaceObject: KubeObject, isGained: boolean): void {
     const policy = this.#policy;
-    if (policy === undefined) return;
+    if (policy === undefined || !this.#deniesIn(policy, namespaceObject)) return;
     const judgesAll = !this.#hasSameRules || isGained;
     if (policy.rules.rolebindings.length > 0) this.#addBindings(policy, judgesAll, namespaceObject);
     if (judgesAll && this.#secretRules.length > 0) this.#addCopies(policy, namespaceObject);
@@ -112,13 +112,17 @@ export class RefusedContents {
         );
   }
 
-  /** Returns the other policies with Deny that judge the resource in the namespace. */
+  #deniesIn(policy: CompiledPolicy, namespaceObject: KubeObject): boolean {
+    return deniesIn(policy, namespaceObject, this.#circumstances.now);
+  }
+
+  /** Returns the other policies that deny there and judge the resource in the namespace. */
   #judgesOf(resource: ReviewedResource, namespaceObject: KubeObject): readonly CompiledPolicy[] {
     const candidates = this.#snapshot.policies.candidates(resource, [namespaceObject]);
     return candidates.filter(
       (policy) =>
         policy.id !== this.#write.id &&
-        policy.actions.includes('Deny') &&
+        this.#deniesIn(policy, namespaceObject) &&
         this.#looksAt(policy, namespaceObject),
     );
   }
@@ -207,8 +211,9 @@ function providedIn(definition: ProviderWrite['after']): unknown {
 }
 
 function rulesIn(definition: ProviderWrite['after']): unknown {
-  const { validationActions, rbac, secrets, exceptions } = policyIn(definition)?.object.spec ?? {};
-  return [validationActions, rbac, secrets, exceptions];
+  const spec = policyIn(definition)?.object.spec;
+  const { validationActions, validationActionOverrides, rbac, secrets, exceptions } = spec ?? {};
+  return [validationActions, validationActionOverrides, rbac, secrets, exceptions];
 }
 
 /** Returns the RoleBindings of a version. A suspended policy provides none. */

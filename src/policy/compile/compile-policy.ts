@@ -1,9 +1,5 @@
 // Compiles a policy for deciding, or returns all of its problems.
-import type {
-  NamespacePolicy,
-  NamespacePolicySpec,
-  ValidationAction,
-} from '../../api/namespace-policy/namespace-policy.ts';
+import type { NamespacePolicy, NamespacePolicySpec } from '../../api/namespace-policy/namespace-policy.ts';
 import { type Problem, compiled, refused, type CompileResult, mapped } from '../../base/problem.ts';
 import { clipped } from '../../base/text.ts';
 import type { RequestersSpec } from '../../rules/requesters.ts';
@@ -14,6 +10,8 @@ import {
   type CompiledException,
   compileMatch,
   type CompiledMatch,
+  compileOverride,
+  type Enforcement,
 } from '../terms/match.ts';
 import { providerId, shortName, type ProviderId } from '../terms/provider-id.ts';
 import { compileContents, contentsRules } from '../../contents/contents.ts';
@@ -21,12 +19,11 @@ import type { CompiledContent } from '../../contents/content.ts';
 import { compileRules, type CompiledRule } from '../../rules/rules.ts';
 import type { SecretShare } from '../../api/secret-share/secret-share.ts';
 
-export interface CompiledPolicy {
+export interface CompiledPolicy extends Enforcement {
   readonly id: ProviderId;
   /** The name in violations and metrics, which no two providers share: that of a policy, or the id of a binding. */
   readonly name: string;
   readonly contact: string | undefined;
-  readonly actions: readonly ValidationAction[];
   readonly match: CompiledMatch;
   readonly rules: Readonly<Record<ReviewedResource, readonly CompiledRule[]>>;
   /** True when the rules on Secrets name Helm's own type. They leave it alone otherwise. */
@@ -70,6 +67,7 @@ export function compilePolicy(
     name: shortName(id),
     contact: spec.contact,
     actions: spec.validationActions,
+    overrides: (spec.validationActionOverrides ?? []).map(compileOverride),
     match,
     rules: { ...listed.on, namespaces: [...listed.on.namespaces, ...contentsRules(contents)] },
     judgesHelmReleases: namesHelmReleases(spec),

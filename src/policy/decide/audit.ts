@@ -12,7 +12,7 @@ import { type ProviderDefinition, policyIn } from '../compile/load-provider.ts';
 import { isAuditable, rulesFor } from '../compile/snapshot.ts';
 import type { CompiledPolicy } from '../compile/compile-policy.ts';
 import { judge, withoutConsequences } from './judge.ts';
-import { matchNamespace, type MatchError } from '../terms/match.ts';
+import { actionsIn, matchNamespace, type MatchError } from '../terms/match.ts';
 import { type Review, causesFirst, type JudgedViolation, type Violation } from '../terms/review.ts';
 import type { ReviewedResource } from '../../rules/rule.ts';
 
@@ -78,7 +78,7 @@ function violationsOf(
     namespaceObject,
     matchesNew: true,
     matchedOld: false,
-    actions: policy.actions,
+    actions: actionsIn(policy, namespaceObject, now),
     countOthers: () => 0,
     // An audit requires only that a defaulted key exists, with any value.
     ownsDefault: () => false,

@@ -10,7 +10,7 @@ import {
   byEffect,
   withReports,
 } from './judge.ts';
-import { matchNamespace, type MatchResult, asStored } from '../terms/match.ts';
+import { actionsIn, matchNamespace, type MatchResult, asStored } from '../terms/match.ts';
 import { nothingToDecide, type Decision, type JudgedViolation, type Review } from '../terms/review.ts';
 import {
   type KubeObject,
@@ -49,7 +49,7 @@ function decideNamespaced(
   const candidates = snapshot.policies.candidates(review.resource, [namespaceObject]);
   const { deciding, reporting } = byEffect(candidates);
   const violations: JudgedViolation[] = [];
-  const matching = matchingPolicies(deciding, review, namespaceObject, budget, violations);
+  const matching = matchingPolicies(deciding, review, namespaceObject, { now, budget }, violations);
   const ownerOf = defaultOwners('secrets', matching, review.namespace, now);
   const judgeOne = (policy: CompiledPolicy, found: JudgedViolation[]): boolean => {
     const context = {
@@ -59,7 +59,7 @@ function decideNamespaced(
       namespaceObject,
       matchesNew: true,
       matchedOld: review.oldObject !== undefined,
-      actions: policy.actions,
+      actions: actionsIn(policy, namespaceObject, now),
       countOthers: () => 0,
       ownsDefault: ownerOf(policy),
       trace,
@@ -72,7 +72,7 @@ function decideNamespaced(
   const decision = { ...nothingToDecide, violations, policies, overBudget };
   return withReports(decision, reporting, budget, (policy) => {
     const reports: JudgedViolation[] = [];
-    const matched = matchingPolicies([policy], review, namespaceObject, budget, reports);
+    const matched = matchingPolicies([policy], review, namespaceObject, { now, budget }, reports);
     for (const each of matched) judgeOne(each, reports);
     return { isMatched: matched.length > 0, violations: reports, rights: [] };
   });
@@ -83,7 +83,7 @@ function matchingPolicies(
   candidates: readonly CompiledPolicy[],
   review: Review,
   namespaceObject: KubeObject,
-  budget: Budget,
+  { now, budget }: Circumstances,
   violations: JudgedViolation[],
 ): readonly CompiledPolicy[] {
   return candidates.filter((policy) => {
@@ -91,7 +91,8 @@ function matchingPolicies(
     // A spent budget stays spent, so a policy that is skipped here still leads to a refusal.
     if (budget.isSpent() || rulesFor(policy, review).length === 0) return false;
     const matches = matchNamespace(policy.match, namespaceObject, budget);
-    if (matches.kind === 'error') violations.push(matchErrorViolation(policy, matches));
+    if (matches.kind === 'error')
+      violations.push(matchErrorViolation(policy, matches, actionsIn(policy, namespaceObject, now)));
     return matches.kind === 'yes';
   });
 }
@@ -135,12 +136,13 @@ function decideWrite(
   const { deciding, reporting } = byEffect(snapshot.policies.candidates('namespaces', objects));
   const matches = matchAll(deciding, before, after, budget);
   const reached = matchesAfter(matches, review.namespace, circumstances.now);
-  const steering = sides === undefined ? undefined : new SteeringReview(sides, reached, stored);
-  // Rules read labels, annotations and owners. Steering depends on all fields that a policy matches by or renders.
+  const steering =
+    sides === undefined ? undefined : new SteeringReview(sides, reached, stored, circumstances);
+  // Rules read labels, annotations and owners. Steering depends on all that a policy matches by or renders.
   const judged = (each: readonly PolicyMatch[]): readonly JudgedViolation[] =>
     isSame ? [] : judgeAll(each, reached, review, snapshot, circumstances);
   const violations = judged(matches);
-  const { rights, hasEffect } = steering?.rights(deciding, snapshot, budget) ?? noSteering;
+  const { rights, hasEffect } = steering?.rights(deciding, snapshot) ?? noSteering;
   const decision = {
     ...nothingToDecide,
     violations,
@@ -156,7 +158,7 @@ function decideWrite(
   };
   return withReports(decision, reporting, budget, (policy) => {
     const match = matchOne(policy, before, after, budget);
-    const toLeave = steering?.rightToLeave(match, snapshot, budget) ?? [];
+    const toLeave = steering?.rightToLeave(match, snapshot) ?? [];
     return { isMatched: isMatched(match), violations: judged([match]), rights: toLeave };
   });
 }
@@ -245,7 +247,7 @@ function contextOf(
     namespaceObject,
     matchesNew: after.kind === 'yes',
     matchedOld: before.kind === 'yes',
-    actions: policy.actions,
+    actions: actionsIn(policy, asStored(namespaceObject), now),
     countOthers: (label, value, max) => {
       const isCounted = (other: KubeObject): boolean => {
         budget.spend(countingUnits);
@@ -268,7 +270,7 @@ function judgeNamespaceRules(
   violations: JudgedViolation[],
 ): boolean {
   if (after.kind === 'error') {
-    violations.push(matchErrorViolation(policy, after));
+    violations.push(matchErrorViolation(policy, after, context.actions));
     return true;
   }
   if (before.kind !== 'error' || after.kind === 'yes') {
@@ -282,7 +284,7 @@ function judgeNamespaceRules(
     { ...context, matchedOld: true, trace: undefined },
     ifMatched,
   );
-  if (ifMatched.length > 0) violations.push(matchErrorViolation(policy, before));
+  if (ifMatched.length > 0) violations.push(matchErrorViolation(policy, before, context.actions));
   return isComplete;
 }
 

@@ -1,7 +1,7 @@
 // Runs the rules of one policy on one write, with exceptions, grace for old violations, and the evaluation budget.
 import type { ValidationAction } from '../../api/namespace-policy/namespace-policy.ts';
 import type { CompiledPolicy } from '../compile/compile-policy.ts';
-import { isExcepted, type MatchResult } from '../terms/match.ts';
+import { deniesSomewhere, isExcepted, type MatchResult } from '../terms/match.ts';
 import type { RuleViolation, StateRule, StepContext } from '../../rules/rule.ts';
 import type { CompiledRule } from '../../rules/rules.ts';
 import type { Budget } from '../terms/budget.ts';
@@ -28,23 +28,24 @@ export function judge(
 ): boolean {
   context.budget.charge?.(policy.name);
   const reasons: Reason[] = [];
-  const reports = policy.actions.filter(isReport);
+  const { actions } = context;
+  const reports = actions.filter(isReport);
   const isComplete = rules.every((rule) => {
     if (context.budget.isSpent()) return false;
     context.budget.spend(ruleUnits);
     if (isExcepted(policy.exceptions, rule.id, context.review.namespace, context.now)) {
-      context.trace?.(outcomeOf(policy, rule, 'excepted', noViolations));
+      context.trace?.(outcomeOf(policy, rule, 'excepted', noViolations, context));
       return true;
     }
-    const found = violationsOf(rule, context, policy.actions);
-    context.trace?.(outcomeOf(policy, rule, isAsked(rule, context) ? 'judged' : 'unasked', found));
-    for (const violation of bounded(found.fresh)) reasons.push({ rule, violation, actions: policy.actions });
+    const found = violationsOf(rule, context);
+    context.trace?.(outcomeOf(policy, rule, isAsked(rule, context) ? 'judged' : 'unasked', found, context));
+    for (const violation of bounded(found.fresh)) reasons.push({ rule, violation, actions });
     for (const violation of reports.length === 0 ? [] : bounded(found.old))
       reasons.push({ rule, violation, actions: reports });
     return true;
   });
-  for (const { rule, violation, actions } of onePerKey(reasons))
-    violations.push(judgedViolation(policy, rule.id, violation, actions));
+  for (const reason of onePerKey(reasons))
+    violations.push(judgedViolation(policy, reason.rule.id, reason.violation, reason.actions));
   return isComplete;
 }
 
@@ -108,6 +109,7 @@ function rankOf({ rule, violation }: Reason): number {
 export function matchErrorViolation(
   policy: CompiledPolicy,
   error: MatchResult & { kind: 'error' },
+  actions: readonly ValidationAction[],
 ): JudgedViolation {
   return judgedViolation(
     policy,
@@ -120,7 +122,7 @@ export function matchErrorViolation(
       identity: undefined,
       isConsequence: true,
     },
-    policy.actions,
+    actions,
   );
 }
 
@@ -141,24 +143,21 @@ function isAsked(rule: CompiledRule, { review, matchesNew }: StepContext): boole
 }
 
 function outcomeOf(
-  { name, actions }: CompiledPolicy,
+  { name }: CompiledPolicy,
   { id }: CompiledRule,
   kind: RuleOutcome['kind'],
   { fresh, old }: Violations,
+  { actions }: StepContext,
 ): RuleOutcome {
   return { policy: name, rule: id, kind, fresh, old, actions };
 }
 
-function violationsOf(
-  rule: CompiledRule,
-  context: StepContext,
-  actions: readonly ValidationAction[],
-): Violations {
+function violationsOf(rule: CompiledRule, context: StepContext): Violations {
   if (rule.shape === 'step') return { fresh: rule.judge(context), old: [] };
   const { object } = context.review;
   const violations = object === undefined || !context.matchesNew ? [] : rule.judge(object, context);
   // Warn and Audit report every violation, so without Deny the old object makes no difference.
-  if (violations.length === 0 || !actions.includes('Deny')) return { fresh: violations, old: [] };
+  if (violations.length === 0 || !context.actions.includes('Deny')) return { fresh: violations, old: [] };
   return separated(rule, violations, context);
 }
 
@@ -221,9 +220,9 @@ export function byEffect(policies: readonly CompiledPolicy[]): PoliciesByEffect 
 
 /** Returns false for a policy with contents, requesters or defaults, because they decide about rights. */
 function onlyReports(policy: CompiledPolicy): boolean {
-  const { actions, contents, requesters, namespaceDefaults, secretDefaults } = policy;
+  const { contents, requesters, namespaceDefaults, secretDefaults } = policy;
   return (
-    !actions.includes('Deny') &&
+    !deniesSomewhere(policy) &&
     contents.length + namespaceDefaults.length + secretDefaults.length === 0 &&
     requesters === undefined
   );

@@ -2,9 +2,16 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type RequestersSpec, isRequester } from '../../rules/requesters.ts';
 import { namespaceNameLabel, placeholderName } from '../../schema/names.ts';
-import type { Budget } from '../terms/budget.ts';
+import type { Budget, Circumstances } from '../terms/budget.ts';
 import { policyProvider, shareProvider, type Provider } from '../desired/desired.ts';
-import { matchNamespace, type CompiledMatch, bareNamespace, type MatchResult } from '../terms/match.ts';
+import {
+  matchNamespace,
+  type CompiledMatch,
+  bareNamespace,
+  deniesIn,
+  type Enforcement,
+  type MatchResult,
+} from '../terms/match.ts';
 import {
   keyPath,
   labelsOf,
@@ -51,35 +58,34 @@ export class SteeringReview {
   readonly #plain: SteeringSides;
   readonly #reached: MatchesAfter;
   readonly #review: Review;
+  readonly #circumstances: Circumstances;
   #sides: SteeringSides | undefined;
 
-  constructor(plain: SteeringSides, reached: MatchesAfter, review: Review) {
+  constructor(plain: SteeringSides, reached: MatchesAfter, review: Review, circumstances: Circumstances) {
     this.#plain = plain;
     this.#reached = reached;
     this.#review = review;
+    this.#circumstances = circumstances;
   }
 
-  /** `policies` can match one of the sides. Defaults add no policy, because the new side already has their keys. */
-  rights(policies: readonly CompiledPolicy[], snapshot: ClusterSnapshot, budget: Budget): Steering {
+  /** `policies` can match one of the sides. A default adds keys that the new side already has, so no further policy can. */
+  rights(policies: readonly CompiledPolicy[], snapshot: ClusterSnapshot): Steering {
     const sides = [this.#plain.before, this.#plain.after] as const;
-    return this.#rights(candidatesFor(policies, sides, this.#reached, snapshot, budget), budget);
+    const { budget } = this.#circumstances;
+    return this.#rights(candidatesFor(policies, sides, this.#reached, snapshot, budget));
   }
 
-  /** Returns the right to leave a policy that only reports. Nothing else needs a right to this policy. */
-  rightToLeave(
-    { policy, after }: PolicyMatch,
-    { providers }: ClusterSnapshot,
-    budget: Budget,
-  ): readonly Right[] {
+  /** For a policy that only reports: leaving it is all that needs a right. */
+  rightToLeave({ policy, after }: PolicyMatch, { providers }: ClusterSnapshot): readonly Right[] {
     const target = policyTarget(policy);
     if (after.kind === 'yes' || isDeleting(target, providers)) return [];
-    return this.#rights([[target, false]], budget).rights;
+    return this.#rights([[target, false]]).rights;
   }
 
-  #rights(candidates: readonly Candidate[], budget: Budget): Steering {
+  #rights(candidates: readonly Candidate[]): Steering {
     if (candidates.length === 0) return { rights: [], hasEffect: false };
-    this.#sides ??= withDefaultedKeys(this.#plain, this.#reached, this.#review, budget);
-    return rightsOf(candidates, this.#sides, this.#sides !== this.#plain, this.#review, budget);
+    this.#sides ??= withDefaultedKeys(this.#plain, this.#reached, this.#review, this.#circumstances.budget);
+    return rightsOf(candidates, this.#sides, this.#sides !== this.#plain, this.#review, this.#circumstances);
   }
 }
 
@@ -90,16 +96,17 @@ function rightsOf(
   sides: SteeringSides,
   hasDefaults: boolean,
   review: Review,
-  budget: Budget,
+  circumstances: Circumstances,
 ): Steering {
+  const { budget } = circumstances;
   const rights: Right[] = [];
   let hasEffect = hasDefaults;
   for (const [target, matchesAfter] of candidates) {
     budget.charge?.(shortName(target.provider.id));
     if (budget.isSpent()) break;
-    const effect = steeringEffect(target, matchesAfter, sides, budget);
+    const effect = steeringEffect(target, matchesAfter, sides, circumstances);
     if (effect === undefined) continue;
-    hasEffect = true;
+    hasEffect ||= effect !== 'loosen';
     const right = steeringRight(target, effect, sides, review);
     if (right !== undefined) rights.push(right);
   }
@@ -126,7 +133,8 @@ function candidatesFor(
     ]);
   return [...policies, ...shares].filter(
     ([target, matchesAfter]) =>
-      (!matchesAfter || target.isWorthReaching) && !isDeleting(target, snapshot.providers),
+      (!matchesAfter || target.isWorthReaching || target.enforcement?.overrides.length !== 0) &&
+      !isDeleting(target, snapshot.providers),
   );
 }
 
@@ -180,12 +188,14 @@ interface SteeringTarget {
   readonly requesters: RequestersSpec | undefined;
   /** True if the policy gives its namespaces objects, or rights by its requesters, and not only rules. */
   readonly isWorthReaching: boolean;
+  /** Undefined for a share, which has no rules. */
+  readonly enforcement?: Enforcement;
 }
 
 export function policyTarget(policy: CompiledPolicy): SteeringTarget {
   const { contents, requesters, contact } = policy;
   const isWorthReaching = contents.length > 0 || requesters !== undefined;
-  return { provider: policyProvider(policy), contact, requesters, isWorthReaching };
+  return { provider: policyProvider(policy), contact, requesters, isWorthReaching, enforcement: policy };
 }
 
 export function shareTarget(share: CompiledShare): SteeringTarget {
@@ -195,7 +205,7 @@ export function shareTarget(share: CompiledShare): SteeringTarget {
 
 /** Returns the right to use the policy or share on which the write has the effect. Undefined for a requester. */
 function steeringRight(
-  { provider: { id, match }, requesters, contact }: SteeringTarget,
+  { provider: { id, match }, requesters, contact, enforcement }: SteeringTarget,
   effect: SteeringEffect,
   sides: SteeringSides,
   { requester }: Review,
@@ -204,7 +214,9 @@ function steeringRight(
   const name = nameOf(sides.after);
   const namespace = name === '' ? 'the namespace' : `namespace ${clipped(name)}`;
   const provider = shownProvider(id);
-  const cause = effect === 'change' ? undefined : causeOf(match, sides);
+  const decidingMatches =
+    effect === 'loosen' ? (enforcement?.overrides ?? []).map((each) => each.match) : [match];
+  const cause = effect === 'change' ? undefined : causeOf(decidingMatches, sides);
   return {
     ...useOf(id),
     ...(cause === undefined ? { causedBy: changedKeys(sides) } : cause),
@@ -215,25 +227,31 @@ function steeringRight(
   };
 }
 
-type SteeringEffect = 'join' | 'leave' | 'change';
+type SteeringEffect = 'join' | 'leave' | 'change' | 'loosen';
 
 const effectTexts: Readonly<Record<SteeringEffect, (namespace: string, provider: string) => string>> = {
   join: (namespace, provider) => `bring ${namespace} under ${provider}`,
   leave: (namespace, provider) => `remove ${namespace} from ${provider}`,
   change: (namespace, provider) => `change what ${namespace} gets from ${provider}`,
+  loosen: (namespace, provider) => `bring ${namespace} to where ${provider} no longer denies violations`,
 };
 
 /** Returns undefined if the write has no effect on the policy or share. */
 export function steeringEffect(
-  { provider, isWorthReaching }: SteeringTarget,
+  { provider, isWorthReaching, enforcement }: SteeringTarget,
   matchesAfter: boolean,
   sides: SteeringSides,
-  budget: Budget,
+  { now, budget }: Circumstances,
 ): SteeringEffect | undefined {
   const matchedBefore = matchNamespace(provider.match, sides.before, budget).kind === 'yes';
   if (!matchesAfter) return matchedBefore ? 'leave' : undefined;
-  if (matchedBefore) return providesOther(provider, sides, budget) ? 'change' : undefined;
-  return isWorthReaching ? 'join' : undefined;
+  if (matchedBefore && providesOther(provider, sides, budget)) return 'change';
+  if (!matchedBefore && isWorthReaching) return 'join';
+  if (enforcement === undefined || deniesIn(enforcement, sides.after, now)) return undefined;
+  const denied = (side: KubeObject): boolean =>
+    deniesIn(enforcement, side, now) && matchNamespace(provider.match, side, budget).kind === 'yes';
+  // On CREATE both count: what holds for a namespace of another name, and for one of this name without the labels.
+  return denied(sides.before) || denied(sides.contained) ? 'loosen' : undefined;
 }
 
 /** An error on both sides is no change, and neither is an error if nothing was provided before. */
@@ -247,16 +265,16 @@ function providesOther(provider: Provider, { contained, after }: SteeringSides, 
   });
 }
 
-/** Lists the name and the labels that decide the match. Undefined for a match condition, which can read any field. */
+/** Names the name and the labels that decide the matches. Undefined: a match condition decides, which can read anything. */
 function causeOf(
-  match: CompiledMatch,
+  matches: readonly CompiledMatch[],
   { before, after }: SteeringSides,
 ): Required<Pick<Right, 'cause' | 'causedBy'>> | undefined {
   const isName = (key: string): boolean => key === namespaceNameLabel && nameOf(before) !== nameOf(after);
-  const changed = [...(match.selector?.keys ?? [])].filter(
-    (key) => valueOf(labelsOf(before), key) !== valueOf(labelsOf(after), key),
-  );
-  const decidesByName = nameFits(match, before) !== nameFits(match, after) || changed.some(isName);
+  const keys = new Set(matches.flatMap(({ selector }) => [...(selector?.keys ?? [])]));
+  const changed = [...keys].filter((key) => valueOf(labelsOf(before), key) !== valueOf(labelsOf(after), key));
+  const decidesByName =
+    matches.some((match) => nameFits(match, before) !== nameFits(match, after)) || changed.some(isName);
   const labels = changed.filter((key) => !isName(key));
   const causes = [
     ...(decidesByName ? [`name ${clipped(nameOf(after))}`] : []),

@@ -1,9 +1,11 @@
 // Compiles the match of a policy, and decides whether it matches a namespace: yes, no, or an error.
 import { canBothSelect, compileSelector, type Selector } from '../../schema/selector.ts';
 import type {
+  ActionOverride,
   MatchCondition,
   MatchSpec,
   PolicyException,
+  ValidationAction,
 } from '../../api/namespace-policy/namespace-policy.ts';
 import { type KubeObject, labelsOf, nameOf, valueOf, withMetadata } from '../../base/metadata.ts';
 import { compileExpression, type Expression } from '../../cel/expression.ts';
@@ -42,11 +44,19 @@ const no: MatchResult = { kind: 'no' };
 
 export function compileMatch(match: MatchSpec = {}): CompileResult<CompiledMatch> {
   return mapped(allOf((match.matchConditions ?? []).map(compileCondition)), (conditions) => ({
-    selector: match.namespaceSelector === undefined ? undefined : compileSelector(match.namespaceSelector),
-    names: match.names?.map(compileGlob),
-    excludeNames: (match.excludeNames ?? []).map(compileGlob),
+    ...compileTerms(match),
     conditions,
   }));
+}
+
+/** Names and labels, which always compile. */
+function compileTerms({ namespaceSelector, names, excludeNames = [] }: MatchSpec): CompiledMatch {
+  return {
+    selector: namespaceSelector === undefined ? undefined : compileSelector(namespaceSelector),
+    names: names?.map(compileGlob),
+    excludeNames: excludeNames.map(compileGlob),
+    conditions: [],
+  };
 }
 
 function compileCondition(condition: MatchCondition, index: number): CompileResult<CompiledCondition> {
@@ -153,19 +163,91 @@ export function isExcepted(
   );
 }
 
-/** Returns when the next exception ends, in milliseconds since the epoch. `namespace` limits this to exceptions that cover it. */
-export function nextExceptionEnd(
-  exceptions: readonly CompiledException[],
+// Overrides: namespaces in which a policy takes other actions, optionally until a time.
+
+export interface CompiledOverride {
+  /** Names and labels only. */
+  readonly match: CompiledMatch;
+  readonly actions: readonly ValidationAction[];
+  /** Milliseconds since the epoch. Undefined: the override does not expire. */
+  readonly expiresAt: number | undefined;
+  readonly reason: string | undefined;
+}
+
+export function compileOverride({ actions, expiresAt, reason, ...terms }: ActionOverride): CompiledOverride {
+  return {
+    match: compileTerms(terms),
+    actions,
+    expiresAt: expiresAt === undefined ? undefined : Date.parse(expiresAt),
+    reason,
+  };
+}
+
+/** `Warn instead of Deny: wave 1 of 3` */
+export function overrideText({ actions }: Enforcement, override: CompiledOverride): string {
+  const change = `${override.actions.join(' and ')} instead of ${actions.join(' and ')}`;
+  return override.reason === undefined ? change : `${change}: ${override.reason}`;
+}
+
+/** What a policy does about violations: its own actions, and those of its overrides. */
+export interface Enforcement {
+  readonly actions: readonly ValidationAction[];
+  readonly overrides: readonly CompiledOverride[];
+}
+
+/** Returns the actions of the first override in force that covers the namespace, else those of the policy. */
+export function actionsIn(
+  { actions, overrides }: Enforcement,
+  namespaceObject: KubeObject,
+  now: Date,
+): readonly ValidationAction[] {
+  return overrideIn(overrides, namespaceObject, now)?.actions ?? actions;
+}
+
+export function overrideIn(
+  overrides: readonly CompiledOverride[],
+  namespaceObject: KubeObject,
+  now: Date,
+): CompiledOverride | undefined {
+  return overrides.find(
+    ({ match, expiresAt }) =>
+      (expiresAt === undefined || now.getTime() < expiresAt) && mayMatch(match, namespaceObject),
+  );
+}
+
+export function deniesIn(policy: Enforcement, namespaceObject: KubeObject, now: Date): boolean {
+  return actionsIn(policy, namespaceObject, now).includes('Deny');
+}
+
+/** Returns whether the policy can refuse a write in any namespace. */
+export function deniesSomewhere({ actions, overrides }: Enforcement): boolean {
+  return [actions, ...overrides.map((each) => each.actions)].some((each) => each.includes('Deny'));
+}
+
+/**
+ * Returns when the next exception or override of the policies ends, in milliseconds since the epoch. With a namespace: the next
+ * exception that covers it.
+ */
+export function nextRelaxationEnd(
+  policies: readonly Relaxations[],
   now: Date,
   namespace?: string,
 ): number | undefined {
   let next: number | undefined;
-  for (const { namespaces, expiresAt = 0 } of exceptions) {
-    if (expiresAt <= now.getTime()) continue;
-    if (namespace === undefined || namespaces.some((glob) => glob.matches(namespace)))
-      next = Math.min(next ?? expiresAt, expiresAt);
+  const take = (expiresAt = 0): void => {
+    if (expiresAt > now.getTime()) next = Math.min(next ?? expiresAt, expiresAt);
+  };
+  for (const { exceptions, overrides } of policies) {
+    for (const { namespaces, expiresAt } of exceptions)
+      if (namespace === undefined || namespaces.some((glob) => glob.matches(namespace))) take(expiresAt);
+    for (const { expiresAt } of overrides) take(expiresAt);
   }
   return next;
+}
+
+interface Relaxations {
+  readonly exceptions: readonly CompiledException[];
+  readonly overrides: readonly CompiledOverride[];
 }
 
 // A Namespace as the API server stores it: with the name label that the API server sets.

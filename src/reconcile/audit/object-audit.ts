@@ -8,7 +8,7 @@ import { isManaged } from '../../policy/desired/desired.ts';
 import { hasAuditableRules, type ClusterSnapshot } from '../../policy/compile/snapshot.ts';
 import type { Violation } from '../../policy/terms/review.ts';
 import type { AuditedObjects } from '../../policy/status/provider-tally.ts';
-import { nextExceptionEnd } from '../../policy/terms/match.ts';
+import { nextRelaxationEnd } from '../../policy/terms/match.ts';
 import { providerId, shortName, type ProviderId } from '../../policy/terms/provider-id.ts';
 import type { ReconcileContext } from '../ports.ts';
 
@@ -61,15 +61,13 @@ export class ObjectAudit {
     return policies.filter((policy) => hasAuditableRules(policy, resource)).map(({ name }) => name);
   }
 
-  /** Returns the milliseconds until the next exception ends, among policies with rules for the resource. */
-  nextExceptionEndMs(resource: AuditedResource): number {
+  /** Returns the milliseconds until the next exception or override ends, among policies with rules for the resource. */
+  nextRelaxationEndMs(resource: AuditedResource): number {
     const { cluster, clock } = this.#context;
     const { policies } = cluster.snapshot().policies;
-    const exceptions = policies
-      .filter((policy) => hasAuditableRules(policy, resource))
-      .flatMap((policy) => policy.exceptions);
+    const audited = policies.filter((policy) => hasAuditableRules(policy, resource));
     const now = clock.now();
-    return (nextExceptionEnd(exceptions, now) ?? Infinity) - now.getTime();
+    return (nextRelaxationEnd(audited, now) ?? Infinity) - now.getTime();
   }
 
   /** Returns the sink for a watch of the resource. */

@@ -5,7 +5,7 @@ import { type KubeObject, labelsOf, nameOf, valueOf } from '../../base/metadata.
 import type { NamespacePolicySpec } from '../../api/namespace-policy/namespace-policy.ts';
 import { missingDefaults, type MissingDefaults } from '../../policy/plan/repair.ts';
 import { hasAuditableRules } from '../../policy/compile/snapshot.ts';
-import { matchNamespace, nextExceptionEnd, type MatchResult } from '../../policy/terms/match.ts';
+import { matchNamespace, nextRelaxationEnd, type MatchResult } from '../../policy/terms/match.ts';
 import type { ProviderId } from '../../policy/terms/provider-id.ts';
 import { namespaceViolations } from '../../policy/decide/audit.ts';
 import type { Violation } from '../../policy/terms/review.ts';
@@ -53,10 +53,9 @@ export class NamespaceAudits {
     return audited;
   }
 
-  /** Returns when the next exception for the namespace ends, in milliseconds since the epoch. */
-  nextExceptionEnd(namespaceObject: KubeObject): number | undefined {
-    const exceptions = this.#candidates(namespaceObject).flatMap((policy) => policy.exceptions);
-    return nextExceptionEnd(exceptions, this.#clock.now(), nameOf(namespaceObject));
+  /** Returns when the next exception or override for the namespace ends, in milliseconds since the epoch. */
+  nextRelaxationEnd(namespaceObject: KubeObject): number | undefined {
+    return nextRelaxationEnd(this.#candidates(namespaceObject), this.#clock.now(), nameOf(namespaceObject));
   }
 
   /** Returns the defaults that policies with `existing: Repair` add. */
@@ -90,8 +89,9 @@ export class NamespaceAudits {
     const circumstances = { ...this.#circumstances(), budget };
     const violations = isJudged ? namespaceViolations(policy, namespaceObject, circumstances) : [];
     const audit = { match, violations, units: budget.units };
-    // This result is not cached, because an exception can expire without any change.
-    if (policy.exceptions.some(({ expiresAt }) => expiresAt !== undefined)) return audit;
+    // This result is not cached, because an exception or override can expire without any change.
+    if ([...policy.exceptions, ...policy.overrides].some(({ expiresAt }) => expiresAt !== undefined))
+      return audit;
     const audits = this.#known.get(namespaceObject) ?? new WeakMap<CompiledPolicy, CountedAudit>();
     this.#known.set(namespaceObject, audits.set(policy, audit));
     return audit;

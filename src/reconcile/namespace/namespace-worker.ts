@@ -168,7 +168,7 @@ export class NamespaceWorker {
     const { namespaceQueue, clock } = this.#context;
     const { audits } = this.#planning;
     if (againMs !== undefined) namespaceQueue.addAfter(name, againMs);
-    for (const end of [plan.desired.nextExpiry, audits.nextExceptionEnd(plan.namespaceObject)])
+    for (const end of [plan.desired.nextExpiry, audits.nextRelaxationEnd(plan.namespaceObject)])
       if (end !== undefined) namespaceQueue.addAfter(name, Math.max(1, end - clock.now().getTime()));
   }
 

@@ -140,7 +140,9 @@ function numbersOf(
     ...counts,
     held: held?.count ?? 0,
     violations: policy === undefined ? {} : violations.byResource,
-    exceptionsEnd: (policy?.exceptions ?? []).flatMap(({ expiresAt }) => expiresAt ?? []),
+    exceptionsEnd: [...(policy?.exceptions ?? []), ...(policy?.overrides ?? [])].flatMap(
+      ({ expiresAt }) => expiresAt ?? [],
+    ),
     grantsEnd: nextExpiry,
   };
 }

@@ -42,6 +42,16 @@ test.each([
     `namespaces: {required: {labels: {env: {}}}}, ${exceptionUntil('2026-11-02T00:00:00Z')}`,
     [],
   ],
+  [
+    'a required label where violations are only reported',
+    'namespaces: {required: {labels: {env: {}}}}, validationActionOverrides: [{names: [shop], actions: [Warn]}]',
+    [],
+  ],
+  [
+    'a required label where an override denies',
+    'validationActions: [Warn], namespaces: {required: {labels: {env: {}}}}, validationActionOverrides: [{names: [shop], actions: [Deny]}]',
+    ['namespaces.required'],
+  ],
 ])('%s', async (_, spec, rules) => {
   const objects = objectsOf(policyWith(spec));
   const plan = await planCluster({ base, objects, now: new Date('2026-11-01T00:00:00Z') });

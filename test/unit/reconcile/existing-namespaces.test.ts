@@ -82,6 +82,22 @@ describe('violations of existing namespaces', () => {
     expect(message()).toContain('spec.exceptions[0] expired at 2026-11-21T12:01:00Z');
   });
 
+  test('the status says that an override has ended as soon as it has', async () => {
+    const h = harness();
+    h.namespace('a', { team: 'red' }, { contact: 'x' });
+    h.policy('p', {
+      ...rules,
+      validationActionOverrides: [{ names: ['a'], actions: ['Warn'], expiresAt: '2026-11-21T12:01:00Z' }],
+    });
+    h.start();
+    await h.settle();
+    const message = () => h.condition('NamespacePolicy', 'p')?.['message'];
+    expect(message()).not.toContain('expired');
+    await h.clock.advance(60_000);
+    await h.settle();
+    expect(message()).toContain('spec.validationActionOverrides[0] expired at 2026-11-21T12:01:00Z');
+  });
+
   test('a policy with rules alone is not ready where its match has an error, and says for how many namespaces', async () => {
     const h = harness();
     const conditions = [{ name: 'tiered', expression: "namespaceObject.metadata.annotations['x'] == 'y'" }];
