@@ -2,7 +2,7 @@
 import type { DecisionRecord } from '../admission/ports.ts';
 import type { Place, WriteVerb } from '../reconcile/ports.ts';
 
-/** Without `reeve up`, nobody looks, and no part is there. */
+/** Only `reeve up` shows the feed. Without it, all methods are missing. */
 export interface ActivityObserver {
   decided?(record: DecisionRecord): void;
   wrote?(verb: WriteVerb, place: Place): void;

@@ -5,7 +5,7 @@ import { createQueues } from '../../src/reconcile/queue/queue.ts';
 import { LiveCluster } from '../../src/state/live-cluster.ts';
 import { VirtualClock } from './virtual-clock.ts';
 
-/** Without its part, a write or read rejects, and what the observer is told is dropped. */
+/** By default, reads and writes reject, and the observer ignores its calls. */
 export function testContext(parts: Partial<ReconcileContext> = {}): ReconcileContext {
   const { clock = new VirtualClock() } = parts;
   const refuse = (): Promise<never> => Promise.reject(new Error('the test expects no request'));

@@ -219,8 +219,6 @@ export interface AuditedObjects {
   readonly leavesOutSecrets: boolean;
 }
 
-export const nothingAudited: AuditedObjects = { counts: new Map(), top: [], leavesOutSecrets: false };
-
 /** This many objects come before the Namespaces, because a RoleBinding to cluster-admin is worse than a missing label. */
 const objectsFirst = 10;
 

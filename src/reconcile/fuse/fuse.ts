@@ -54,7 +54,7 @@ export class Fuse {
   readonly #gates = new Map<ProviderId, { readonly uid: string; readonly gate: DeletionGate }>();
   /** Keys are UIDs of providers being deleted. */
   readonly #ends = new Map<string, Ends>();
-  /** Whether the CustomResourceDefinition was being deleted at that time, by UID of a provider being deleted. */
+  /** True if the CustomResourceDefinition was being deleted at that time. By UID of a provider being deleted. */
   readonly #kindTerminating = new Map<string, boolean>();
   /** UIDs of providers being deleted whose objects are released. Their other objects must not be deleted later. */
   readonly #released = new Map<string, FuseVerdict>();

@@ -5,7 +5,7 @@ import { serviceAccountType } from '../../base/object-type.ts';
 import { kindOfProvider, type ProviderId, type ProviderState } from '../../policy/terms/provider-id.ts';
 import { reachedFacts } from '../../policy/status/intents.ts';
 import { dearText } from '../../policy/decide/audit.ts';
-import { allViolations, nothingAudited } from '../../policy/status/provider-tally.ts';
+import { allViolations, type AuditedObjects } from '../../policy/status/provider-tally.ts';
 import { providerStatus, type StatusFacts } from '../../policy/status/provider-status.ts';
 import {
   nextPastTime,
@@ -47,6 +47,8 @@ interface LastingParts {
   /** When the next part loses its effect. Undefined: none will. */
   readonly until: number | undefined;
 }
+
+const nothingAudited: AuditedObjects = { counts: new Map(), top: [], leavesOutSecrets: false };
 
 /** After a change, a status waits this long for the reports of the namespaces. */
 const settleMs = 1000;
@@ -167,7 +169,7 @@ export class ProviderWorker {
   }
 
   /**
-   * Kinds whose watch has not synced and of which a provider being deleted may still have objects. Empty after one minute,
+   * Returns kinds whose watch has not synced, if a provider being deleted may still have such objects. Empty after one minute,
    * because such a kind may never be served.
    */
   #unsyncedKindsOf({ id, uid, isDeleting, hasFinalizer }: ProviderState): readonly string[] {
