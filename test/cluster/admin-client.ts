@@ -49,7 +49,11 @@ export class AdminClient {
 }
 
 /** Opens a new connection, or uses the agent and retries when a kept connection has been closed. */
-export function send(url: string, options: RequestOptions, body?: unknown): Promise<Answer> {
+export function send(
+  url: string,
+  options: Omit<RequestOptions, 'headers'> & { readonly headers?: Headers },
+  body?: unknown,
+): Promise<Answer> {
   const content = body === undefined ? undefined : JSON.stringify(body);
   const type = content === undefined ? {} : { 'content-type': 'application/json' };
   const headers = { ...type, ...options.headers };
