@@ -30,7 +30,7 @@ export interface Definitions {
   readonly providers: readonly LocatedDefinition[];
   /** Providers with problems, without the parts that are wrong, to find what else is wrong. */
   readonly partial: readonly LocatedDefinition[];
-  /** The intents by which a write of an intent is judged. */
+  /** The intents that a write of an intent is judged with. */
   readonly intents: IntentSnapshot;
   /** Objects of other kinds, and documents that are no objects. */
   readonly rest: readonly LocatedObject[];

@@ -115,7 +115,7 @@ interface LoadedPolicies {
   readonly policies: readonly LoadedPolicy[];
   readonly shares: readonly LoadedShare[];
   readonly bindings: readonly LoadedPolicy[];
-  /** The intents by which a write of an intent is judged. */
+  /** The intents that a write of an intent is judged with. */
   readonly intents: IntentSnapshot;
   readonly problems: readonly FileProblem[];
 }

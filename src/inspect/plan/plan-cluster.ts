@@ -56,7 +56,7 @@ export interface PlanRequest {
 
 type Rows = Map<string, readonly PlanChange[]>;
 
-/** An object that is refused is left out. The rest is planned as if nobody had sent that object. */
+/** An object that is refused is left out. The rest is planned as if that object were not sent. */
 export async function planCluster(request: PlanRequest): Promise<PlanOutput> {
   const { base, objects, deleted = [], now } = request;
   const today = planningState(base, now);

@@ -32,7 +32,7 @@ export interface ProviderFacts extends BlockerFacts {
   readonly waiting: number;
   /** Objects whose deletion the fuse holds back. */
   readonly held: HeldDeletions | undefined;
-  /** Kinds whose watch has not synced, and of which a provider that is being deleted may still own objects. */
+  /** Kinds whose watch has not synced, while a provider that is being deleted may still own objects of them. */
   readonly unknownKinds?: readonly string[];
   /** Missing for a binding that has never loaded. */
   readonly intents?: IntentFacts | undefined;
