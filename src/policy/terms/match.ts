@@ -165,7 +165,7 @@ export function isExcepted(
 
 // Overrides: namespaces in which a policy takes other actions, optionally until a time.
 
-export interface CompiledOverride {
+interface CompiledOverride {
   /** Names and labels only. */
   readonly match: CompiledMatch;
   readonly actions: readonly ValidationAction[];
