@@ -112,7 +112,7 @@ export class GuardMonitor {
     const note =
       `ValidatingAdmissionPolicy ${policy} with binding ${binding} is missing or no longer denies, so ${meaning}; ` +
       `to restore it, apply ${file} of the installed version, or after an install with Helm, run helm upgrade with the same values`;
-    // Has no namespace, so its this.#events are in the namespace default, like those of policies.
+    // Has no namespace, so its events are in the namespace default, like those of policies.
     const regarding = { apiVersion, kind: bindingKind, name: binding };
     this.#events.record({ regarding, type: 'Warning', reason: 'GuardMissing', action: 'Check', note });
   }

@@ -160,7 +160,7 @@ function judgeKey(
 function isDemanded(key: DefaultKey, before: string | undefined, context: StepContext): boolean {
   if (!context.actions.includes('Deny')) return false;
   if (context.review.operation === 'CREATE' || before !== undefined) return true;
-  return !context.matchedOld && !key.readsRequest;
+  return !context.hasGrace && !key.readsRequest;
 }
 
 function missing(key: DefaultKey, { namespaceObject, review, budget }: StepContext): RuleViolation {

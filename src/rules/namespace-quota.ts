@@ -116,10 +116,10 @@ function accepted({ max }: Pick<QuotaSpec, 'max'>): string {
 /** Returns the label value for which this write adds the namespace to the count; undefined when it adds none. */
 function newlyCountedValue(
   spec: QuotaSpec,
-  { review, matchesNew, matchedOld }: StepContext,
+  { review, matchesNew, hasGrace }: StepContext,
 ): string | undefined {
   if (!matchesNew || review.object === undefined) return undefined;
   const value = valueOf(labelsOf(review.object), spec.label);
-  const before = matchedOld ? valueOf(labelsOf(review.oldObject), spec.label) : undefined;
+  const before = hasGrace ? valueOf(labelsOf(review.oldObject), spec.label) : undefined;
   return value === before ? undefined : value;
 }

@@ -185,6 +185,8 @@ export interface StepContext extends RuleContext {
   readonly matchesNew: boolean;
   /** True when the policy matched the namespace before the write. */
   readonly matchedOld: boolean;
+  /** True when the old object was under the same rules: the policy matched it, and denied its violations if it denies them now. */
+  readonly hasGrace: boolean;
   readonly actions: readonly ('Deny' | 'Warn' | 'Audit')[];
   /** Counts the other matched namespaces with this label and value, and stops at `enough`. */
   readonly countOthers: (label: string, value: string, enough: number) => number;

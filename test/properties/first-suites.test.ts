@@ -105,6 +105,11 @@ const policy = fc
       contents,
       validations: expression.map((each) => [{ name: 'v', expression: each }]),
       validationActions: fc.constantFrom(['Deny'], ['Warn'], ['Audit'], ['Warn', 'Audit']),
+      validationActionOverrides: fc.constantFrom(
+        [{ names: ['team-*'], actions: ['Warn'] }],
+        [{ names: ['*'], actions: ['Deny'] }],
+        [{ namespaceSelector: { matchLabels: { tier: 'prod' } }, actions: ['Audit'] }],
+      ),
     },
     optional,
   )

@@ -21,7 +21,7 @@ import { unlimitedBudget } from '../../policy/terms/budget.ts';
 import { failingTerm } from '../../policy/terms/match-trace.ts';
 import { matchErrorText, matchNamespace, overrideIn, overrideText } from '../../policy/terms/match.ts';
 import { rfc3339 } from '../../base/time.ts';
-import type { ProviderDefinition } from '../../policy/compile/load-provider.ts';
+import { policyIn, type ProviderDefinition } from '../../policy/compile/load-provider.ts';
 import type { ExplainedProvider, ExplainedTerm, ExplainedObject } from '../output-schemas/explanation.ts';
 import type { PlanChange } from '../output-schemas/plan-output.ts';
 import { namespaceRows } from '../plan/plan-namespace.ts';
@@ -95,13 +95,12 @@ function actionsText(
   namespaceObject: KubeObject,
   now: Date,
 ): string | undefined {
-  if (definition.kind !== 'NamespacePolicy') return undefined;
-  const { compiled } = definition;
-  const override = overrideIn(compiled.overrides, namespaceObject, now);
-  if (override === undefined) return undefined;
+  const policy = policyIn(definition)?.compiled;
+  const override = policy === undefined ? undefined : overrideIn(policy.overrides, namespaceObject, now);
+  if (policy === undefined || override === undefined) return undefined;
   const { expiresAt } = override;
   const until = expiresAt === undefined ? '' : `until ${rfc3339(new Date(expiresAt))}, `;
-  return `${until}violations here are ${overrideText(compiled, override)}`;
+  return `${until}violations here are ${overrideText(policy, override)}`;
 }
 
 export function termText({ path, found, accepted, near }: ExplainedTerm): string {

@@ -141,29 +141,30 @@ export function exceptionEntries(
   });
 }
 
-/** One entry for each of these namespaces in which an override decides. All are matched by the policy. */
+/** Returns one entry for each of these namespaces in which an override decides. If an override covers none, one entry says so. */
 export function overrideEntries(
   policy: CompiledPolicy,
   matched: readonly KubeObject[],
   now: Date,
 ): readonly ReportEntry[] {
-  return matched.flatMap((namespaceObject) => {
-    const override = overrideIn(policy.overrides, namespaceObject, now);
-    if (override === undefined) return [];
-    return [
-      {
-        section: 'exception',
-        policy: policy.id,
-        namespace: nameOf(namespaceObject),
-        rule: 'all',
-        message: overrideText(policy, override),
-        ...(override.expiresAt === undefined ? {} : { until: rfc3339(new Date(override.expiresAt)) }),
-      },
-    ];
+  const decided = Map.groupBy(matched, (each) => overrideIn(policy.overrides, each, now));
+  return policy.overrides.flatMap((override): readonly ReportEntry[] => {
+    const { expiresAt } = override;
+    if (expiresAt !== undefined && expiresAt <= now.getTime()) return [];
+    const common = {
+      section: 'exception',
+      policy: policy.id,
+      rule: 'all',
+      message: overrideText(policy, override),
+      ...(expiresAt === undefined ? {} : { until: rfc3339(new Date(expiresAt)) }),
+    } as const;
+    const covered = decided.get(override) ?? [];
+    if (covered.length > 0) return covered.map((each) => ({ ...common, namespace: nameOf(each) }));
+    return [{ ...common, message: `decides in no namespace that the policy matches: ${common.message}` }];
   });
 }
 
-/** The first of several providers of one RoleBinding gets its way. */
+/** If several providers want one RoleBinding, only the first claim counts. */
 export function grantEntries({ claims }: Desired, namespace: string): readonly ReportEntry[] {
   return [...claims.values()].flatMap(([claim]) => {
     if (claim?.expiresAt === undefined || claim.content.kind !== 'object') return [];

@@ -248,7 +248,7 @@ function steeredByDefaults(
 /** A policy or share in the version that is in force. A provider whose stored version does not load is missing here. */
 type Reader = CompiledPolicy | CompiledShare;
 
-/** All that select namespaces by labels. */
+/** Returns the match of the provider and of its overrides. */
 function matchesOf(reader: Reader): readonly CompiledMatch[] {
   const overrides = 'overrides' in reader ? reader.overrides : [];
   return [reader, ...overrides].map(({ match }) => match);

@@ -28,7 +28,6 @@ import {
 import {
   confirmationNotices,
   cascadeViolation,
-  denies,
   finalizerViolation,
   fuseViolation,
   unmatchedViolation,
@@ -208,7 +207,7 @@ function decisionOn(
 ): Decision {
   const stays = cascadeViolation(review, write, impact) ?? finalizerViolation(write, impact);
   const fuse = stays ?? fuseViolation(review, write, impact, circumstances.now);
-  const unmatched = unmatchedViolation(write, impact);
+  const unmatched = unmatchedViolation(impact);
   // A refusal already names these namespaces, so no notice repeats them.
   const toReport = {
     ...impact,
@@ -230,7 +229,7 @@ function decisionOn(
       ...misspelledRoles(write.id, write.before, write.after, snapshot).map(({ message }) => message),
     ],
     // The reconciler counts deletions again, by live objects. So only a policy with Deny could do harm with an unknown impact.
-    overBudget: impact.isCutShort && denies(write.after),
+    overBudget: impact.isCutShort && impact.canDeny,
   };
 }
 

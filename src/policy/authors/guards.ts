@@ -3,7 +3,6 @@ import { cleanupFinalizer, confirmDeletionsAnnotation, group } from '../../schem
 import { ownMember } from '../../base/json.ts';
 import { allowsDeletions, earlierText, parseConfirmation } from '../plan/fuse.ts';
 import { annotationsOf, isTerminating, valueOf } from '../../base/metadata.ts';
-import { policyIn } from '../compile/load-provider.ts';
 import { clipped, counted, listed } from '../../base/text.ts';
 import { countedWithNext } from '../terms/deletion-record.ts';
 import { isBinding, kubectlName, shortName, type ProviderId } from '../terms/provider-id.ts';
@@ -16,7 +15,6 @@ import {
   upTo,
   type ProviderWrite,
 } from './provider-write.ts';
-import { deniesSomewhere } from '../terms/match.ts';
 import { totalOf, type Impact } from './impact.ts';
 
 /**
@@ -190,12 +188,8 @@ function confirmationOf(
  * Refuses a policy with action Deny whose match condition has an error for a namespace, because each write of that namespace
  * would be refused. An error that the older version already had is only a notice.
  */
-export function unmatchedViolation(
-  { before, after }: ProviderWrite,
-  { unmatched }: Impact,
-): JudgedViolation | undefined {
-  if (!denies(after)) return undefined;
-  const found = unmatched.filter(({ isOld }) => !isOld || !denies(before));
+export function unmatchedViolation({ unmatched }: Impact): JudgedViolation | undefined {
+  const found = unmatched.filter(({ isDenied, wasDenied }) => isDenied && !wasDenied);
   const [first] = found;
   if (first === undefined) return undefined;
   const names = found.map(({ name }) => name);
@@ -209,11 +203,6 @@ export function unmatchedViolation(
       `match condition ${first.condition} has an error for ${where}: ${first.message}. ` +
       'Every write of these namespaces would be refused. Use has() or .? for fields that may be missing',
   });
-}
-
-export function denies(definition: ProviderWrite['after']): boolean {
-  const policy = policyIn(definition)?.compiled;
-  return policy !== undefined && deniesSomewhere(policy);
 }
 
 function denied(violation: Omit<Violation, 'policy' | 'by'>): JudgedViolation {

@@ -32,8 +32,10 @@ export interface UnmatchedNamespace {
   readonly name: string;
   readonly condition: string;
   readonly message: string;
-  /** True if the older version has an error there too. */
-  readonly isOld: boolean;
+  /** True if the error makes the webhook refuse writes of the namespace. */
+  readonly isDenied: boolean;
+  /** True if it did so by the older version, too. */
+  readonly wasDenied: boolean;
 }
 
 /** A step never does more than a part of one namespace. */
@@ -78,10 +80,12 @@ class Comparison {
   dearest: NamespaceCost | undefined;
   /** True if the budget ended before the last namespace. */
   isCutShort = false;
-  /** Where a policy turns to Deny: by namespace, the number of violations that it has already. */
+  /** The number of existing violations by namespace, where the policy turns to Deny. */
   readonly violating = new Map<string, number>();
-  /** For a policy that turns to Deny: the number of violations of the other objects that it judges, as its status says. */
-  readonly violatingObjects: ReadonlyMap<AuditedResource, number>;
+  /** The number of violations of other objects, by the status. Only for a policy that turns to Deny in any namespace. */
+  readonly violatingObjects = new Map<AuditedResource, number>();
+  /** True if the newer version can refuse a write in any namespace. */
+  readonly canDeny: boolean;
   /** The objects that differ in namespaces that both versions match, with the names of these namespaces. */
   readonly changed = new Map<ContentChange, string[]>();
   /** The labels and annotations that existing namespaces get, with the names of these namespaces. Only for `existing: Repair`. */
@@ -109,12 +113,8 @@ class Comparison {
     this.#hasSameMatch = hasSame(write, (version) => version && matchOf(version));
     const [older, newer] = [policyIn(write.before)?.compiled, policyIn(write.after)?.compiled];
     this.#versions = older === undefined || newer === undefined ? undefined : { older, newer };
-    const denying = this.#versions !== undefined && turnsToDeny(this.#versions) ? newer : undefined;
-    this.violatingObjects = new Map(
-      [...write.reported.violations].filter(
-        ([resource]) => denying !== undefined && hasAuditableRules(denying, resource),
-      ),
-    );
+    this.canDeny = newer !== undefined && deniesSomewhere(newer, circumstances.now);
+    if (this.canDeny && older !== undefined && !deniesSomewhere(older, circumstances.now)) this.#turnToDeny();
     this.#repairing = repairs(write) ? policyIn(write.after)?.compiled : undefined;
     this.#changes = contentChanges(write, circumstances.install);
     this.quotas = new QuotaUse(write);
@@ -164,7 +164,10 @@ class Comparison {
     this.quotas.add(namespaceObject, [older, newer]);
     if (newer.kind === 'error') {
       const { condition, message } = newer;
-      this.unmatched.push({ name, condition, message, isOld: older.kind === 'error' });
+      const { after, before } = this.#write;
+      const isDenied = this.#deniesIn(after, namespaceObject);
+      const wasDenied = older.kind === 'error' && this.#deniesIn(before, namespaceObject);
+      this.unmatched.push({ name, condition, message, isDenied, wasDenied });
     }
     if (newer.kind === 'yes') {
       this.matched += 1;
@@ -184,12 +187,25 @@ class Comparison {
       this.handOvers.add({ effect, other: other.provider, kind: claim.type.kind }, claim.name, name);
   }
 
+  #deniesIn(definition: ProviderDefinition | undefined, namespaceObject: KubeObject): boolean {
+    const policy = policyIn(definition)?.compiled;
+    return policy !== undefined && deniesIn(policy, namespaceObject, this.#circumstances.now);
+  }
+
+  #turnToDeny(): void {
+    const policy = this.#versions?.newer;
+    for (const [resource, count] of this.#write.reported.violations)
+      if (policy !== undefined && hasAuditableRules(policy, resource))
+        this.violatingObjects.set(resource, count);
+  }
+
   #audit(namespaceObject: KubeObject): void {
     if (this.#versions === undefined) return;
     const { older, newer } = this.#versions;
     const { now } = this.#circumstances;
     // Existing violations block no write, so an author must hear of them where Warn or Audit turns into Deny.
     if (deniesIn(older, namespaceObject, now) || !deniesIn(newer, namespaceObject, now)) return;
+    this.#turnToDeny();
     const { violations } = auditNamespace(newer, namespaceObject, this.#circumstances);
     if (violations.length > 0) this.violating.set(nameOf(namespaceObject), violations.length);
   }
@@ -273,11 +289,6 @@ function repairs({ after }: ProviderWrite): boolean {
 interface PolicyVersions {
   readonly older: CompiledPolicy;
   readonly newer: CompiledPolicy;
-}
-
-/** The status counts violations in all namespaces, so a policy that turns to Deny in a few of them says nothing of objects. */
-function turnsToDeny({ older, newer }: PolicyVersions): boolean {
-  return !deniesSomewhere(older) && newer.actions.includes('Deny');
 }
 
 /** Remembers the rendering, because lost and changed objects both need it, and it takes most of the time. */

@@ -10,7 +10,6 @@ import {
   type ProviderWrite,
 } from './provider-write.ts';
 import { dearText } from '../decide/audit.ts';
-import { denies } from './guards.ts';
 import { totalOf, type Impact, type UnmatchedNamespace } from './impact.ts';
 import { kindsNotAllowed, nameNotAllowed, policyIn, quotaIn } from '../compile/load-provider.ts';
 import type { Install } from '../terms/install.ts';
@@ -62,13 +61,13 @@ function namespaces(names: readonly string[]): string {
   return `${counted(names.length, 'namespace')}: ${listed(names)}`;
 }
 
-function incompleteness(write: ProviderWrite, { tooDear, late }: Impact): readonly string[] {
+function incompleteness(write: ProviderWrite, { tooDear, late, canDeny }: Impact): readonly string[] {
   const { id } = write;
   const consequence = `the numbers of this answer leave them out${uncountedDeletions(write)}`;
   const expressions = 'Make its match conditions and other expressions cheaper';
   return [
     ...about(tooDear, () => `evaluating ${id} costs too much for ${namespaces(tooDear)}; ${consequence}`),
-    ...(tooDear.length > 0 && denies(write.after)
+    ...(tooDear.length > 0 && canDeny
       ? [`${id} can refuse writes of these namespaces, because it costs too much. ${expressions}`]
       : []),
     ...about(
@@ -156,7 +155,15 @@ function violations(write: ProviderWrite, { violating, violatingObjects }: Impac
     `${audited} (${since})`,
   ];
   const where = ofObjects === 0 ? `, in ${namespaces(names)}` : `: ${parts.join(', ')}`;
-  return [`${write.id} turns to Deny with ${count} open ${which} no other write${where}`];
+  // The audit does not count by namespace, and an override can keep some of them from Deny.
+  const isMost = ofObjects > 0 && hasOverrides(write);
+  return [
+    `${write.id} turns to Deny with ${isMost ? 'up to ' : ''}${count} open ${which} no other write${where}`,
+  ];
+}
+
+function hasOverrides({ before, after }: ProviderWrite): boolean {
+  return [before, after].some((each) => (policyIn(each)?.compiled.overrides.length ?? 0) > 0);
 }
 
 function quotaNotice({ id, after }: ProviderWrite, { quotas: { over } }: Impact): readonly string[] {

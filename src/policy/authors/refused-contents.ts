@@ -51,7 +51,7 @@ export class RefusedContents {
   constructor(write: ProviderWrite, snapshot: ClusterSnapshot, circumstances: Circumstances) {
     const { after } = write;
     const policy = policyIn(after)?.compiled;
-    this.#policy = policy !== undefined && deniesSomewhere(policy) ? policy : undefined;
+    this.#policy = policy !== undefined && deniesSomewhere(policy, circumstances.now) ? policy : undefined;
     this.#hasSameRules = hasSame(write, rulesIn);
     this.#hasSameBindings = hasSame(write, bindingsIn);
     this.#write = write;

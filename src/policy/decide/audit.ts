@@ -78,6 +78,7 @@ function violationsOf(
     namespaceObject,
     matchesNew: true,
     matchedOld: false,
+    hasGrace: false,
     actions: actionsIn(policy, namespaceObject, now),
     countOthers: () => 0,
     // An audit requires only that a defaulted key exists, with any value.

@@ -47,7 +47,7 @@ function decideNamespaced(
   const namespaceObject = snapshot.namespace(review.namespace);
   if (review.operation === 'DELETE' || namespaceObject === undefined) return nothingToDecide;
   const candidates = snapshot.policies.candidates(review.resource, [namespaceObject]);
-  const { deciding, reporting } = byEffect(candidates);
+  const { deciding, reporting } = byEffect(candidates, now);
   const violations: JudgedViolation[] = [];
   const matching = matchingPolicies(deciding, review, namespaceObject, { now, budget }, violations);
   const ownerOf = defaultOwners('secrets', matching, review.namespace, now);
@@ -59,6 +59,7 @@ function decideNamespaced(
       namespaceObject,
       matchesNew: true,
       matchedOld: review.oldObject !== undefined,
+      hasGrace: review.oldObject !== undefined,
       actions: actionsIn(policy, namespaceObject, now),
       countOthers: () => 0,
       ownsDefault: ownerOf(policy),
@@ -133,12 +134,15 @@ function decideWrite(
   const stored = before === undefined ? review : { ...review, oldObject: before };
   const sides = after === undefined ? undefined : steeringSides(stored, after);
   const objects = [sides?.before ?? before, after].filter((each) => each !== undefined);
-  const { deciding, reporting } = byEffect(snapshot.policies.candidates('namespaces', objects));
+  const { deciding, reporting } = byEffect(
+    snapshot.policies.candidates('namespaces', objects),
+    circumstances.now,
+  );
   const matches = matchAll(deciding, before, after, budget);
   const reached = matchesAfter(matches, review.namespace, circumstances.now);
   const steering =
     sides === undefined ? undefined : new SteeringReview(sides, reached, stored, circumstances);
-  // Rules read labels, annotations and owners. Steering depends on all that a policy matches by or renders.
+  // Rules read labels, annotations and owners. Steering depends on all fields that a policy matches by or renders.
   const judged = (each: readonly PolicyMatch[]): readonly JudgedViolation[] =>
     isSame ? [] : judgeAll(each, reached, review, snapshot, circumstances);
   const violations = judged(matches);
@@ -232,11 +236,12 @@ function judgeAll(
 
 /** Returns undefined for a policy that matches neither before nor after the write. */
 function contextOf(
-  { policy, before, after }: PolicyMatch,
+  match: PolicyMatch,
   review: Review,
   snapshot: ClusterSnapshot,
   { now, budget, trace }: Circumstances,
 ): Omit<JudgeContext, 'ownsDefault'> | undefined {
+  const { policy, before, after } = match;
   const namespaceObject = review.object ?? review.oldObject;
   if (namespaceObject === undefined || (before.kind === 'no' && after.kind === 'no')) return undefined;
   return {
@@ -247,7 +252,7 @@ function contextOf(
     namespaceObject,
     matchesNew: after.kind === 'yes',
     matchedOld: before.kind === 'yes',
-    actions: actionsIn(policy, asStored(namespaceObject), now),
+    ...enforced(match, review, now),
     countOthers: (label, value, max) => {
       const isCounted = (other: KubeObject): boolean => {
         budget.spend(countingUnits);
@@ -261,6 +266,23 @@ function contextOf(
       return countUpTo(max, snapshot.namespaces(), isCounted);
     },
   };
+}
+
+/** An override can take other actions before the write than after it. Where the policy does not match the new side, the old side counts. */
+function enforced(
+  { policy, before, after }: PolicyMatch,
+  { object, oldObject }: Review,
+  now: Date,
+): Pick<JudgeContext, 'actions' | 'hasGrace'> {
+  const [old, next] = [oldObject, object].map((each) =>
+    each === undefined ? undefined : actionsIn(policy, asStored(each), now),
+  );
+  const hasGrace =
+    before.kind === 'yes' && (old?.includes('Deny') === true || next?.includes('Deny') !== true);
+  if (old === undefined || next === undefined) return { actions: old ?? next ?? policy.actions, hasGrace };
+  // With an error, nothing says that the policy does not match.
+  const isOld = after.kind === 'no' || (after.kind === 'error' && old.includes('Deny'));
+  return { actions: isOld ? old : next, hasGrace };
 }
 
 /** Adds to `violations`. Returns false once the budget is spent. */
@@ -281,7 +303,7 @@ function judgeNamespaceRules(
   const isComplete = judge(
     policy,
     policy.rules.namespaces,
-    { ...context, matchedOld: true, trace: undefined },
+    { ...context, matchedOld: true, hasGrace: true, trace: undefined },
     ifMatched,
   );
   if (ifMatched.length > 0) violations.push(matchErrorViolation(policy, before, context.actions));

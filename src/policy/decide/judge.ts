@@ -164,7 +164,7 @@ function violationsOf(rule: CompiledRule, context: StepContext): Violations {
 /** Separates the violations that the old object already had under the same policy. */
 function separated(rule: StateRule, violations: readonly RuleViolation[], context: StepContext): Violations {
   const { oldObject } = context.review;
-  if (!rule.graced || oldObject === undefined || !context.matchedOld) return { fresh: violations, old: [] };
+  if (!rule.graced || oldObject === undefined || !context.hasGrace) return { fresh: violations, old: [] };
   const before = new Set(rule.judge(oldObject, context).map(({ identity }) => identity));
   const isOld = ({ identity }: RuleViolation): boolean => identity !== undefined && before.has(identity);
   return { fresh: violations.filter((each) => !isOld(each)), old: violations.filter(isOld) };
@@ -211,18 +211,18 @@ interface PoliciesByEffect {
   readonly reporting: readonly CompiledPolicy[];
 }
 
-export function byEffect(policies: readonly CompiledPolicy[]): PoliciesByEffect {
+export function byEffect(policies: readonly CompiledPolicy[], now: Date): PoliciesByEffect {
   return {
-    deciding: policies.filter((policy) => !onlyReports(policy)),
-    reporting: policies.filter(onlyReports),
+    deciding: policies.filter((policy) => !onlyReports(policy, now)),
+    reporting: policies.filter((policy) => onlyReports(policy, now)),
   };
 }
 
 /** Returns false for a policy with contents, requesters or defaults, because they decide about rights. */
-function onlyReports(policy: CompiledPolicy): boolean {
+function onlyReports(policy: CompiledPolicy, now: Date): boolean {
   const { contents, requesters, namespaceDefaults, secretDefaults } = policy;
   return (
-    !deniesSomewhere(policy) &&
+    !deniesSomewhere(policy, now) &&
     contents.length + namespaceDefaults.length + secretDefaults.length === 0 &&
     requesters === undefined
   );

@@ -68,14 +68,14 @@ export class SteeringReview {
     this.#circumstances = circumstances;
   }
 
-  /** `policies` can match one of the sides. A default adds keys that the new side already has, so no further policy can. */
+  /** `policies` can match one of the sides. Defaults add no policy, because the new side already has their keys. */
   rights(policies: readonly CompiledPolicy[], snapshot: ClusterSnapshot): Steering {
     const sides = [this.#plain.before, this.#plain.after] as const;
     const { budget } = this.#circumstances;
     return this.#rights(candidatesFor(policies, sides, this.#reached, snapshot, budget));
   }
 
-  /** For a policy that only reports: leaving it is all that needs a right. */
+  /** Returns the right to leave a policy that only reports. Nothing else needs a right to this policy. */
   rightToLeave({ policy, after }: PolicyMatch, { providers }: ClusterSnapshot): readonly Right[] {
     const target = policyTarget(policy);
     if (after.kind === 'yes' || isDeleting(target, providers)) return [];
@@ -133,7 +133,7 @@ function candidatesFor(
     ]);
   return [...policies, ...shares].filter(
     ([target, matchesAfter]) =>
-      (!matchesAfter || target.isWorthReaching || target.enforcement?.overrides.length !== 0) &&
+      (!matchesAfter || target.isWorthReaching || (target.enforcement?.overrides.length ?? 0) > 0) &&
       !isDeleting(target, snapshot.providers),
   );
 }
@@ -248,10 +248,10 @@ export function steeringEffect(
   if (matchedBefore && providesOther(provider, sides, budget)) return 'change';
   if (!matchedBefore && isWorthReaching) return 'join';
   if (enforcement === undefined || deniesIn(enforcement, sides.after, now)) return undefined;
-  const denied = (side: KubeObject): boolean =>
-    deniesIn(enforcement, side, now) && matchNamespace(provider.match, side, budget).kind === 'yes';
-  // On CREATE both count: what holds for a namespace of another name, and for one of this name without the labels.
-  return denied(sides.before) || denied(sides.contained) ? 'loosen' : undefined;
+  // Whoever brings a namespace under the policy chooses its labels, now or in a write before.
+  const bare = bareNamespace(nameOf(sides.after), sides.after);
+  const compared = matchedBefore ? [sides.before] : [sides.before, bare];
+  return compared.some((side) => deniesIn(enforcement, side, now)) ? 'loosen' : undefined;
 }
 
 /** An error on both sides is no change, and neither is an error if nothing was provided before. */
@@ -265,7 +265,7 @@ function providesOther(provider: Provider, { contained, after }: SteeringSides, 
   });
 }
 
-/** Names the name and the labels that decide the matches. Undefined: a match condition decides, which can read anything. */
+/** Lists the name and the labels that decide the matches. Undefined if a match condition decides. */
 function causeOf(
   matches: readonly CompiledMatch[],
   { before, after }: SteeringSides,

@@ -209,10 +209,7 @@ export function overrideIn(
   namespaceObject: KubeObject,
   now: Date,
 ): CompiledOverride | undefined {
-  return overrides.find(
-    ({ match, expiresAt }) =>
-      (expiresAt === undefined || now.getTime() < expiresAt) && mayMatch(match, namespaceObject),
-  );
+  return overrides.find((each) => isInForce(each, now) && mayMatch(each.match, namespaceObject));
 }
 
 export function deniesIn(policy: Enforcement, namespaceObject: KubeObject, now: Date): boolean {
@@ -220,27 +217,36 @@ export function deniesIn(policy: Enforcement, namespaceObject: KubeObject, now: 
 }
 
 /** Returns whether the policy can refuse a write in any namespace. */
-export function deniesSomewhere({ actions, overrides }: Enforcement): boolean {
-  return [actions, ...overrides.map((each) => each.actions)].some((each) => each.includes('Deny'));
+export function deniesSomewhere({ actions, overrides }: Enforcement, now: Date): boolean {
+  return [{ actions, expiresAt: undefined }, ...overrides].some(
+    (each) => isInForce(each, now) && each.actions.includes('Deny'),
+  );
+}
+
+function isInForce({ expiresAt }: { readonly expiresAt: number | undefined }, now: Date): boolean {
+  return expiresAt === undefined || now.getTime() < expiresAt;
 }
 
 /**
- * Returns when the next exception or override of the policies ends, in milliseconds since the epoch. With a namespace: the next
- * exception that covers it.
+ * Returns when the next exception or override of the policies ends, in milliseconds since the epoch. With a Namespace: the next one
+ * that covers it.
  */
 export function nextRelaxationEnd(
   policies: readonly Relaxations[],
   now: Date,
-  namespace?: string,
+  namespaceObject?: KubeObject,
 ): number | undefined {
+  const covers = (test: (object: KubeObject) => boolean): boolean =>
+    namespaceObject === undefined || test(namespaceObject);
   let next: number | undefined;
   const take = (expiresAt = 0): void => {
     if (expiresAt > now.getTime()) next = Math.min(next ?? expiresAt, expiresAt);
   };
   for (const { exceptions, overrides } of policies) {
     for (const { namespaces, expiresAt } of exceptions)
-      if (namespace === undefined || namespaces.some((glob) => glob.matches(namespace))) take(expiresAt);
-    for (const { expiresAt } of overrides) take(expiresAt);
+      if (covers((object) => namespaces.some((glob) => glob.matches(nameOf(object))))) take(expiresAt);
+    for (const { match, expiresAt } of overrides)
+      if (covers((object) => mayMatch(match, object))) take(expiresAt);
   }
   return next;
 }

@@ -92,7 +92,7 @@ class AuditSweeps {
     if (namespace !== undefined) return done;
     this.#audit.swept(resource);
     if (this.#audit.isAudited(resource))
-      auditQueue.addAfter(resource, Math.min(intervalMs, this.#audit.nextRelaxationEndMs(resource)));
+      auditQueue.addAfter(resource, Math.min(intervalMs, this.#audit.nextExceptionEndMs(resource)));
     return done;
   }
 
@@ -167,8 +167,8 @@ function selectedParts({ metadata: { uid, labels, annotations } }: KubeObject): 
 export function judgingParts(loaded: LoadedProvider | undefined, resource: AuditedResource): unknown {
   const policy = policyIn(loaded?.definition);
   if (policy === undefined || !hasAuditableRules(policy.compiled, resource)) return undefined;
-  const { match, exceptions, validationActionOverrides, secrets, rbac } = policy.object.spec;
-  return { match, exceptions, validationActionOverrides, rules: resource === 'secrets' ? secrets : rbac };
+  const { match, exceptions, secrets, rbac } = policy.object.spec;
+  return { match, exceptions, rules: resource === 'secrets' ? secrets : rbac };
 }
 
 function partsOf(key: Sweep): { readonly resource: AuditedResource; readonly namespace: string | undefined } {

@@ -61,13 +61,15 @@ export class ObjectAudit {
     return policies.filter((policy) => hasAuditableRules(policy, resource)).map(({ name }) => name);
   }
 
-  /** Returns the milliseconds until the next exception or override ends, among policies with rules for the resource. */
-  nextRelaxationEndMs(resource: AuditedResource): number {
+  /** Returns the milliseconds until the next exception ends, among policies with rules for the resource. */
+  nextExceptionEndMs(resource: AuditedResource): number {
     const { cluster, clock } = this.#context;
     const { policies } = cluster.snapshot().policies;
     const audited = policies.filter((policy) => hasAuditableRules(policy, resource));
     const now = clock.now();
-    return (nextRelaxationEnd(audited, now) ?? Infinity) - now.getTime();
+    // The actions of an override change no violation of these objects.
+    const relaxations = audited.map(({ exceptions }) => ({ exceptions, overrides: [] }));
+    return (nextRelaxationEnd(relaxations, now) ?? Infinity) - now.getTime();
   }
 
   /** Returns the sink for a watch of the resource. */

@@ -55,7 +55,7 @@ export class NamespaceAudits {
 
   /** Returns when the next exception or override for the namespace ends, in milliseconds since the epoch. */
   nextRelaxationEnd(namespaceObject: KubeObject): number | undefined {
-    return nextRelaxationEnd(this.#candidates(namespaceObject), this.#clock.now(), nameOf(namespaceObject));
+    return nextRelaxationEnd(this.#candidates(namespaceObject), this.#clock.now(), namespaceObject);
   }
 
   /** Returns the defaults that policies with `existing: Repair` add. */
@@ -90,8 +90,7 @@ export class NamespaceAudits {
     const violations = isJudged ? namespaceViolations(policy, namespaceObject, circumstances) : [];
     const audit = { match, violations, units: budget.units };
     // This result is not cached, because an exception or override can expire without any change.
-    if ([...policy.exceptions, ...policy.overrides].some(({ expiresAt }) => expiresAt !== undefined))
-      return audit;
+    if (nextRelaxationEnd([policy], circumstances.now, namespaceObject) !== undefined) return audit;
     const audits = this.#known.get(namespaceObject) ?? new WeakMap<CompiledPolicy, CountedAudit>();
     this.#known.set(namespaceObject, audits.set(policy, audit));
     return audit;

@@ -82,12 +82,12 @@ describe('violations of existing namespaces', () => {
     expect(message()).toContain('spec.exceptions[0] expired at 2026-11-21T12:01:00Z');
   });
 
-  test('the status says that an override has ended as soon as it has', async () => {
+  test('the status says that an override has ended as soon as it has, also where it covered no namespace', async () => {
     const h = harness();
     h.namespace('a', { team: 'red' }, { contact: 'x' });
     h.policy('p', {
       ...rules,
-      validationActionOverrides: [{ names: ['a'], actions: ['Warn'], expiresAt: '2026-11-21T12:01:00Z' }],
+      validationActionOverrides: [{ names: ['none'], actions: ['Warn'], expiresAt: '2026-11-21T12:01:00Z' }],
     });
     h.start();
     await h.settle();

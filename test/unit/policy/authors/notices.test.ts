@@ -263,6 +263,15 @@ test('a policy that turns to Deny names the namespaces where only Namespaces vio
   );
 });
 
+test('a policy whose override ends its Warn counts what turns there, and other objects only as the most that can be', () => {
+  const sparing = { ...rules, validationActionOverrides: [{ names: ['a'], actions: ['Warn'] }] };
+  expect(
+    warnings(policy(sparing, { violationsByResource: { namespaces: 2, roles: 2 } }), policy(rules)),
+  ).toBe(
+    'NamespacePolicy/p turns to Deny with up to 3 open violations, which block no other write: 1 of Namespaces (a), 2 of Roles (at the last audit)',
+  );
+});
+
 describe('a quota', () => {
   const quota = { quota: { label: 'team', max: 1 } };
   const uncounted = (spec: object, snapshot = aSnapshot([], namespaces)): boolean => {
