@@ -22,6 +22,8 @@ export interface KindDefinition<
   readonly scope: keyof typeof metadata;
   /** The kind of the copies, for a kind that copies an object of its source. Undefined for a kind with contents or without objects. */
   readonly copies?: ObjectType;
+  /** True for a kind that earlier versions lack. After an upgrade, Reeve may start before the API server serves the kind. */
+  readonly mayBeMissing?: true;
   readonly schemas: {
     readonly description: string;
     readonly name: TextSchema;
@@ -53,7 +55,7 @@ interface WrittenObject<K, S extends keyof typeof metadata, Spec> {
 
 interface KindParts<K, P, W, S, Spec, Status> extends Pick<
   KindDefinition,
-  'shortName' | 'columns' | 'copies'
+  'shortName' | 'columns' | 'copies' | 'mayBeMissing'
 > {
   readonly kind: K;
   readonly plural: P;

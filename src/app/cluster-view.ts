@@ -1,6 +1,6 @@
 // Starts the watches that keep the engine's view of the cluster up to date: providers, intents and Namespaces.
+import { kindDefinitions } from '../api/kinds.ts';
 import { apiVersion } from '../schema/names.ts';
-import type { WatchSink } from '../base/watch-sink.ts';
 import { resourcePath } from '../kube/http/https-client.ts';
 import { intentAdapters } from '../policy/intents/adapters.ts';
 import type { Install } from '../policy/terms/install.ts';
@@ -27,8 +27,8 @@ export interface ClusterView {
 }
 
 /**
- * The view is incomplete until the watches have synced. An older install lacks the kinds of intents: after an upgrade, the
- * program may start before their CustomResourceDefinitions are there.
+ * The view is incomplete until the watches have synced. A kind that an older install lacks is watched once the API server
+ * serves it.
  */
 export function watchCluster(
   install: Install,
@@ -43,21 +43,15 @@ export function watchCluster(
   const kindUid = (signal: AbortSignal) => definitionUid(connection.writer, 'securityintents', signal);
   const removedIntents = new RemovedIntents({ cluster, kindUid, clock: systemClock });
   const ending = new AbortController();
-  const start = (plural: string, sink: WatchSink): void =>
-    void watches.start({ path: resourcePath({ apiVersion, plural }) }, sink);
-  start('namespacepolicies', cluster.policies);
-  start('secretshares', cluster.shares);
-  watches.start({ path: resourcePath({ apiVersion: 'v1', plural: 'namespaces' }) }, cluster.namespaces);
-  const ofIntents = {
-    SecurityIntent: cluster.intents,
-    ClusterSecurityIntentBinding: cluster.clusterBindings,
-    SecurityIntentBinding: cluster.bindings,
-  };
-  for (const [kind, sink] of Object.entries(ofIntents)) {
-    const type = { apiVersion, kind };
-    const watch = { type, sink, absence: 'warn', start: (plural: string) => start(plural, sink) } as const;
-    startOnceServed(watch, connection, log, ending.signal).catch(fail);
+  for (const { kind, plural: ownPlural, mayBeMissing } of kindDefinitions) {
+    const sink = cluster.sinks[kind];
+    const start = (plural: string): void =>
+      void watches.start({ path: resourcePath({ apiVersion, plural }) }, sink);
+    const watch = { type: { apiVersion, kind }, sink, absence: 'warn', start } as const;
+    if (mayBeMissing) startOnceServed(watch, connection, log, ending.signal).catch(fail);
+    else start(ownPlural);
   }
+  watches.start({ path: resourcePath({ apiVersion: 'v1', plural: 'namespaces' }) }, cluster.namespaces);
   const { discovery } = connection;
   const served = new ServedKinds({ cluster, discovery, clock: systemClock });
   served.run(ending.signal).catch(fail);

@@ -3,7 +3,7 @@ import { policyIn, shareIn } from '../policy/compile/load-provider.ts';
 import type { KubeObject } from '../base/metadata.ts';
 import { Listeners, type ListenerOptions } from '../base/listeners.ts';
 import type { WatchSink } from '../base/watch-sink.ts';
-import { kinds, type ProviderKind } from '../api/kinds.ts';
+import { kinds, type Kind, type ProviderKind } from '../api/kinds.ts';
 import type { ObjectType } from '../base/object-type.ts';
 import {
   type ProviderId,
@@ -50,12 +50,9 @@ export interface NamespaceChange {
 }
 
 export class LiveCluster {
-  /** Sinks for the watches. */
-  readonly policies: WatchSink;
-  readonly shares: WatchSink;
-  readonly intents: WatchSink;
-  readonly clusterBindings: WatchSink;
-  readonly bindings: WatchSink;
+  /** Sinks for the watches of our kinds. */
+  readonly sinks: Readonly<Record<Kind, WatchSink>>;
+  /** The sink for the watch of Namespaces. */
   readonly namespaces: WatchSink;
   readonly #providers: LiveProviders;
   readonly #namespaces: ObjectCache<KubeObject>;
@@ -78,11 +75,7 @@ export class LiveCluster {
       changed: (changes) => this.#tell(changes.map((change) => ({ kind: 'namespace', ...change }))),
     });
     const { stores, intents } = this.#providers;
-    this.policies = stores.NamespacePolicy;
-    this.shares = stores.SecretShare;
-    this.intents = intents.sink;
-    this.clusterBindings = stores.ClusterSecurityIntentBinding;
-    this.bindings = stores.SecurityIntentBinding;
+    this.sinks = { ...stores, SecurityIntent: intents.sink };
     this.namespaces = this.#namespaces;
   }
 
@@ -208,12 +201,7 @@ class LiveProviders {
       ...intents,
       changed: (names) => this.#reload((spec) => names === undefined || namesAny(spec, names)),
     });
-    this.stores = {
-      NamespacePolicy: this.#store('NamespacePolicy'),
-      SecretShare: this.#store('SecretShare'),
-      ClusterSecurityIntentBinding: this.#store('ClusterSecurityIntentBinding'),
-      SecurityIntentBinding: this.#store('SecurityIntentBinding'),
-    };
+    this.stores = forEachKind((kind) => this.#store(kind));
   }
 
   get isSynced(): boolean {
@@ -243,13 +231,7 @@ class LiveProviders {
   }
 
   counts(): ProviderCounts {
-    const { NamespacePolicy, SecretShare, ClusterSecurityIntentBinding, SecurityIntentBinding } = this.stores;
-    return {
-      NamespacePolicy: countsOf(NamespacePolicy),
-      SecretShare: countsOf(SecretShare),
-      ClusterSecurityIntentBinding: countsOf(ClusterSecurityIntentBinding),
-      SecurityIntentBinding: countsOf(SecurityIntentBinding),
-    };
+    return forEachKind((kind) => countsOf(this.stores[kind]));
   }
 
   /** Takes the answers of the API server about kinds of security engines. A new one can change every binding. */
@@ -310,6 +292,12 @@ function bindingOf({ state: { id, confirmation }, spec }: LoadedProvider): reado
 function namesAny(spec: unknown, intents: ReadonlySet<string>): boolean {
   const names: unknown = ownMember(spec, 'intents');
   return Array.isArray(names) && names.some((name: unknown) => typeof name === 'string' && intents.has(name));
+}
+
+function forEachKind<T>(make: (kind: ProviderKind) => T): Readonly<Record<ProviderKind, T>> {
+  const made = Object.fromEntries(providerKinds.map((kind) => [kind, make(kind)]));
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the list has every kind of provider
+  return made as Record<ProviderKind, T>;
 }
 
 function countsOf(store: Store): Readonly<Record<Standing, number>> {

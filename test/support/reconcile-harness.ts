@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import { KubeError } from '../../src/base/kube-error.ts';
 import type { KubeObject, ObjectRef } from '../../src/base/metadata.ts';
 import { apiVersion } from '../../src/schema/names.ts';
-import type { ProviderKind } from '../../src/api/kinds.ts';
+import { kindDefinitions, type ProviderKind } from '../../src/api/kinds.ts';
 import type { ObjectType } from '../../src/base/object-type.ts';
 import type { ProviderId, ProviderState } from '../../src/policy/terms/provider-id.ts';
 import { createReconciler, type Reconciler, type ReconcilerOptions } from '../../src/reconcile/controller.ts';
@@ -105,12 +105,8 @@ export class Harness {
       ...this.#options,
       install,
     });
-    this.memory.watch({ type: { apiVersion, kind: 'NamespacePolicy' }, sink: cluster.policies });
-    this.memory.watch({ type: { apiVersion, kind: 'SecretShare' }, sink: cluster.shares });
-    this.memory.watch({ type: { apiVersion, kind: 'SecurityIntent' }, sink: cluster.intents });
-    const clusterBindings = { apiVersion, kind: 'ClusterSecurityIntentBinding' };
-    this.memory.watch({ type: clusterBindings, sink: cluster.clusterBindings });
-    this.memory.watch({ type: { apiVersion, kind: 'SecurityIntentBinding' }, sink: cluster.bindings });
+    for (const { kind } of kindDefinitions)
+      this.memory.watch({ type: { apiVersion, kind }, sink: cluster.sinks[kind] });
     this.memory.watch({ type: { apiVersion: 'v1', kind: 'Namespace' }, sink: cluster.namespaces });
     for (const watch of reconciler.watches)
       if (!this.#unserved.has(watch.type.kind)) this.memory.watch(watch);

@@ -16,6 +16,7 @@ export const clusterIntentBinding = defineKind({
   shortName: 'csib',
   word: 'binding',
   scope: 'Cluster',
+  mayBeMissing: true,
   description:
     'ClusterSecurityIntentBinding says which SecurityIntents must hold in many namespaces, new ones included. Reeve creates and keeps the objects that the security engines need for them.',
   spec,

@@ -117,6 +117,7 @@ export const intentBinding = defineKind({
   shortName: 'sib',
   word: 'binding',
   scope: 'Namespaced',
+  mayBeMissing: true,
   description:
     'SecurityIntentBinding says which SecurityIntents must hold in its own namespace. Reeve creates and keeps the objects that the security engines need for them.',
   spec,

@@ -80,6 +80,7 @@ function intentKind(params: ObjectSchema<IntentParams>) {
     shortName: 'sint',
     word: 'intent',
     scope: 'Cluster',
+    mayBeMissing: true,
     description:
       'SecurityIntent says what must hold, and not how. A SecurityIntentBinding or ClusterSecurityIntentBinding says where, and Reeve provides what the security engines of the cluster need for it.',
     spec: specOf(params),

@@ -1,5 +1,6 @@
 // Feeds a state to the caches of the reconciler, so that the engine sees it as it sees a cluster.
 import { isDeepStrictEqual } from 'node:util';
+import type { Kind } from '../../api/kinds.ts';
 import { apiVersion } from '../../schema/names.ts';
 import {
   type KubeObject,
@@ -11,8 +12,8 @@ import {
 } from '../../base/metadata.ts';
 import type { Problem } from '../../base/problem.ts';
 import { clipped } from '../../base/text.ts';
-import type { WatchSink } from '../../base/watch-sink.ts';
 import { asStored } from '../../policy/terms/match.ts';
+import { providerKinds } from '../../policy/terms/provider-id.ts';
 import { intentAdapters } from '../../policy/intents/adapters.ts';
 import { problemsText } from '../../state/stored-provider.ts';
 import { LiveCluster } from '../../state/live-cluster.ts';
@@ -30,15 +31,11 @@ export const namespaceType = { apiVersion: 'v1', kind: 'Namespace' } as const;
 /** Loads a state as a new process would: an invalid provider has no last good version. */
 export function loadState(state: ClusterState): LiveCluster {
   const cluster = new LiveCluster({ install: state.install, adapters: intentAdapters });
-  const feed = (sink: WatchSink, kind: string): void =>
-    sink.replaced(state.objects({ apiVersion, kind }), '1');
+  const feed = (kind: Kind): void => cluster.sinks[kind].replaced(state.objects({ apiVersion, kind }), '1');
   cluster.setServed(cluster.neededKinds.map((type) => [type, state.isServed(type)]));
   // Intents first: otherwise each binding would be loaded twice.
-  feed(cluster.intents, 'SecurityIntent');
-  feed(cluster.policies, 'NamespacePolicy');
-  feed(cluster.shares, 'SecretShare');
-  feed(cluster.clusterBindings, 'ClusterSecurityIntentBinding');
-  feed(cluster.bindings, 'SecurityIntentBinding');
+  feed('SecurityIntent');
+  for (const kind of providerKinds) feed(kind);
   cluster.namespaces.replaced(state.objects(namespaceType).map(asStored), '1');
   return cluster;
 }

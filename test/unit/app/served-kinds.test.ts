@@ -73,7 +73,7 @@ test('each group version is asked for once at the start, and not again without a
 
 test('while a binding exists, the kinds are asked for every ten seconds', async () => {
   const t = await started(new Map(all.map((version) => [version, []])));
-  t.cluster.bindings.changed(binding('1', { intents: ['a'] }));
+  t.cluster.sinks.SecurityIntentBinding.changed(binding('1', { intents: ['a'] }));
   await t.clock.advance(1000);
   t.news();
   await t.clock.advance(30_000);
@@ -84,13 +84,16 @@ test('while a binding exists, the kinds are asked for every ten seconds', async 
 test('the kinds are asked for soon after a binding is written, and not after its status is written', async () => {
   const t = await started(new Map(all.map((version) => [version, []])));
   t.news();
-  t.cluster.bindings.changed(binding('1', { intents: ['a'] }));
+  t.cluster.sinks.SecurityIntentBinding.changed(binding('1', { intents: ['a'] }));
   await t.clock.advance(1000);
   expect(t.news()).toEqual(all);
-  t.cluster.bindings.changed({ ...binding('2', { intents: ['a'] }), status: { matched: 1 } });
+  t.cluster.sinks.SecurityIntentBinding.changed({
+    ...binding('2', { intents: ['a'] }),
+    status: { matched: 1 },
+  });
   await t.clock.advance(2000);
   expect(t.news()).toEqual([]);
-  t.cluster.bindings.changed(binding('3', { intents: ['b'] }));
+  t.cluster.sinks.SecurityIntentBinding.changed(binding('3', { intents: ['b'] }));
   await t.clock.advance(1);
   expect(t.news()).toEqual(all);
   await t.stop();
@@ -99,7 +102,7 @@ test('the kinds are asked for soon after a binding is written, and not after its
 test('a kind counts as not served until the API server says otherwise, and follows its answers', async () => {
   const served = new Map<string, readonly string[] | undefined>(all.map((version) => [version, undefined]));
   const t = await started(served);
-  t.cluster.bindings.changed(binding('1', { intents: ['a'] }));
+  t.cluster.sinks.SecurityIntentBinding.changed(binding('1', { intents: ['a'] }));
   expect(t.isServed()).toEqual([false, false]);
   served.set(engine.apiVersion, ['Rule', 'Another']);
   await t.clock.advance(10_000);
@@ -117,7 +120,7 @@ test('a group version that does not answer keeps its last answer', async () => {
     [other.apiVersion, []],
   ]);
   const t = await started(served);
-  t.cluster.bindings.changed(binding('1', { intents: ['a'] }));
+  t.cluster.sinks.SecurityIntentBinding.changed(binding('1', { intents: ['a'] }));
   expect(t.isServed()).toEqual([true, false]);
   served.set(engine.apiVersion, undefined);
   served.set(other.apiVersion, ['Guard']);

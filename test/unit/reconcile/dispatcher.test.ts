@@ -66,17 +66,17 @@ test('a change of a Namespace reaches caches that were built after the dispatche
 
 test('a change of a provider reaches caches that were built after the dispatcher before it enqueues work', () => {
   const { cluster, order } = begin();
-  cluster.policies.changed(policy(1));
+  cluster.sinks.NamespacePolicy.changed(policy(1));
   expect(order[0]).toBe('cache');
   expect(order).toContain('enqueued NamespacePolicy/p');
 });
 
 test('all namespaces of a changed provider wait for a namespace that changes alone', () => {
   const { cluster, order } = begin();
-  cluster.policies.changed(policy(1));
+  cluster.sinks.NamespacePolicy.changed(policy(1));
   for (const name of manyNames) cluster.namespaces.changed(namespaceOf(name));
   order.length = 0;
-  cluster.policies.changed(policy(2));
+  cluster.sinks.NamespacePolicy.changed(policy(2));
   cluster.namespaces.changed(namespaceOf('c'));
   expect(order.filter((each) => each !== 'cache' && !each.includes('/'))).toEqual([
     ...manyNames.map((name) => `enqueued ${name} with others`),
@@ -86,10 +86,10 @@ test('all namespaces of a changed provider wait for a namespace that changes alo
 
 test('a provider of few namespaces does not wait behind a provider of all', () => {
   const { cluster, order } = begin();
-  cluster.policies.changed(policy(1));
+  cluster.sinks.NamespacePolicy.changed(policy(1));
   for (const name of ['a', 'b']) cluster.namespaces.changed(namespaceOf(name));
   order.length = 0;
-  cluster.policies.changed(policy(2));
+  cluster.sinks.NamespacePolicy.changed(policy(2));
   expect(order).toEqual(expect.arrayContaining(['enqueued a', 'enqueued b']));
 });
 

@@ -72,12 +72,12 @@ describe('the versions in force', () => {
 
   it('the versions in force follow lists and changes', () => {
     const { cluster } = watched();
-    cluster.policies.replaced([policy('b'), policy('a')], '1');
-    cluster.shares.replaced([share('s')], '1');
+    cluster.sinks.NamespacePolicy.replaced([policy('b'), policy('a')], '1');
+    cluster.sinks.SecretShare.replaced([share('s')], '1');
     cluster.namespaces.replaced([namespace('x'), namespace('constructor')], '1');
     expect(names(cluster)).toEqual(['a', 'b', 's']);
-    cluster.policies.removed(policy('a'));
-    cluster.shares.changed(share('t'));
+    cluster.sinks.NamespacePolicy.removed(policy('a'));
+    cluster.sinks.SecretShare.changed(share('t'));
     expect(names(cluster)).toEqual(['b', 's', 't']);
     expect(cluster.snapshot().namespace('constructor')?.metadata.name).toBe('constructor');
     expect(cluster.snapshot().namespace('toString')).toBeUndefined();
@@ -90,9 +90,8 @@ describe('the versions in force', () => {
 
   it('the state is synced once each list has arrived', () => {
     const { cluster } = watched();
-    const { policies, shares, intents, clusterBindings, bindings, namespaces } = cluster;
     cluster.namespaces.changed(namespace('x'));
-    for (const sink of [policies, shares, intents, clusterBindings, bindings, namespaces]) {
+    for (const sink of [...Object.values(cluster.sinks), cluster.namespaces]) {
       expect(cluster.isSynced).toBe(false);
       sink.replaced([], '1');
     }
@@ -101,9 +100,9 @@ describe('the versions in force', () => {
 
   it('an earlier snapshot keeps its policies and shares, but not its Namespaces', () => {
     const { cluster } = watched();
-    cluster.policies.replaced([policy('a')], '1');
+    cluster.sinks.NamespacePolicy.replaced([policy('a')], '1');
     const before = cluster.snapshot();
-    cluster.policies.replaced([], '2');
+    cluster.sinks.NamespacePolicy.replaced([], '2');
     cluster.namespaces.changed(namespace('x'));
     expect(before.policies.policies).toHaveLength(1);
     expect(before.providers.size).toBe(1);
@@ -113,18 +112,18 @@ describe('the versions in force', () => {
 
   it('a changed Namespace does not rebuild the snapshot, and a change outside a spec does not rebuild the sets', () => {
     const { cluster } = watched();
-    cluster.policies.replaced([policy('a')], '1');
-    cluster.shares.replaced([share('s')], '1');
+    cluster.sinks.NamespacePolicy.replaced([policy('a')], '1');
+    cluster.sinks.SecretShare.replaced([share('s')], '1');
     const first = cluster.snapshot();
     cluster.namespaces.changed(namespace('x'));
     expect(cluster.snapshot()).toBe(first);
-    cluster.policies.changed(policy('a', { version: '2', status: { confirmationUsed: '7' } }));
+    cluster.sinks.NamespacePolicy.changed(policy('a', { version: '2', status: { confirmationUsed: '7' } }));
     const second = cluster.snapshot();
     expect(second.providers.get('NamespacePolicy/a')?.confirmationUsed).toBe('7');
     expect(second.policies).toBe(first.policies);
-    cluster.shares.changed(share('s', { version: '2', spec: { ...broken } }));
+    cluster.sinks.SecretShare.changed(share('s', { version: '2', spec: { ...broken } }));
     expect(cluster.snapshot().shares).toBe(first.shares);
-    cluster.policies.changed(policy('a', { version: '3', spec: { suspend: true } }));
+    cluster.sinks.NamespacePolicy.changed(policy('a', { version: '3', spec: { suspend: true } }));
     expect(cluster.snapshot().policies).not.toBe(first.policies);
   });
 });
@@ -132,7 +131,7 @@ describe('the versions in force', () => {
 describe('a policy that does not load', () => {
   it('a policy is refused while no version of it has loaded', () => {
     const { cluster } = watched();
-    cluster.policies.changed(policy('a', broken));
+    cluster.sinks.NamespacePolicy.changed(policy('a', broken));
     expect(names(cluster)).toEqual([]);
     expect(cluster.snapshot().providers.get('NamespacePolicy/a')).toMatchObject({ isValid: false });
     expect(cluster.provider('NamespacePolicy/a')).toMatchObject({
@@ -144,16 +143,16 @@ describe('a policy that does not load', () => {
 
   it('the last good version stays in force, however often a bad version is written', () => {
     const { cluster, news } = watched();
-    cluster.policies.changed(policy('a', { spec: { contents: contentsOf('x') } }));
-    cluster.policies.changed(policy('a', { ...broken, version: '2' }));
-    cluster.policies.changed(policy('a', { spec: { validations: 3 }, version: '3' }));
+    cluster.sinks.NamespacePolicy.changed(policy('a', { spec: { contents: contentsOf('x') } }));
+    cluster.sinks.NamespacePolicy.changed(policy('a', { ...broken, version: '2' }));
+    cluster.sinks.NamespacePolicy.changed(policy('a', { spec: { validations: 3 }, version: '3' }));
     expect(cluster.snapshot().policies.policies).toMatchObject([{ contents: [{}] }]);
     expect(cluster.snapshot().providers.get('NamespacePolicy/a')).toMatchObject({
       isValid: false,
       provides: true,
       resourceVersion: '3',
     });
-    cluster.policies.changed(policy('a', { version: '4' }));
+    cluster.sinks.NamespacePolicy.changed(policy('a', { version: '4' }));
     expect(cluster.snapshot().policies.policies).toMatchObject([{ contents: [] }]);
     expect(news()).toEqual([
       'NamespacePolicy/a ->loaded',
@@ -165,23 +164,23 @@ describe('a policy that does not load', () => {
 
   it('the last good version survives a new list', () => {
     const { cluster } = watched();
-    cluster.policies.replaced([policy('a')], '1');
-    cluster.policies.replaced([policy('a', { ...broken, version: '2' })], '2');
+    cluster.sinks.NamespacePolicy.replaced([policy('a')], '1');
+    cluster.sinks.NamespacePolicy.replaced([policy('a', { ...broken, version: '2' })], '2');
     expect(names(cluster)).toEqual(['a']);
   });
 
   it('a policy does not inherit a good version from an earlier policy of the same name', () => {
     const { cluster } = watched();
-    cluster.policies.changed(policy('a'));
-    cluster.policies.changed(policy('a', { ...broken, uid: 'another', version: '2' }));
+    cluster.sinks.NamespacePolicy.changed(policy('a'));
+    cluster.sinks.NamespacePolicy.changed(policy('a', { ...broken, uid: 'another', version: '2' }));
     expect(names(cluster)).toEqual([]);
   });
 
   it('a policy that does not load is counted', () => {
     const { cluster } = watched();
-    cluster.policies.replaced([policy('a'), policy('b'), policy('c', broken)], '1');
-    cluster.policies.changed(policy('b', { ...broken, version: '2' }));
-    cluster.shares.changed(share('s', broken));
+    cluster.sinks.NamespacePolicy.replaced([policy('a'), policy('b'), policy('c', broken)], '1');
+    cluster.sinks.NamespacePolicy.changed(policy('b', { ...broken, version: '2' }));
+    cluster.sinks.SecretShare.changed(share('s', broken));
     expect(cluster.providerCounts()).toEqual({
       NamespacePolicy: { loaded: 1, 'last-good': 1, refused: 1 },
       SecretShare: { loaded: 0, 'last-good': 0, refused: 1 },
@@ -203,19 +202,19 @@ function contentsOf(name: string): object {
 
 test('a policy that is being deleted stays in force until it is deleted', () => {
   const { cluster } = watched();
-  cluster.policies.changed(policy('a'));
+  cluster.sinks.NamespacePolicy.changed(policy('a'));
   const deleting = policy('a', {
     version: '2',
     metadata: { deletionTimestamp: '2026-11-21T12:00:00Z', finalizers: ['reeve.dev/cleanup'] },
   });
-  cluster.policies.changed(deleting);
+  cluster.sinks.NamespacePolicy.changed(deleting);
   expect(names(cluster)).toEqual(['a']);
   expect(cluster.snapshot().providers.get('NamespacePolicy/a')).toMatchObject({
     isDeleting: true,
     hasFinalizer: true,
     isValid: true,
   });
-  cluster.policies.removed(deleting);
+  cluster.sinks.NamespacePolicy.removed(deleting);
   expect(names(cluster)).toEqual([]);
   expect(cluster.snapshot().providers.size).toBe(0);
 });
@@ -237,10 +236,10 @@ describe('listeners', () => {
   it('listeners get the deleted, new and changed objects of a list only', () => {
     const { cluster, news } = watched();
     cluster.namespaces.replaced([namespace('a'), namespace('b'), namespace('c')], '1');
-    cluster.shares.replaced([share('s')], '1');
+    cluster.sinks.SecretShare.replaced([share('s')], '1');
     news();
     cluster.namespaces.replaced([namespace('b'), namespace('c', { version: '2' }), namespace('d')], '9');
-    cluster.shares.replaced([], '9');
+    cluster.sinks.SecretShare.replaced([], '9');
     expect(news()).toEqual([
       'Namespace/a 1->',
       'Namespace/c 1->2',
@@ -275,8 +274,8 @@ describe('listeners', () => {
           ...[before, after].map((provider) => provider?.definition?.compiled.match.names?.[0]?.source),
         ),
     });
-    cluster.policies.changed(policy('a', { spec: { match: { names: ['x'] } } }));
-    cluster.policies.changed(policy('a', { version: '2', spec: { match: { names: ['y'] } } }));
+    cluster.sinks.NamespacePolicy.changed(policy('a', { spec: { match: { names: ['x'] } } }));
+    cluster.sinks.NamespacePolicy.changed(policy('a', { version: '2', spec: { match: { names: ['y'] } } }));
     expect(matches).toEqual([undefined, 'x', 'x', 'y']);
   });
 
@@ -288,17 +287,17 @@ describe('listeners', () => {
       provider: (change) => affects.push(change.affectsNamespaces),
       affecting: ({ after }) => affecting.push(after?.state.resourceVersion),
     });
-    cluster.policies.changed(policy('a'));
-    cluster.policies.changed(policy('a', { version: '2' }));
-    cluster.policies.changed(policy('a', { version: '3', spec: { match: { names: ['y'] } } }));
-    cluster.policies.removed(policy('a', { version: '4' }));
+    cluster.sinks.NamespacePolicy.changed(policy('a'));
+    cluster.sinks.NamespacePolicy.changed(policy('a', { version: '2' }));
+    cluster.sinks.NamespacePolicy.changed(policy('a', { version: '3', spec: { match: { names: ['y'] } } }));
+    cluster.sinks.NamespacePolicy.removed(policy('a', { version: '4' }));
     expect(affects).toEqual([true, false, true, true]);
     expect(affecting).toEqual(['1', '3', undefined]);
   });
 
   it('listeners get no objects of other kinds', () => {
     const { cluster, news } = watched();
-    cluster.policies.changed(policy('a'));
+    cluster.sinks.NamespacePolicy.changed(policy('a'));
     cluster.namespaces.replaced([namespace('a')], '1');
     news();
     const strangers = [
@@ -309,14 +308,14 @@ describe('listeners', () => {
       { metadata: {} },
     ];
     for (const stranger of strangers) {
-      cluster.policies.changed(stranger);
-      cluster.policies.removed(stranger);
+      cluster.sinks.NamespacePolicy.changed(stranger);
+      cluster.sinks.NamespacePolicy.removed(stranger);
     }
     cluster.namespaces.removed(namespace('unknown'));
     expect(news()).toEqual([]);
     expect(names(cluster)).toEqual(['a']);
     // A list in which the policy is not is one without it, whatever else has its name.
-    cluster.policies.replaced(strangers, '2');
+    cluster.sinks.NamespacePolicy.replaced(strangers, '2');
     expect(news()).toEqual(['NamespacePolicy/a loaded->']);
   });
 });

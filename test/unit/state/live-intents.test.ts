@@ -65,50 +65,50 @@ const engineIntent = { id: 'exploitPFA' };
 
 test('a binding gets its objects when an intent that it names appears, changes and is deleted', () => {
   const { cluster, news, provided } = watched();
-  cluster.bindings.replaced([binding('one', 'a'), binding('two', 'b')], '1');
+  cluster.sinks.SecurityIntentBinding.replaced([binding('one', 'a'), binding('two', 'b')], '1');
   news();
   expect(provided()).toEqual({ 'SecurityIntentBinding/shop/one': [], 'SecurityIntentBinding/shop/two': [] });
-  cluster.intents.replaced([intent('a', dns), intent('c', dns)], '1');
+  cluster.sinks.SecurityIntent.replaced([intent('a', dns), intent('c', dns)], '1');
   expect(news()).toEqual(['SecurityIntentBinding/shop/one affected']);
   expect(provided()).toMatchObject({ 'SecurityIntentBinding/shop/one': ['a-block'] });
-  cluster.intents.changed(intent('a', { ...dns, action: 'Audit' }, '2'));
+  cluster.sinks.SecurityIntent.changed(intent('a', { ...dns, action: 'Audit' }, '2'));
   expect(provided()).toMatchObject({ 'SecurityIntentBinding/shop/one': ['a-audit'] });
-  cluster.intents.removed(intent('a', dns, '3'));
+  cluster.sinks.SecurityIntent.removed(intent('a', dns, '3'));
   expect(provided()).toMatchObject({ 'SecurityIntentBinding/shop/one': [] });
   expect(news()).toHaveLength(2);
 });
 
 test('an intent that changes nothing but its metadata changes no binding', () => {
   const { cluster, news } = watched();
-  cluster.intents.changed(intent('a', dns));
-  cluster.bindings.changed(binding('one', 'a'));
+  cluster.sinks.SecurityIntent.changed(intent('a', dns));
+  cluster.sinks.SecurityIntentBinding.changed(binding('one', 'a'));
   news();
-  cluster.intents.changed(intent('a', dns, '2'));
+  cluster.sinks.SecurityIntent.changed(intent('a', dns, '2'));
   expect(news()).toEqual([]);
 });
 
 test('a later version of an intent that does not load leaves the earlier version in force', () => {
   const { cluster, news, provided } = watched();
-  cluster.intents.changed(intent('a', dns));
-  cluster.bindings.changed(binding('one', 'a'));
+  cluster.sinks.SecurityIntent.changed(intent('a', dns));
+  cluster.sinks.SecurityIntentBinding.changed(binding('one', 'a'));
   news();
-  cluster.intents.changed(intent('a', { id: 'noSuchId' }, '2'));
+  cluster.sinks.SecurityIntent.changed(intent('a', { id: 'noSuchId' }, '2'));
   expect(news()).toEqual([]);
   expect(provided()).toEqual({ 'SecurityIntentBinding/shop/one': ['a-block'] });
 });
 
 test('a binding whose intent does not load keeps its objects, until the intent loads', () => {
   const { cluster, provided } = watched();
-  cluster.intents.changed(intent('a', dns));
-  cluster.bindings.changed(binding('one', 'a'));
+  cluster.sinks.SecurityIntent.changed(intent('a', dns));
+  cluster.sinks.SecurityIntentBinding.changed(binding('one', 'a'));
   // Deleted and created again: this process has seen no version of the new object that loads.
-  cluster.intents.changed({
+  cluster.sinks.SecurityIntent.changed({
     ...intent('a', { id: 'noSuchId' }),
     metadata: { name: 'a', uid: 'new', resourceVersion: '3' },
   });
   expect(cluster.provider('SecurityIntentBinding/shop/one')).toMatchObject({ standing: 'last-good' });
   expect(provided()).toEqual({ 'SecurityIntentBinding/shop/one': ['a-block'] });
-  cluster.intents.changed({
+  cluster.sinks.SecurityIntent.changed({
     ...intent('a', { ...dns, action: 'Warn' }),
     metadata: { name: 'a', uid: 'new', resourceVersion: '4' },
   });
@@ -118,19 +118,22 @@ test('a binding whose intent does not load keeps its objects, until the intent l
 
 test('bindings of one name in two namespaces, and of the cluster, are different providers', () => {
   const { cluster, provided } = watched();
-  cluster.intents.changed(intent('a', dns));
+  cluster.sinks.SecurityIntent.changed(intent('a', dns));
   const other = stored('SecurityIntentBinding', 'one', { intents: ['b'] }, '1', 'bank');
-  cluster.bindings.replaced(
+  cluster.sinks.SecurityIntentBinding.replaced(
     [binding('one', 'a'), { ...other, metadata: { ...other.metadata, uid: 'x' } }],
     '1',
   );
-  cluster.clusterBindings.replaced([stored('ClusterSecurityIntentBinding', 'one', { intents: ['a'] })], '1');
+  cluster.sinks.ClusterSecurityIntentBinding.replaced(
+    [stored('ClusterSecurityIntentBinding', 'one', { intents: ['a'] })],
+    '1',
+  );
   expect(provided()).toEqual({
     'ClusterSecurityIntentBinding/one': ['a-block'],
     'SecurityIntentBinding/bank/one': [],
     'SecurityIntentBinding/shop/one': ['a-block'],
   });
-  cluster.bindings.removed(binding('one', 'a'));
+  cluster.sinks.SecurityIntentBinding.removed(binding('one', 'a'));
   expect(Object.keys(provided())).toEqual([
     'ClusterSecurityIntentBinding/one',
     'SecurityIntentBinding/bank/one',
@@ -139,8 +142,8 @@ test('bindings of one name in two namespaces, and of the cluster, are different 
 
 test('a kind that is served or no longer served changes what bindings provide, in the same step', () => {
   const { cluster, news, provided } = watched();
-  cluster.intents.replaced([intent('a', dns), intent('e', engineIntent)], '1');
-  cluster.bindings.changed(binding('one', 'a', 'e'));
+  cluster.sinks.SecurityIntent.replaced([intent('a', dns), intent('e', engineIntent)], '1');
+  cluster.sinks.SecurityIntentBinding.changed(binding('one', 'a', 'e'));
   news();
   const told: unknown[] = [];
   cluster.subscribe({
@@ -162,8 +165,8 @@ test('an adapter that the installation does not offer renders nothing, also when
     install: { ...anyInstall, adapters: new Set(['always']) },
     adapters,
   });
-  cluster.intents.changed(intent('e', engineIntent));
-  cluster.bindings.changed(binding('one', 'e'));
+  cluster.sinks.SecurityIntent.changed(intent('e', engineIntent));
+  cluster.sinks.SecurityIntentBinding.changed(binding('one', 'e'));
   expect(cluster.neededKinds).toEqual([]);
   expect(cluster.snapshot().policies.policies.map(({ contents }) => contents)).toEqual([[]]);
 });
@@ -174,11 +177,11 @@ const one = 'SecurityIntentBinding/shop/one';
 function withRemoved() {
   const watch = watched({ intentsRemoved: () => undefined });
   const { cluster } = watch;
-  cluster.intents.replaced([intent('a', dns)], '1');
+  cluster.sinks.SecurityIntent.replaced([intent('a', dns)], '1');
   cluster.setIntentKind('kind-1', cluster.removedIntents);
-  cluster.bindings.changed(binding('one', 'a'));
+  cluster.sinks.SecurityIntentBinding.changed(binding('one', 'a'));
   watch.news();
-  cluster.intents.removed(intent('a', dns, '2'));
+  cluster.sinks.SecurityIntent.removed(intent('a', dns, '2'));
   return watch;
 }
 
@@ -202,12 +205,12 @@ test.for([
     problems: [{ found: 'SecurityIntent a, which was deleted together with its CustomResourceDefinition' }],
   });
   // The kind is created again, and has no intents at first.
-  cluster.intents.replaced([], '9');
+  cluster.sinks.SecurityIntent.replaced([], '9');
   cluster.setIntentKind('kind-2', cluster.removedIntents);
   expect(provided()[one]).toEqual(['a-block']);
-  cluster.intents.changed(intent('a', { ...dns, action: 'Warn' }, '10'));
+  cluster.sinks.SecurityIntent.changed(intent('a', { ...dns, action: 'Warn' }, '10'));
   expect([provided()[one], cluster.provider(one)?.standing]).toEqual([['a-warn'], 'loaded']);
-  cluster.intents.removed(intent('a', dns, '11'));
+  cluster.sinks.SecurityIntent.removed(intent('a', dns, '11'));
   cluster.setIntentKind('kind-2', cluster.removedIntents);
   expect(provided()[one]).toEqual([]);
 });
@@ -220,9 +223,9 @@ test('an answer says nothing about an intent that was removed after the question
 
 test('a binding whose intents have no kind does not load, until the kind is served', () => {
   const { cluster } = watched();
-  cluster.intents.replaced([], '0');
-  cluster.bindings.changed(binding('one', 'a'));
+  cluster.sinks.SecurityIntent.replaced([], '0');
+  cluster.sinks.SecurityIntentBinding.changed(binding('one', 'a'));
   expect(cluster.provider(one)).toMatchObject({ standing: 'refused', state: { isValid: false } });
-  cluster.intents.replaced([], '5');
+  cluster.sinks.SecurityIntent.replaced([], '5');
   expect(cluster.provider(one)).toMatchObject({ standing: 'loaded' });
 });

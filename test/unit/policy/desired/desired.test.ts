@@ -24,8 +24,8 @@ function desiredIn(
   shares: readonly KubeObject[] = [],
 ): Desired {
   const cluster = new LiveCluster({ install: anyInstall });
-  cluster.policies.replaced(policies, '1');
-  cluster.shares.replaced(shares, '1');
+  cluster.sinks.NamespacePolicy.replaced(policies, '1');
+  cluster.sinks.SecretShare.replaced(shares, '1');
   cluster.namespaces.replaced([namespaceObject], '1');
   return desired(namespaceObject, cluster.snapshot(), now);
 }

@@ -72,8 +72,8 @@ function planOf({
 }: Situation): readonly string[] {
   const cluster = new LiveCluster({ install: anyInstall });
   const namespaceObject = knownNamespace('a', team);
-  cluster.policies.replaced(stored('NamespacePolicy', policies), '1');
-  cluster.shares.replaced(stored('SecretShare', shares), '1');
+  cluster.sinks.NamespacePolicy.replaced(stored('NamespacePolicy', policies), '1');
+  cluster.sinks.SecretShare.replaced(stored('SecretShare', shares), '1');
   cluster.namespaces.replaced([namespaceObject], '1');
   const snapshot = cluster.snapshot();
   const { steps, results, followers } = planNamespace({

@@ -37,17 +37,24 @@ test('nothing is computed again without a change', () => {
 
 test('a provider of the cluster concerns all namespaces', () => {
   const { cluster, after } = cached();
-  expect(after(() => cluster.policies.changed(stored('NamespacePolicy', {}, '1')))).toEqual(['shop', 'bank']);
+  expect(after(() => cluster.sinks.NamespacePolicy.changed(stored('NamespacePolicy', {}, '1')))).toEqual([
+    'shop',
+    'bank',
+  ]);
   const spec = { intents: ['a'] };
   const binding = stored('ClusterSecurityIntentBinding', spec, '1');
-  expect(after(() => cluster.clusterBindings.changed(binding))).toEqual(['shop', 'bank']);
+  expect(after(() => cluster.sinks.ClusterSecurityIntentBinding.changed(binding))).toEqual(['shop', 'bank']);
 });
 
 test('a SecurityIntentBinding concerns its own namespace alone', () => {
   const { cluster, after } = cached();
   const binding = (version: string, intents: readonly string[]) =>
     stored('SecurityIntentBinding', { intents }, version, 'bank');
-  expect(after(() => cluster.bindings.changed(binding('1', ['a'])))).toEqual(['bank']);
-  expect(after(() => cluster.bindings.changed(binding('2', ['a', 'b'])))).toEqual(['bank']);
-  expect(after(() => cluster.bindings.removed(binding('2', ['a', 'b'])))).toEqual(['bank']);
+  expect(after(() => cluster.sinks.SecurityIntentBinding.changed(binding('1', ['a'])))).toEqual(['bank']);
+  expect(after(() => cluster.sinks.SecurityIntentBinding.changed(binding('2', ['a', 'b'])))).toEqual([
+    'bank',
+  ]);
+  expect(after(() => cluster.sinks.SecurityIntentBinding.removed(binding('2', ['a', 'b'])))).toEqual([
+    'bank',
+  ]);
 });
