@@ -43,7 +43,7 @@ export function compileContent(written: WrittenContent): CompileResult<CompiledC
       const rendered = render(namespaceObject, budget);
       if (rendered.kind === 'present')
         return { kind: 'present', value: contentOf(written, rendered.value, endOf(expiry, namespaceObject)) };
-      const object = { kind: type.kind, name: clipped(shownName(namespaceObject)) };
+      const object = { type, name: clipped(shownName(namespaceObject)) };
       if (rendered.kind === 'missing') return { kind: 'skipped', object, message: rendered.message };
       const { problem } = rendered;
       return { kind: 'error', object, message: problemText(problem), problem };

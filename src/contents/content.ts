@@ -159,7 +159,7 @@ export interface RenderedContent {
 /** An object that a namespace does not get, because its template gives nothing there. */
 interface Unrendered {
   /** The name is as rendered, else as the policy has it. */
-  readonly object: { readonly kind: string; readonly name: string };
+  readonly object: { readonly type: ObjectType; readonly name: string };
   /** Why, in a sentence. */
   readonly message: string;
 }

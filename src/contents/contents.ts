@@ -160,7 +160,7 @@ function violationOf(
   const values = lookups.flatMap((lookup) => valueIn(namespaceObject, lookup));
   const [first] = values;
   const causes = values.map(({ field: of, key, value }) => `${keyText(of, key)}=${quoted(value)}`);
-  const content = `${object.kind} ${object.name}`;
+  const content = `${object.type.kind} ${object.name}`;
   const effect =
     causes.length === 0 ? `${content} fails` : `${[...new Set(causes)].join(' and ')} makes ${content} fail`;
   return {

@@ -1,7 +1,7 @@
 // Defines the input of every explanation: a state in the planning parts of the reconciler, and the rights of users.
 import type { Requester } from '../../rules/rule.ts';
 import type { AccessAnswer, Right } from '../../policy/terms/review.ts';
-import { type ObjectType, nameOfKey, roleBindingType } from '../../base/object-type.ts';
+import { type ObjectType, nameOfKey } from '../../base/object-type.ts';
 import { compareProviders, providerKindOf, namespaceOfProvider } from '../../policy/terms/provider-id.ts';
 import type { LoadedProvider } from '../../state/stored-provider.ts';
 import type { StoredAccess } from '../input/access.ts';
@@ -228,12 +228,12 @@ function isSame(wanted: Placed): (each: Placed) => boolean {
     (wanted.provider === undefined || provider === wanted.provider);
 }
 
-/** Returns the expired RoleBindings. Reeve has deleted them, so only their names are left. */
+/** Returns the expired objects. Reeve has deleted them, so only their types and names are left. */
 function expiredIn({ expired }: Desired, namespace: string): readonly ObjectStanding[] {
-  return [...expired].flatMap(([provider, keys]) =>
-    [...keys].map((key) => ({
+  return [...expired].flatMap(([provider, types]) =>
+    [...types].map(([key, type]) => ({
       provider,
-      object: plannedObject({ type: roleBindingType, name: nameOfKey(key) }, namespace),
+      object: plannedObject({ type, name: nameOfKey(key) }, namespace),
       outcome: 'expired',
       message: 'its end has come',
     })),

@@ -26,7 +26,10 @@ export function providedObjects(written: KubeObject, state: Known, now: Date): P
   const known = { ...state, snapshot: withNamespace(state.snapshot, namespace) };
   const { claims, frozen, skipped } = desired(namespace, known.snapshot, now);
   const objects: KubeObject[] = [];
-  const blocked = skipped.map(({ kind, name, message }) => ({ name: `${kind}/${name}`, reason: message }));
+  const blocked = skipped.map(({ type, name, message }) => ({
+    name: `${type.kind}/${name}`,
+    reason: message,
+  }));
   for (const [claim] of claims.values()) {
     if (claim === undefined) continue;
     const name = `${claim.type.kind}/${claim.name}`;

@@ -9,9 +9,8 @@ import type { PlanChange } from '../output-schemas/plan-output.ts';
 import { plannedObject, stepRow } from './step-rows.ts';
 import { heldText } from '../../policy/plan/fuse.ts';
 import { confirmDeletionsAnnotation } from '../../schema/names.ts';
-import { kindOfKey, nameOfKey, roleBindingType, type ObjectKey } from '../../base/object-type.ts';
+import { kindOfKey, nameOfKey, type ObjectKey } from '../../base/object-type.ts';
 import type { Planning } from '../../reconcile/planning.ts';
-import type { Install } from '../../policy/terms/install.ts';
 import type { ClusterState } from '../input/cluster-state.ts';
 
 const neverAborted = new AbortController().signal;
@@ -60,7 +59,7 @@ export async function namespaceRows(
   const rows = [
     ...plan.steps.map((step) => stepRow(step, planned.state)),
     ...plan.outcomes.map((outcome) => resultRow(outcome, plan, planned)),
-    ...contentRows(plan, planned.state.install),
+    ...contentRows(plan),
   ];
   return rows.filter((row) => row !== undefined);
 }
@@ -126,18 +125,12 @@ function typeOf(key: ObjectKey, namespace: string, desired: Desired, { planning 
 }
 
 /** Returns rows for contents that lack a label, and for providers whose objects stay because of an error. */
-function contentRows(
-  { desired, namespaceObject }: NamespacePlan,
-  { resourceKinds }: Install,
-): readonly PlanChange[] {
+function contentRows({ desired, namespaceObject }: NamespacePlan): readonly PlanChange[] {
   const namespace = nameOf(namespaceObject);
   return [
-    ...desired.skipped.map(({ provider, kind, name, message }): PlanChange => ({
+    ...desired.skipped.map(({ provider, type, name, message }): PlanChange => ({
       action: 'skipped',
-      object: plannedObject(
-        { type: resourceKinds?.find((type) => type.kind === kind) ?? { ...roleBindingType, kind }, name },
-        namespace,
-      ),
+      object: plannedObject({ type, name }, namespace),
       provider,
       certain: true,
       message,

@@ -123,8 +123,8 @@ export class Collector {
     const typeOf = (key: ObjectKey): ObjectType => this.#typeOf(key, namespace, desired);
     this.#add(results.flatMap((result) => resultEntry(result, namespace, typeOf) ?? []));
     this.#add(
-      desired.skipped.map(({ provider, kind, name, message }) => {
-        const object = { apiVersion: this.#contentVersion(provider, kind), kind, namespace, name };
+      desired.skipped.map(({ provider, type, name, message }) => {
+        const object = { ...type, namespace, name };
         return { section: 'skipped', policy: provider, namespace, object, message };
       }),
     );
@@ -210,11 +210,6 @@ export class Collector {
   #typeOf(key: ObjectKey, namespace: string, { claims }: Desired): ObjectType {
     const type = claims.get(key)?.[0]?.type ?? this.#input.planning.objects.get(namespace, key)?.type;
     return type ?? { apiVersion: '', kind: kindOfKey(key) };
-  }
-
-  #contentVersion(provider: ProviderId, kind: string): string {
-    const contents = this.#policies.get(shortName(provider))?.contents ?? [];
-    return contents.find(({ type }) => type.kind === kind)?.type.apiVersion ?? '';
   }
 }
 

@@ -206,7 +206,7 @@ function unrenderedNotice(
   { kind, object, message, names }: Impact['unrendered']['all'][number],
 ): string {
   const verb = kind === 'skipped' ? 'skips' : 'fails to provide';
-  return `${id} ${verb} ${object.kind} ${object.name} in ${namespaces(names)}; ${message}`;
+  return `${id} ${verb} ${object.type.kind} ${object.name} in ${namespaces(names)}; ${message}`;
 }
 
 function repairNotice(id: ProviderId, key: string, names: readonly string[]): string {

@@ -1,7 +1,7 @@
 // Finds the effects of a provider's write on the objects of one namespace: lost, handed over, or not provided.
 import { isDeepStrictEqual } from 'node:util';
 import type { KubeObject } from '../../base/metadata.ts';
-import { secretObjectType, groupKind, type ObjectKey } from '../../base/object-type.ts';
+import { secretObjectType, groupKind, type ObjectKey, type ObjectType } from '../../base/object-type.ts';
 import { compareProviders, type ProviderId, namespaceOfProvider } from '../terms/provider-id.ts';
 import { type ProviderDefinition, policyIn, shareIn } from '../compile/load-provider.ts';
 import { mayProvide, mayMakeSecret, type Install } from '../terms/install.ts';
@@ -48,7 +48,7 @@ interface UnrenderedContent {
   /** The place in the contents of the provider. */
   readonly index: number;
   readonly kind: 'skipped' | 'error';
-  readonly object: { readonly kind: string; readonly name: string };
+  readonly object: { readonly type: ObjectType; readonly name: string };
   readonly message: string;
 }
 

@@ -19,7 +19,7 @@ export interface Freeze {
 /** An object that a provider does not want in the namespace, for lack of a label or annotation. */
 interface SkippedContent {
   readonly provider: ProviderId;
-  readonly kind: string;
+  readonly type: ObjectType;
   readonly name: string;
   readonly message: string;
 }
@@ -31,8 +31,8 @@ export interface Desired {
   readonly fields: ReadonlyMap<ObjectKey, readonly FieldsClaim[]>;
   readonly frozen: ReadonlyMap<ProviderId, Freeze>;
   readonly skipped: readonly SkippedContent[];
-  /** The expired objects of each provider. */
-  readonly expired: ReadonlyMap<ProviderId, ReadonlySet<ObjectKey>>;
+  /** The expired objects of each provider, with their types. */
+  readonly expired: ReadonlyMap<ProviderId, ReadonlyMap<ObjectKey, ObjectType>>;
   /** The time when the next object expires, in milliseconds since the epoch. */
   readonly nextExpiry: number | undefined;
   /** The time when the next object of each provider expires. */
@@ -82,7 +82,7 @@ class DesiredUnion implements Desired {
   readonly claims = new Map<ObjectKey, Claim[]>();
   readonly fields = new Map<ObjectKey, FieldsClaim[]>();
   readonly frozen = new Map<ProviderId, Freeze>();
-  readonly expired = new Map<ProviderId, Set<ObjectKey>>();
+  readonly expired = new Map<ProviderId, Map<ObjectKey, ObjectType>>();
   readonly expiries = new Map<ProviderId, number>();
   readonly providers: ProviderId[] = [];
   readonly units = new Map<ProviderId, number>();
@@ -130,7 +130,8 @@ class DesiredUnion implements Desired {
     const { expiresAt, content } = wanted;
     const key = objectKey(wanted.type, wanted.name);
     if (expiresAt !== undefined && expiresAt <= this.#now) {
-      this.expired.set(provider, (this.expired.get(provider) ?? new Set()).add(key));
+      const ended = this.expired.get(provider) ?? new Map<ObjectKey, ObjectType>();
+      this.expired.set(provider, ended.set(key, wanted.type));
       return;
     }
     if (expiresAt !== undefined) {
@@ -146,12 +147,16 @@ class DesiredUnion implements Desired {
     const claims = all.get(key) ?? [];
     const other = claims.find((each) => each.provider === provider);
     if (other === undefined) all.set(key, [...claims, claim]);
-    else if (!isDeepStrictEqual(other, claim)) this.#freeze(provider, { kind: type.kind, name }, twoContents);
+    else if (!isDeepStrictEqual(other, claim)) this.#freeze(provider, { type, name }, twoContents);
   }
 
-  #freeze(provider: ProviderId, { kind, name }: { kind: string; name: string }, message: string): void {
+  #freeze(
+    provider: ProviderId,
+    { type, name }: Pick<SkippedContent, 'type' | 'name'>,
+    message: string,
+  ): void {
     if (this.frozen.has(provider)) return;
-    this.frozen.set(provider, { reason: 'RenderFailed', message: `${kind} ${name}: ${message}` });
+    this.frozen.set(provider, { reason: 'RenderFailed', message: `${type.kind} ${name}: ${message}` });
   }
 }
 

@@ -56,7 +56,7 @@ function withoutOwner(key: ObjectKey): string {
 function skippedMessage(synced: number, skipped: Desired['skipped']): string {
   const [first] = skipped;
   const more = skipped.length - 1;
-  const reason = first === undefined ? '' : `; ${first.kind} ${first.name} skipped: ${first.message}`;
+  const reason = first === undefined ? '' : `; ${first.type.kind} ${first.name} skipped: ${first.message}`;
   return `${synced} of ${synced + skipped.length} provided${reason}${more > 0 ? `, and ${more} more` : ''}`;
 }
 
@@ -175,8 +175,10 @@ export function providerReports(
     reports.set(provider, change(reports.get(provider) ?? emptyReport));
   };
   for (const result of results) add(result.provider, (report) => withResult(report, namespace, result));
-  for (const { provider, ...content } of skipped)
-    add(provider, (report) => ({ ...report, skipped: [...report.skipped, { namespace, ...content }] }));
+  for (const { provider, type, name, message } of skipped) {
+    const entry = { namespace, kind: type.kind, name, message };
+    add(provider, (report) => ({ ...report, skipped: [...report.skipped, entry] }));
+  }
   for (const [provider, { reason, message }] of frozen) {
     // Suspension is no failure. An error of a match or template counts as one failed object.
     if (reason === 'Suspended') continue;

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { roleBindingType } from '../../../src/base/object-type.ts';
 import { unlimitedBudget } from '../../../src/policy/terms/budget.ts';
 import { aNamespace, aPolicy, problemsOf } from '../../support/engine.ts';
 
@@ -101,7 +102,7 @@ describe('what a policy provides is rendered for a namespace', () => {
   test.each([{ labels: {} }, {}])('an object that needs a missing label is skipped in %j', (metadata) => {
     expect(roleBinding?.render(aNamespace({ name: 'n', ...metadata }), unlimitedBudget)).toEqual({
       kind: 'skipped',
-      object: { kind: 'RoleBinding', name: 'ad-kubernetes-n' },
+      object: { type: roleBindingType, name: 'ad-kubernetes-n' },
       message: 'label team is missing',
     });
   });
@@ -123,7 +124,7 @@ describe('what a policy provides is rendered for a namespace', () => {
     expect(renderedFor('system')).toMatchObject({ kind: 'present' });
     expect(renderedFor(value)).toMatchObject({
       kind: 'error',
-      object: { kind: 'RoleBinding', name: 'b' },
+      object: { type: roleBindingType, name: 'b' },
       message: expect.stringMatching(
         new RegExp(
           `^subjects\\[0\\]\\.name \\(from annotation team\\) is "${value}"; accepted: .*${accepted}`,

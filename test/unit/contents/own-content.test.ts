@@ -113,7 +113,7 @@ test('a namespace desires the object, and skips one that needs a missing label',
   const plain = aNamespace({ name: 'n' });
   const { skipped } = desiredByProvider(provider, plain, circumstances.now, unlimitedBudget);
   expect(skipped).toEqual([
-    { provider: 'NamespacePolicy/p', kind: 'Banner', name: 'welcome', message: 'label team is missing' },
+    { provider: 'NamespacePolicy/p', type, name: 'welcome', message: 'label team is missing' },
   ]);
 });
 
@@ -135,7 +135,7 @@ test('an object that has expired is no longer desired, and a message says so', (
     circumstances.now,
     unlimitedBudget,
   );
-  expect([claims.size, expired.size]).toEqual([0, 1]);
+  expect([claims.size, [...expired.values()].flatMap((each) => [...each.values()])]).toEqual([0, [type]]);
   const parts = partsWithoutEffect(definition, { matched: 1, errors: 0 }, aSnapshot([]), circumstances.now);
   expect(parts.map(({ message }) => message)).toEqual([
     'spec.contents.banners[0] expired at 2026-01-01T00:00:00Z, so Banner welcome is not provided',

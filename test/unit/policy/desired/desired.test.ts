@@ -1,5 +1,6 @@
 import { anyInstall } from '../../../../src/policy/terms/install.ts';
 import { describe, expect, test } from 'vitest';
+import { roleBindingType } from '../../../../src/base/object-type.ts';
 import type { KubeObject } from '../../../../src/base/metadata.ts';
 import { desired, type Desired } from '../../../../src/policy/desired/desired.ts';
 import { LiveCluster } from '../../../../src/state/live-cluster.ts';
@@ -69,7 +70,7 @@ describe('what a namespace is to contain', () => {
   test('an expired object is not desired, and is recorded as expired', () => {
     const late = policy('p', {}, { expiresAt: '2026-11-21T12:00:00Z' });
     const { claims, expired, nextExpiry } = desiredIn(a, [late]);
-    expect([claims.size, [...(expired.get('NamespacePolicy/p') ?? [])], nextExpiry]).toEqual([
+    expect([claims.size, [...(expired.get('NamespacePolicy/p')?.keys() ?? [])], nextExpiry]).toEqual([
       0,
       [binding],
       undefined,
@@ -117,7 +118,7 @@ describe('what a namespace is to contain', () => {
     const { claims, frozen, skipped } = desiredIn(a, [lacking]);
     expect([claims.size, frozen.size]).toEqual([0, 0]);
     expect(skipped).toEqual([
-      { provider: 'NamespacePolicy/q', kind: 'RoleBinding', name: 'viewers', message },
+      { provider: 'NamespacePolicy/q', type: roleBindingType, name: 'viewers', message },
     ]);
   });
 

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { roleBindingType } from '../../../../src/base/object-type.ts';
 import {
   conflictResult,
   failedResult,
@@ -43,7 +44,7 @@ test('a namespace is ready if a suspended policy has its objects', () => {
 describe('a namespace that lacks a label or annotation', () => {
   const skipped = ['viewers', 'editors', 'admins'].map((name) => ({
     provider: 'NamespacePolicy/p' as const,
-    kind: 'RoleBinding',
+    type: roleBindingType,
     name,
     message: `annotation ad/${name} is missing`,
   }));
