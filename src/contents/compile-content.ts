@@ -17,11 +17,12 @@ import { isSubdomain } from '../base/kubernetes-names.ts';
 import type { ExpressionScope } from '../cel/expression.ts';
 import { compileTemplate, goTemplateProblem, type Template } from '../cel/template.ts';
 import type { RuleBudget } from '../rules/rule.ts';
+import { text } from '../schema/schema.ts';
 import type {
   CompiledContent,
+  ContentTemplate,
   RenderedContent,
   TextCheck,
-  TextChecks,
   TextProblem,
   WrittenContent,
 } from './content.ts';
@@ -34,7 +35,7 @@ export function compileContent(written: WrittenContent): CompileResult<CompiledC
   const template = contentKind.template(value);
   const shownName = shownText(name);
   const expiry = expiryOf(written);
-  return mapped(compileValue(template.value, path, template.fixedFields, template.checks), (render) => ({
+  return mapped(compileValue(template, path), (render) => ({
     ...written,
     isTemplated: isTemplated(template.value),
     expiry,
@@ -116,51 +117,42 @@ const textUnits = 3;
 interface Place {
   readonly content: Path;
   readonly field: Path;
-  readonly checks: TextChecks;
+  readonly template: ContentTemplate;
 }
 
-/** Every text in the content is a template, except `fixedFields` of the root and the `kind` of subjects. */
-function compileValue(
-  value: unknown,
-  content: Path,
-  fixedFields: readonly string[],
-  checks: TextChecks,
-): CompileResult<Renderer> {
-  const place = { content, field: [], checks };
-  if (isTemplated(value)) return compileAt(value, place, fixedFields);
+/** Every text in the content is a template, except in the parts that are fixed. */
+function compileValue(template: ContentTemplate, content: Path): CompileResult<Renderer> {
+  const { value } = template;
+  const place = { content, field: [], template };
+  if (isTemplated(value)) return compileAt(value, place);
   // The functions for a long object without expressions would take ten times its memory.
-  const problems = literalProblems(value, place, fixedFields);
+  const problems = literalProblems(value, place);
   return problems.length > 0 ? refused(problems) : compiled(constant(value));
 }
 
 /** Checks the texts of a value that has no expression. */
-function literalProblems(value: unknown, place: Place, fixedFields: readonly string[]): readonly Problem[] {
+function literalProblems(value: unknown, place: Place): readonly Problem[] {
+  if (place.template.isFixed(place.field)) return [];
   if (typeof value === 'string') {
-    const check = place.checks(place.field);
+    const check = place.template.checks(place.field);
     const result = check === undefined ? undefined : compileText(value, place);
     return result?.ok === false ? result.problems : [];
   }
   if (Array.isArray(value))
-    return value.flatMap((item: unknown, index) => literalProblems(item, below(place, index), fixedFields));
+    return value.flatMap((item: unknown, index) => literalProblems(item, below(place, index)));
   if (!isJsonObject(value)) return [];
-  return Object.entries(value).flatMap(([name, field]) =>
-    fixedFields.includes(name) ? [] : literalProblems(field, below(place, name), fixedBelow(name)),
-  );
+  return Object.entries(value).flatMap(([name, field]) => literalProblems(field, below(place, name)));
 }
 
 function below(place: Place, step: string | number): Place {
   return { ...place, field: [...place.field, step] };
 }
 
-/** Below the first level, other fields called `kind` are templates too. */
-function fixedBelow(name: string): readonly string[] {
-  return name === 'subjects' ? ['kind'] : [];
-}
-
-function compileAt(value: unknown, place: Place, fixedFields: readonly string[]): CompileResult<Renderer> {
+function compileAt(value: unknown, place: Place): CompileResult<Renderer> {
+  if (place.template.isFixed(place.field)) return compiled(constant(value));
   if (typeof value === 'string') return compileText(value, place);
   if (Array.isArray(value)) {
-    const items = value.map((item: unknown, index) => compileAt(item, below(place, index), fixedFields));
+    const items = value.map((item: unknown, index) => compileAt(item, below(place, index)));
     return mapped(
       allOf(items),
       (renderers) => (namespaceObject, budget) => collect(renderers, namespaceObject, budget),
@@ -168,10 +160,7 @@ function compileAt(value: unknown, place: Place, fixedFields: readonly string[])
   }
   if (!isJsonObject(value)) return compiled(constant(value));
   const names = Object.keys(value);
-  const fields = names.map((name) => {
-    if (fixedFields.includes(name)) return compiled(constant(value[name]));
-    return compileAt(value[name], below(place, name), fixedBelow(name));
-  });
+  const fields = names.map((name) => compileAt(value[name], below(place, name)));
   return mapped(allOf(fields), (renderers) => (namespaceObject, budget) => {
     const collected = collect(renderers, namespaceObject, budget);
     if (collected.kind !== 'present') return collected;
@@ -190,7 +179,7 @@ function compileText(source: string, place: Place): CompileResult<Renderer> {
     return refused([{ path, found: result.problem.message, accepted, offset: result.problem.offset }]);
   }
   const { template } = result;
-  const check = place.checks(place.field);
+  const check = place.template.checks(place.field);
   const problems = check === undefined ? [] : problemsOf(template, check, path);
   return problems.length > 0
     ? refused(problems)
@@ -262,7 +251,15 @@ function isTemplated(value: unknown): boolean {
   return JSON.stringify(value ?? null).includes('${');
 }
 
-// The names that several kinds of content check.
+// The fields and names that several kinds of content share.
+
+/** What the description of a field with a template says of it. */
+export const templateHint =
+  'Text or a template: CEL in ${ } sees namespaceObject, the Namespace; $${ is a literal ${.';
+
+export function templateText(description: string, maxLength: number) {
+  return text({ description, minLength: 1, maxLength, braces: 'template' });
+}
 
 /** https://kubernetes.io/docs/concepts/overview/working-with-objects/names/#path-segment-names */
 export const pathSegment: TextCheck = {

@@ -4,7 +4,7 @@ import type { KubeObject } from '../base/metadata.ts';
 import type { ObjectType } from '../base/object-type.ts';
 import type { Path } from '../base/problem.ts';
 import type { MetadataKey } from '../cel/expression.ts';
-import type { ReviewedResource, RuleBudget } from '../rules/rule.ts';
+import type { RuleBudget } from '../rules/rule.ts';
 import type { ListSchema } from '../schema/schema.ts';
 
 /** One kind of content of the catalogue, in one file. The other rooms derive from it what they need of a content, a `C`. */
@@ -21,11 +21,11 @@ export interface ContentKind<N extends string = string, C = unknown> {
   /** Set if Reeve removes fields of the object that it did not write. */
   readonly ownsAllFields?: true;
   /** Set if policies have rules on the objects. */
-  readonly judgedAs?: ReviewedResource;
+  readonly judgedAs?: 'rolebindings';
   template(content: C): ContentTemplate;
   /** `as-written`: the rendered template is the object. */
   readonly render: 'as-written' | Builder<C>;
-  /** Left out if no object of the kind expires. */
+  /** Left out if no object of the kind expires. Messages call what expires RoleBindings that grant access. */
   expiry?(content: C): Expiry;
   /** `resourceOf` returns the resource name of a kind: `configmaps`. */
   rights(content: C, resourceOf: (type: ObjectType) => string): readonly ContentRight[];
@@ -41,10 +41,10 @@ export function contentKind<const N extends string, C>(kind: ContentKind<N, C>):
 }
 
 /** The part of a content whose texts are templates. */
-interface ContentTemplate {
+export interface ContentTemplate {
   readonly value: unknown;
-  /** Fields of the value that are never templates. */
-  readonly fixedFields: readonly string[];
+  /** Returns true for the path of a part of the value that is never a template. */
+  isFixed(field: Path): boolean;
   readonly checks: TextChecks;
 }
 

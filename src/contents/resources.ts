@@ -5,7 +5,7 @@ import { groupOf, type ObjectType } from '../base/object-type.ts';
 import { managedByLabel, managedByReeve, group, providerLabels } from '../schema/names.ts';
 import { list, openObject, text, type SchemaRule } from '../schema/schema.ts';
 import type { Path } from '../base/problem.ts';
-import { pathSegment, subdomain } from './compile-content.ts';
+import { pathSegment, subdomain, templateText } from './compile-content.ts';
 import { contentKind, keeping, writing, type TextCheck, type TextChecks } from './content.ts';
 
 /** Groups that `contents.resources` refuses: their kinds grant rights, configure the cluster or store nothing. */
@@ -59,13 +59,10 @@ const metadata = openObject({
   description:
     'The metadata of the object: its name, and labels and annotations if it needs them. Text values may be templates.',
   fields: {
-    name: text({
-      description:
-        'The name of the object. Text, or a template: CEL in ${ } sees namespaceObject, the Namespace; $${ is a literal ${. Example: team.',
-      minLength: 1,
-      maxLength: 4096,
-      braces: 'template',
-    }),
+    name: templateText(
+      'The name of the object. Text, or a template: CEL in ${ } sees namespaceObject, the Namespace; $${ is a literal ${. Example: team.',
+      4096,
+    ),
     namespace: text({
       description: 'Not allowed: the object is created in each matched namespace.',
       maxLength: 253,
@@ -180,7 +177,7 @@ export const resources = contentKind({
   namePath: ['metadata', 'name'],
   template: (value) => ({
     value,
-    fixedFields: ['apiVersion', 'kind'],
+    isFixed: (field) => field.length === 1 && ['apiVersion', 'kind'].includes(String(field[0])),
     checks: checksOf(value.apiVersion),
   }),
   render: 'as-written',

@@ -5,7 +5,7 @@ import { isNamespaceName, isReservedSubject, reservedPrefix } from '../base/kube
 import { groupOf, roleBindingType } from '../base/object-type.ts';
 import { duration, notBoth, time } from '../schema/common-fields.ts';
 import { choice, list, object, text, type Infer } from '../schema/schema.ts';
-import { pathSegment, subdomain } from './compile-content.ts';
+import { pathSegment, subdomain, templateHint, templateText } from './compile-content.ts';
 import {
   contentKind,
   keeping,
@@ -15,24 +15,18 @@ import {
   type TextChecks,
 } from './content.ts';
 
-const template = 'Text or a template: CEL in ${ } sees namespaceObject, the Namespace; $${ is a literal ${.';
-
 const subject = object({
   description: 'Who gets the role.',
   fields: {
     kind: choice('What the subject is.', ['User', 'Group', 'ServiceAccount']),
-    name: text({
-      description: `The name of the user, group or service account. ${template} Example: "ad-kubernetes-\${namespaceObject.metadata.name}".`,
-      minLength: 1,
-      maxLength: 8192,
-      braces: 'template',
-    }),
-    namespace: text({
-      description: `The namespace of the service account: required for a ServiceAccount, not allowed otherwise. ${template} Example: "\${namespaceObject.metadata.name}".`,
-      minLength: 1,
-      maxLength: 8192,
-      braces: 'template',
-    }),
+    name: templateText(
+      `The name of the user, group or service account. ${templateHint} Example: "ad-kubernetes-\${namespaceObject.metadata.name}".`,
+      8192,
+    ),
+    namespace: templateText(
+      `The namespace of the service account: required for a ServiceAccount, not allowed otherwise. ${templateHint} Example: "\${namespaceObject.metadata.name}".`,
+      8192,
+    ),
   },
   required: ['kind', 'name'],
   rules: [
@@ -71,12 +65,10 @@ const roleRef = object({
 const roleBinding = object({
   description: 'A RoleBinding that every matched namespace contains.',
   fields: {
-    name: text({
-      description: `The name of the RoleBinding. ${template} Unique among the roleBindings. Example: ad-kubernetes-\${namespaceObject.metadata.name}.`,
-      minLength: 1,
-      maxLength: 4096,
-      braces: 'template',
-    }),
+    name: templateText(
+      `The name of the RoleBinding. ${templateHint} Unique among the roleBindings. Example: ad-kubernetes-\${namespaceObject.metadata.name}.`,
+      4096,
+    ),
     roleRef,
     subjects: list({ description: 'Who gets the role.', items: subject, minItems: 1, maxItems: 100 }),
     expiresAfter: duration(
@@ -110,7 +102,7 @@ export const roleBindings = contentKind({
   judgedAs: 'rolebindings',
   template: ({ name, subjects }) => ({
     value: { name, subjects },
-    fixedFields: ['kind'],
+    isFixed: ([field, , part]) => field === 'subjects' && part === 'kind',
     checks: checksOf(subjects),
   }),
   render: {

@@ -1,11 +1,9 @@
 // The kind of content `serviceAccounts`: fields of ServiceAccounts that Kubernetes or other users create.
 import { ownMember } from '../base/json.ts';
 import { groupOf, serviceAccountType } from '../base/object-type.ts';
-import { boolean, list, object, text } from '../schema/schema.ts';
-import { subdomain } from './compile-content.ts';
+import { boolean, list, object } from '../schema/schema.ts';
+import { subdomain, templateHint, templateText } from './compile-content.ts';
 import { contentKind } from './content.ts';
-
-const template = 'Text or a template: CEL in ${ } sees namespaceObject, the Namespace; $${ is a literal ${.';
 
 const maxPullSecrets = 10;
 
@@ -13,20 +11,13 @@ const serviceAccount = object({
   description:
     'Fields of a ServiceAccount that Kubernetes or another user creates. Reeve adds these fields and takes them back. It never creates, deletes or labels the ServiceAccount, and leaves its other fields alone. The author must have the right to patch ServiceAccounts.',
   fields: {
-    name: text({
-      description: `The name of the ServiceAccount. ${template} Unique among the serviceAccounts. Example: default, which Kubernetes creates in every namespace.`,
-      minLength: 1,
-      maxLength: 4096,
-      braces: 'template',
-    }),
+    name: templateText(
+      `The name of the ServiceAccount. ${templateHint} Unique among the serviceAccounts. Example: default, which Kubernetes creates in every namespace.`,
+      4096,
+    ),
     imagePullSecrets: list({
-      description: `Names of Secrets in the same namespace with which Pods of the ServiceAccount pull images. They are added to those of other policies and of other users. ${template} Example: [regcred].`,
-      items: text({
-        description: 'The name of a Secret.',
-        minLength: 1,
-        maxLength: 4096,
-        braces: 'template',
-      }),
+      description: `Names of Secrets in the same namespace with which Pods of the ServiceAccount pull images. They are added to those of other policies and of other users. ${templateHint} Example: [regcred].`,
+      items: templateText('The name of a Secret.', 4096),
       minItems: 1,
       maxItems: maxPullSecrets,
       unique: 'set',
@@ -62,7 +53,7 @@ export const serviceAccounts = contentKind({
   namePath: ['name'],
   template: ({ name, imagePullSecrets = [] }) => ({
     value: { name, imagePullSecrets },
-    fixedFields: [],
+    isFixed: () => false,
     checks: () => subdomain,
   }),
   render: {

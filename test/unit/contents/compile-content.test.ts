@@ -17,6 +17,7 @@ const quota = {
     hard: { pods: '50' },
     list: ['${namespaceObject.metadata.name}', 5, true, null],
     kind: '${namespaceObject.metadata.name}',
+    subjects: [{ kind: '${namespaceObject.metadata.name}' }],
   },
 };
 const [roleBinding, resource] = aPolicy('p', {
@@ -60,7 +61,7 @@ describe('what a policy provides is rendered for a namespace', () => {
           body: {
             ...quota,
             metadata: { name: 'team', annotations: { 'example.com/${x}': 'literal ${x}' } },
-            spec: { hard: { pods: '50' }, list: ['n', 5, true, null], kind: 'n' },
+            spec: { hard: { pods: '50' }, list: ['n', 5, true, null], kind: 'n', subjects: [{ kind: 'n' }] },
           },
         },
       },

@@ -38,7 +38,7 @@ const banners = contentKind({
   ownership: 'object',
   type,
   namePath: ['name'],
-  template: ({ name, slogan }) => ({ value: { name, slogan }, fixedFields: [], checks: () => undefined }),
+  template: ({ name, slogan }) => ({ value: { name, slogan }, isFixed: () => false, checks: () => undefined }),
   render: { build: (rendered) => ({ kind: 'object', body: { ...type, spec: rendered } }) },
   expiry: (banner) => banner,
   rights: ({ name }) => [
