@@ -5,12 +5,11 @@ import { type KubeObject, nameOf } from '../../base/metadata.ts';
 import { isSameReport, openReportLabel, openReportType } from '../../inspect/report/open-reports.ts';
 import { resourcePath } from '../../kube/http/https-client.ts';
 import { readCollections } from '../../kube/read-once.ts';
+import { cliFieldManager } from '../../schema/names.ts';
 import { refusalText } from './refusal-text.ts';
 
 const concurrency = 8;
 const aMinuteMs = 60_000;
-/** Another field manager than that of Reeve: a person runs the command. */
-const manager = 'reeve-cli';
 /** How many errors are named. The others are counted. */
 const maxShown = 20;
 
@@ -37,7 +36,7 @@ export async function writeReports(
   const failures = await runAll([
     ...changed.map((report) => ({
       about: `Report ${keyOf(report)} was not written`,
-      run: async () => await writer.apply(report, { force: false, manager }),
+      run: async () => await writer.apply(report, { force: false, manager: cliFieldManager }),
     })),
     ...leftovers.map((report) => ({
       about: `Report ${keyOf(report)} was not deleted`,

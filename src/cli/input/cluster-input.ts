@@ -1,6 +1,5 @@
 // Reads the state of a cluster: one list for each kind that a command needs.
 import { kinds } from '../../api/kinds.ts';
-import { ownTypes } from '../../contents/contents.ts';
 import { loadedKinds } from '../../state/definitions.ts';
 import { apiVersion, managedByLabel, managedByReeve } from '../../schema/names.ts';
 import type { ClusterConnection } from '../../app/cluster-connection.ts';
@@ -29,7 +28,7 @@ import {
   type ObjectType,
 } from '../../base/object-type.ts';
 import { providerKindOf } from '../../policy/terms/provider-id.ts';
-import type { Install } from '../../policy/terms/install.ts';
+import { contentTypes, type Install } from '../../policy/terms/install.ts';
 import { guessedPlural } from '../../base/text.ts';
 import { noProgress } from '../output/progress.ts';
 import { deploymentSelector, deploymentType, findInstall, type InstallOverrides } from './find-install.ts';
@@ -92,7 +91,7 @@ export async function readCluster(
 }
 
 /** Lists with more content come later, because a later object replaces an earlier one. */
-function wantedLists(needs: readonly Need[], { resourceKinds = [] }: Install): readonly WantedList[] {
+function wantedLists(needs: readonly Need[], install: Install): readonly WantedList[] {
   const lists: Readonly<Record<Need, readonly WantedList[]>> = {
     install: [],
     sources: [],
@@ -102,7 +101,7 @@ function wantedLists(needs: readonly Need[], { resourceKinds = [] }: Install): r
     roles: [clusterRoleType],
     'namespaced-roles': [{ ...roleType, keepsManagers: true }],
     rbac: rbacTypes,
-    provided: [...ownTypes, ...resourceKinds].map((type) => ({ ...type, keepsManagers: true })),
+    provided: contentTypes(install).map((type) => ({ ...type, keepsManagers: true })),
     accounts: [{ ...serviceAccountType, keepsManagers: true }],
     secrets: [{ ...secretObjectType, metadataOnly: true, keepsManagers: true }],
     'own-secrets': [

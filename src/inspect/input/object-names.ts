@@ -1,14 +1,9 @@
 // Reads the names of policies, shares and bindings as people write them: policy/team, sib/no-egress, NamespacePolicy/team.
 import { nearest, nearestWord } from '../../base/nearest.ts';
 import { describeValue, clipped, quoted } from '../../base/text.ts';
+import { contentKinds } from '../../contents/contents.ts';
 import { kinds, type Kind, type ProviderKind } from '../../api/kinds.ts';
-import {
-  roleBindingType,
-  roleType,
-  secretObjectType,
-  serviceAccountType,
-  type ObjectType,
-} from '../../base/object-type.ts';
+import { roleType, secretObjectType, type ObjectType } from '../../base/object-type.ts';
 import {
   namespaceOfProvider,
   parseProviderId,
@@ -172,7 +167,8 @@ const shortNames: ReadonlyMap<string, string> = new Map([
 ]);
 
 function wordsOfTypes(provided: readonly ObjectType[]): ReadonlyMap<string, ObjectType> {
-  const types = [...provided, secretObjectType, serviceAccountType, roleType, roleBindingType, namespaceType];
+  const own = contentKinds.flatMap(({ type }) => type ?? []);
+  const types = [...provided, secretObjectType, roleType, ...own, namespaceType];
   return new Map(types.flatMap((type) => wordsOf(type).map((word) => [word, type] as const)));
 }
 

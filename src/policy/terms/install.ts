@@ -86,6 +86,11 @@ export function isContentAllowed(
   return contentKind.type !== undefined || isProvided(type, install);
 }
 
+/** Returns the types that the installation allows contents to have. */
+export function contentTypes({ resourceKinds = [] }: Pick<Install, 'resourceKinds'>): readonly ObjectType[] {
+  return [...ownTypes, ...resourceKinds];
+}
+
 /** True if the installation allows contents of the type. */
 export function mayProvide(type: ObjectType, install: Pick<Install, 'resourceKinds'>): boolean {
   return ownTypes.some((each) => isSameObjectType(each, type)) || isProvided(type, install);

@@ -4,7 +4,7 @@ import type { WatchSink } from '../../base/watch-sink.ts';
 import type { Observed } from '../../policy/plan/observed.ts';
 import { kinds, type ProviderKind } from '../../api/kinds.ts';
 import { type ObjectType, secretObjectType, serviceAccountType } from '../../base/object-type.ts';
-import type { Install } from '../../policy/terms/install.ts';
+import { contentTypes, type Install } from '../../policy/terms/install.ts';
 import type { ObservedAccounts } from './observed-accounts.ts';
 import type { ObservedObjects } from './observed-objects.ts';
 import type { Sources } from './sources.ts';
@@ -75,14 +75,11 @@ export function accountsWatch(accounts: ObservedAccounts): WantedWatch {
 /** A kind of objects that providers may create. An empty name stands for all names. */
 type ProvidedKind = Pick<Observed, 'type' | 'name'>;
 
-export function providedKinds(
-  providers: ProviderKind,
-  { resourceKinds = [], secretNames = [''] }: Install,
-): readonly ProvidedKind[] {
+export function providedKinds(providers: ProviderKind, install: Install): readonly ProvidedKind[] {
   const { copies } = kinds[providers];
   return copies === undefined
-    ? [...ownTypes, ...resourceKinds].map((type) => ({ type, name: '' }))
-    : secretNames.map((name) => ({ type: copies, name }));
+    ? contentTypes(install).map((type) => ({ type, name: '' }))
+    : (install.secretNames ?? ['']).map((name) => ({ type: copies, name }));
 }
 
 /** Returns the kinds that such providers may create and whose watch has not synced. */
