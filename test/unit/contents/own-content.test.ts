@@ -1,5 +1,6 @@
 // A kind of content in a list of its own: fields, compilation, rights and warnings derive from the list.
 import { describe, expect, expectTypeOf, test } from 'vitest';
+import type { ContentsSpec } from '../../../src/api/namespace-policy/namespace-policy.ts';
 import { contentKind, keeping, writing, type ContentKind } from '../../../src/contents/content.ts';
 import {
   compileContents,
@@ -38,7 +39,11 @@ const banners = contentKind({
   ownership: 'object',
   type,
   namePath: ['name'],
-  template: ({ name, slogan }) => ({ value: { name, slogan }, isFixed: () => false, checks: () => undefined }),
+  template: ({ name, slogan }) => ({
+    value: { name, slogan },
+    isFixed: () => false,
+    checks: () => undefined,
+  }),
   render: { build: (rendered) => ({ kind: 'object', body: { ...type, spec: rendered } }) },
   expiry: (banner) => banner,
   rights: ({ name }) => [
@@ -191,6 +196,6 @@ describe('the compiler', () => {
   });
 
   test('the field contents of a policy has exactly the listed kinds', () => {
-    expectTypeOf<keyof typeof fields>().toEqualTypeOf<'banners'>();
+    expectTypeOf<keyof ContentsSpec>().toEqualTypeOf<(typeof contentKinds)[number]['name']>();
   });
 });
