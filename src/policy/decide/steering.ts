@@ -248,7 +248,7 @@ export function steeringEffect(
   if (matchedBefore && providesOther(provider, sides, budget)) return 'change';
   if (!matchedBefore && isWorthReaching) return 'join';
   if (enforcement === undefined || deniesIn(enforcement, sides.after, now)) return undefined;
-  // Whoever brings a namespace under the policy chooses its labels, now or in a write before.
+  // The user who brings a namespace under the policy chooses its labels, now or in a write before.
   const bare = bareNamespace(nameOf(sides.after), sides.after);
   const compared = matchedBefore ? [sides.before] : [sides.before, bare];
   return compared.some((side) => deniesIn(enforcement, side, now)) ? 'loosen' : undefined;
