@@ -27,6 +27,8 @@ const leaseMs = 19_000;
 /** The API server could not call a webhook. If only the webhook for defaults failed, the defaults are missing. */
 const webhookNotReached: Excuse = ({ message }) =>
   /failed calling webhook|namespaces\.defaults/.test(message);
+/** While one webhook starts, the other one reviews all writes, and a busy machine has no second core for both. */
+const toldToTryAgain: Excuse = ({ status, message }) => status === 503 && message.includes('Try again later');
 /** Reeve could not check the rights of the user, so it refused the call or did not answer in time. */
 const rightsUnknown: Excuse = ({ message }) => /admission webhook|failed calling webhook/.test(message);
 const anything: Excuse = () => true;
@@ -83,7 +85,7 @@ export const faults: readonly Fault[] = [
   },
   {
     name: 'a webhook killed',
-    excuse: webhookNotReached,
+    excuse: (answer) => webhookNotReached(answer) || toldToTryAgain(answer),
     afterMs: 1000,
     strike: async ({ webhooks: [, second] }) => {
       await second.stop('SIGKILL');
