@@ -14,7 +14,7 @@ import { rfc3339 } from '../../base/time.ts';
 import { alternatives } from '../../base/text.ts';
 import { grantText } from '../input/access.ts';
 import type { Desired } from '../../policy/desired/desired.ts';
-import { compileException, overrideIn, overrideText } from '../../policy/terms/match.ts';
+import { compileException, isInForce, overrideIn, overrideText } from '../../policy/terms/match.ts';
 import type { CompiledPolicy } from '../../policy/compile/compile-policy.ts';
 import { nameOf, type KubeObject } from '../../base/metadata.ts';
 
@@ -124,8 +124,9 @@ export function exceptionEntries(
   now: Date,
 ): readonly ReportEntry[] {
   return exceptions.flatMap((exception): readonly ReportEntry[] => {
-    const { namespaces, expiresAt } = compileException(exception);
-    if (expiresAt !== undefined && expiresAt <= now.getTime()) return [];
+    const compiled = compileException(exception);
+    if (!isInForce(compiled, now)) return [];
+    const { namespaces, expiresAt } = compiled;
     const entryFor = (namespace: string | undefined, message: string | undefined): ReportEntry => ({
       section: 'exception',
       policy,
@@ -149,8 +150,8 @@ export function overrideEntries(
 ): readonly ReportEntry[] {
   const decided = Map.groupBy(matched, (each) => overrideIn(policy.overrides, each, now));
   return policy.overrides.flatMap((override): readonly ReportEntry[] => {
+    if (!isInForce(override, now)) return [];
     const { expiresAt } = override;
-    if (expiresAt !== undefined && expiresAt <= now.getTime()) return [];
     const common = {
       section: 'exception',
       policy: policy.id,

@@ -126,10 +126,11 @@ interface NamespaceWrite {
 }
 
 function decideWrite(
-  { review, before, after, isSame }: NamespaceWrite,
+  write: NamespaceWrite,
   snapshot: ClusterSnapshot,
   circumstances: Circumstances,
 ): Decision {
+  const { review, before, after, isSame } = write;
   const { budget } = circumstances;
   const stored = before === undefined ? review : { ...review, oldObject: before };
   const sides = after === undefined ? undefined : steeringSides(stored, after);
@@ -144,7 +145,7 @@ function decideWrite(
     sides === undefined ? undefined : new SteeringReview(sides, reached, stored, circumstances);
   // Rules read labels, annotations and owners. Steering depends on all fields that a policy matches by or renders.
   const judged = (each: readonly PolicyMatch[]): readonly JudgedViolation[] =>
-    isSame ? [] : judgeAll(each, reached, review, snapshot, circumstances);
+    isSame ? [] : judgeAll(each, reached, write, snapshot, circumstances);
   const violations = judged(matches);
   const { rights, hasEffect } = steering?.rights(deciding, snapshot) ?? noSteering;
   const decision = {
@@ -221,13 +222,13 @@ function matchOne(
 function judgeAll(
   matches: readonly PolicyMatch[],
   { ownerOf }: MatchesAfter,
-  review: Review,
+  write: NamespaceWrite,
   snapshot: ClusterSnapshot,
   circumstances: Circumstances,
 ): readonly JudgedViolation[] {
   const violations: JudgedViolation[] = [];
   for (const each of matches) {
-    const context = contextOf(each, review, snapshot, circumstances);
+    const context = contextOf(each, write, snapshot, circumstances);
     if (context === undefined) continue;
     if (!judgeNamespaceRules(each, { ...context, ownsDefault: ownerOf(each.policy) }, violations)) break;
   }
@@ -237,11 +238,12 @@ function judgeAll(
 /** Returns undefined for a policy that matches neither before nor after the write. */
 function contextOf(
   match: PolicyMatch,
-  review: Review,
+  write: NamespaceWrite,
   snapshot: ClusterSnapshot,
   { now, budget, trace }: Circumstances,
 ): Omit<JudgeContext, 'ownsDefault'> | undefined {
   const { policy, before, after } = match;
+  const { review } = write;
   const namespaceObject = review.object ?? review.oldObject;
   if (namespaceObject === undefined || (before.kind === 'no' && after.kind === 'no')) return undefined;
   return {
@@ -252,7 +254,7 @@ function contextOf(
     namespaceObject,
     matchesNew: after.kind === 'yes',
     matchedOld: before.kind === 'yes',
-    ...enforced(match, review, now),
+    ...enforced(match, write, now),
     countOthers: (label, value, max) => {
       const isCounted = (other: KubeObject): boolean => {
         budget.spend(countingUnits);
@@ -271,11 +273,11 @@ function contextOf(
 /** An override can take other actions before the write than after it. Where the policy does not match the new side, the old side counts. */
 function enforced(
   { policy, before, after }: PolicyMatch,
-  { object, oldObject }: Review,
+  write: NamespaceWrite,
   now: Date,
 ): Pick<JudgeContext, 'actions' | 'hasGrace'> {
-  const [old, next] = [oldObject, object].map((each) =>
-    each === undefined ? undefined : actionsIn(policy, asStored(each), now),
+  const [old, next] = [write.before, write.after].map((each) =>
+    each === undefined ? undefined : actionsIn(policy, each, now),
   );
   const hasGrace =
     before.kind === 'yes' && (old?.includes('Deny') === true || next?.includes('Deny') !== true);

@@ -212,10 +212,8 @@ interface PoliciesByEffect {
 }
 
 export function byEffect(policies: readonly CompiledPolicy[], now: Date): PoliciesByEffect {
-  return {
-    deciding: policies.filter((policy) => !onlyReports(policy, now)),
-    reporting: policies.filter((policy) => onlyReports(policy, now)),
-  };
+  const [reporting, deciding] = partition(policies, (policy) => onlyReports(policy, now));
+  return { deciding, reporting };
 }
 
 /** Returns false for a policy with contents, requesters or defaults, because they decide about rights. */

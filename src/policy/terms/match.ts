@@ -156,10 +156,8 @@ export function isExcepted(
   now: Date,
 ): boolean {
   return exceptions.some(
-    ({ namespaces, rules, expiresAt }) =>
-      rules.has(rule) &&
-      (expiresAt === undefined || now.getTime() < expiresAt) &&
-      namespaces.some((glob) => glob.matches(namespace)),
+    (each) =>
+      each.rules.has(rule) && isInForce(each, now) && each.namespaces.some((glob) => glob.matches(namespace)),
   );
 }
 
@@ -218,12 +216,14 @@ export function deniesIn(policy: Enforcement, namespaceObject: KubeObject, now: 
 
 /** Returns whether the policy can refuse a write in any namespace. */
 export function deniesSomewhere({ actions, overrides }: Enforcement, now: Date): boolean {
-  return [{ actions, expiresAt: undefined }, ...overrides].some(
-    (each) => isInForce(each, now) && each.actions.includes('Deny'),
+  return (
+    actions.includes('Deny') ||
+    overrides.some((each) => isInForce(each, now) && each.actions.includes('Deny'))
   );
 }
 
-function isInForce({ expiresAt }: { readonly expiresAt: number | undefined }, now: Date): boolean {
+/** Returns whether an exception or override has not expired. */
+export function isInForce({ expiresAt }: { readonly expiresAt: number | undefined }, now: Date): boolean {
   return expiresAt === undefined || now.getTime() < expiresAt;
 }
 
