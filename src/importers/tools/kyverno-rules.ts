@@ -130,3 +130,44 @@ function bindingPattern(pattern: Reader): ReadRule {
   if (subjects.length !== 1 || name?.includes(':') !== true) return { why: notTheSame };
   return { spec: { rbac: { forbiddenSubjects: [`User/${name}`, `Group/${name}`] } } };
 }
+
+/** An override of Kyverno. A policy of the import begins with [Audit], so an override that refuses becomes one later. */
+export interface ReadOverride {
+  readonly override: object;
+  readonly isEnforced: boolean;
+}
+
+/**
+ * Returns undefined if they are missing, or if an override of Reeve does not say the same of one. Both tools take the first that fits.
+ * Kyverno takes the action of one rule for all rules of a policy, so these are read only where no rule names one:
+ * https://github.com/kyverno/kyverno/blob/main/pkg/engine/api/engineresponse.go
+ */
+export function readOverrides(spec: Reader): readonly ReadOverride[] | undefined {
+  const rules = spec.apart().at('rules').items();
+  const own = ['failureAction', 'failureActionOverrides'] as const;
+  if (rules.some((rule) => own.some((key) => rule.at('validate', key).isPresent))) return undefined;
+  const [written, trial] = [spec, spec.apart()].map((each) => each.at('validationFailureActionOverrides'));
+  const read = trial?.items().map(readOverride) ?? [];
+  if (read.includes(undefined) || (trial?.unread().length ?? 0) > 0) return undefined;
+  written?.skip();
+  return read.flatMap((each) => each ?? []);
+}
+
+function readOverride(written: Reader): ReadOverride | undefined {
+  const names = written.at('namespaces').texts();
+  const selector = written.at('namespaceSelector');
+  const action = written.at('action').text()?.toLowerCase();
+  const isSaid = names === undefined ? selector.isPresent : names.length > 0 && names.every(isGlob);
+  if (!isSaid || (action !== 'audit' && action !== 'enforce')) return undefined;
+  // An empty selector selects all namespaces, so it is no missing field.
+  const selected = selector.isPresent ? { namespaceSelector: selector.whole() } : {};
+  return {
+    override: { ...filled({ names }), ...selected, actions: ['Audit'] },
+    isEnforced: action === 'enforce',
+  };
+}
+
+/** `?` in a glob is one character in Kyverno. Reeve has no such sign. */
+function isGlob(name: string): boolean {
+  return /^[-a-z0-9*]+$/u.test(name);
+}

@@ -9,7 +9,7 @@ import { providePolicies, reached } from '../provide.ts';
 import { sourceOfGlob } from '../name-patterns.ts';
 import { both, conditionOn, outsideOf, selectedIn, type NamespaceReach } from '../reach.ts';
 import { templateWriter } from '../templates.ts';
-import { readRuleOn, type RuledKind } from './kyverno-rules.ts';
+import { readOverrides, readRuleOn, type RuledKind } from './kyverno-rules.ts';
 
 /** Fields that say how Kyverno runs a policy. They do not change what its generate rules mean. */
 const operation = [
@@ -85,12 +85,21 @@ interface CarriedRule {
   readonly rule: Reader;
   /** The parts that Kyverno alone goes on to judge. */
   readonly rest: readonly string[];
+  /** The policies that got the overrides of the ClusterPolicy. */
+  readonly overridden: readonly string[];
 }
 
 const leftAlone = 'in namespaces that Reeve leaves alone';
 
 /** Adds the steps for Kyverno: it refuses until the rules of Reeve do, and goes on to judge the rest. */
 function endRuled(run: ImportRun, { id, name, reader }: ToolObject, carried: readonly CarriedRule[]): void {
+  const overridden = carried.flatMap((each) => each.overridden);
+  const overrides = overridden.length === 0 ? [] : (readOverrides(reader.at('spec')) ?? []);
+  const refusing = overrides.flatMap(({ isEnforced }, index) => (isEnforced ? [`[${index}]`] : []));
+  if (refusing.length > 0)
+    run.after.add(
+      `set actions: [Deny] in validationActionOverrides${refusing.join(', ')} of ${overridden.join(', ')}, too, because ClusterPolicy ${name} has Enforce there`,
+    );
   for (const [rest, rules] of Map.groupBy(carried, (each) => each.rest.join(', and to '))) {
     const place = `${namesOf(rules)} of ClusterPolicy ${name}`;
     run.after.add(rest === '' ? `delete ${place}` : `limit ${place} to ${rest}`);
@@ -101,9 +110,9 @@ function endRuled(run: ImportRun, { id, name, reader }: ToolObject, carried: rea
   }
   const spec = reader.at('spec');
   const action = spec.at('validationFailureAction').text() ?? 'Audit';
-  // The overrides stay unread, so the import reports them as lost.
-  const overrides = spec.apart().at('validationFailureActionOverrides').items();
-  const actions = overrides.map((each) => each.at('action').text());
+  // Overrides that no policy carries stay unread, so the import reports them as lost.
+  const written = spec.apart().at('validationFailureActionOverrides').items();
+  const actions = written.map((each) => each.at('action').text());
   const audited = carried.filter(({ rule }) =>
     [rule.at('validate', 'failureAction').text() ?? action, ...actions].every(
       (each) => each?.toLowerCase() === 'audit',
@@ -137,11 +146,12 @@ function readRuled(run: ImportRun, policy: ToolObject, rule: Reader): readonly C
   const carried = outcomes.filter(({ rest }) => rest !== undefined);
   if (carried.length === 0) return [];
   const left = kinds.filter((each) => !carried.some(({ kind }) => kind === ruledKind(each)));
-  return [{ rule, rest: [...left, ...carried.flatMap(({ rest }) => rest ?? [])] }];
+  const overridden = carried.flatMap((each) => each.overridden ?? []);
+  return [{ rule, rest: [...left, ...carried.flatMap(({ rest }) => rest ?? [])], overridden }];
 }
 
 /** `rest` is missing if no policy carries the rule for this kind. `why` is missing, too, if the reason was already given. */
-interface Outcome extends Partial<Pick<CarriedRule, 'rest'>> {
+interface Outcome extends Partial<Omit<CarriedRule, 'rule'>> {
   readonly why?: string;
 }
 
@@ -156,15 +166,19 @@ function carryFor(run: ImportRun, policy: ToolObject, whole: Reader, kind: Ruled
   if (judgesDeletions(rule))
     return { why: 'its CEL also judges deletions, unless operations are CREATE and UPDATE' };
   const { refused } = run;
+  // Kyverno looks for the namespace of the object, and a Namespace is in none.
+  const overrides = kind === 'Namespace' ? [] : (readOverrides(policy.reader.at('spec')) ?? []);
+  const carried = filled({ validationActionOverrides: overrides.map(({ override }) => override) });
   const provided = providePolicies(run, {
     from: rule,
     name: `${policy.name}-${nameOfRule(rule)}`,
     reaches,
-    spec: { validationActions: ['Audit'], ...read.spec },
+    spec: { validationActions: ['Audit'], ...carried, ...read.spec },
   });
   if (provided.length === 0 || run.refused > refused) return {};
   const alone = reached(run, reaches, [...systemNamespaces, ...run.options.sharedNamespaces]);
-  return { rest: alone.length === 0 ? [] : [`${kind} ${leftAlone}`] };
+  const rest = alone.length === 0 ? [] : [`${kind} ${leftAlone}`];
+  return { rest, overridden: overrides.length === 0 ? [] : provided };
 }
 
 const writes = ['CREATE', 'UPDATE'];
