@@ -12,7 +12,7 @@ import {
 } from './compile/compilation.ts';
 import { parse } from './syntax/parser.ts';
 import { CompileError, positionOf, type Literal, type Node } from './syntax/ast.ts';
-import { BOOL, DYN, STRING, typeText, type Type } from './types/type.ts';
+import { BOOL, DYN, STRING, listType, typeText, type Type } from './types/type.ts';
 import {
   EvaluationError,
   OVER_BUDGET,
@@ -48,7 +48,7 @@ export type Evaluation<T = unknown> =
   | { readonly ok: false; readonly reason: EvaluationErrorReason; readonly message: string };
 
 /** `any` is the result of a variable, which only other expressions read. */
-export type ResultKind = 'bool' | 'string' | 'any';
+export type ResultKind = 'bool' | 'string' | 'strings' | 'any';
 
 export interface Expression {
   readonly source: string;
@@ -70,6 +70,7 @@ const MAX_BYTES = 4096;
 const RESULTS = {
   bool: { type: BOOL, wrong: evaluationError('the result is not a bool') },
   string: { type: STRING, wrong: evaluationError('the result is not a string') },
+  strings: { type: listType(STRING), wrong: evaluationError('the result is not a list of strings') },
   any: { type: DYN, wrong: evaluationError('the result is no value') },
 };
 
@@ -128,10 +129,21 @@ function compile(source: string, scope: ExpressionScope, result: ResultKind): Ex
   };
 }
 
+function isPossibly(type: Type, wanted: Type): boolean {
+  if (type.kind === 'dyn' || type.kind === 'param') return true;
+  return (
+    type.kind === wanted.kind &&
+    wanted.params.every((each, index) => isPossibly(type.params[index] ?? DYN, each))
+  );
+}
+
 /** A result whose type is known only at run time is checked after the evaluation. */
 function checkResult(type: Type, result: ResultKind): void {
-  if (result === 'any' || type.kind === 'dyn' || type.kind === RESULTS[result].type.kind) return;
-  throw new CompileError(`the result must be a ${result} but is a ${typeText(type)}`, 0);
+  if (result === 'any' || isPossibly(type, RESULTS[result].type)) return;
+  throw new CompileError(
+    `the result must be a ${typeText(RESULTS[result].type)} but is a ${typeText(type)}`,
+    0,
+  );
 }
 
 function evaluate(

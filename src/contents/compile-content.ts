@@ -1,6 +1,6 @@
-// Compiles one content whose texts may be templates over the Namespace, and renders it.
+// Compiles the texts of a content, which may be templates over the Namespace, and what stands once for each item of a list.
 import { isJsonObject, ownMember } from '../base/json.ts';
-import { keyText, type KubeObject } from '../base/metadata.ts';
+import type { KubeObject } from '../base/metadata.ts';
 import {
   allOf,
   compiled,
@@ -12,119 +12,87 @@ import {
   type Problem,
 } from '../base/problem.ts';
 import { clipped, quoted } from '../base/text.ts';
-import { parseDuration } from '../base/time.ts';
 import { isSubdomain } from '../base/kubernetes-names.ts';
-import type { ExpressionScope } from '../cel/expression.ts';
+import {
+  compileExpression,
+  type Bindings,
+  type Evaluation,
+  type ExpressionScope,
+  type MetadataKey,
+} from '../cel/expression.ts';
 import { compileTemplate, goTemplateProblem, type Template } from '../cel/template.ts';
 import type { RuleBudget } from '../rules/rule.ts';
+import { expression } from '../schema/common-fields.ts';
 import { text } from '../schema/schema.ts';
-import type {
-  CompiledContent,
-  ContentTemplate,
-  RenderedContent,
-  TextCheck,
-  TextProblem,
-  WrittenContent,
-} from './content.ts';
+import type { ContentTemplate, TextCheck, TextProblem } from './content.ts';
 
-/** For an object, besides its texts: to build it, and to compare it with others. */
-const contentUnits = 10;
-
-export function compileContent(written: WrittenContent): CompileResult<CompiledContent> {
-  const { contentKind, value, path, type, name } = written;
-  const template = contentKind.template(value);
-  const shownName = shownText(name);
-  const expiry = expiryOf(written);
-  return mapped(compileValue(template, path), (render) => ({
-    ...written,
-    isTemplated: isTemplated(template.value),
-    expiry,
-    render(namespaceObject, budget) {
-      budget.spend(contentUnits);
-      const rendered = render(namespaceObject, budget);
-      if (rendered.kind === 'present')
-        return { kind: 'present', value: contentOf(written, rendered.value, endOf(expiry, namespaceObject)) };
-      const object = { type, name: clipped(shownName(namespaceObject)) };
-      if (rendered.kind === 'missing') return { kind: 'skipped', object, message: rendered.message };
-      const { problem } = rendered;
-      return { kind: 'error', object, message: problemText(problem), problem };
-    },
-  }));
-}
-
-/** `subjects[0].name (from annotation team) is ""; accepted: …` */
-function problemText({ field, verb, found, accepted, lookups }: TextProblem): string {
-  const from =
-    lookups.length === 0
-      ? ''
-      : ` (from ${lookups.map(({ field: of, key }) => keyText(of, key)).join(' and ')})`;
-  return `${field}${from} ${verb} ${found}; accepted: ${accepted}`;
-}
-
-function contentOf(
-  { contentKind, value }: WrittenContent,
-  rendered: unknown,
-  expiresAt: number | undefined,
-): RenderedContent {
-  return {
-    name: nameIn(rendered, contentKind.namePath),
-    form:
-      contentKind.render === 'as-written'
-        ? { kind: 'object', body: isJsonObject(rendered) ? rendered : {} }
-        : contentKind.render.build(rendered, value),
-    ...(expiresAt === undefined ? {} : { expiresAt }),
-  };
-}
-
-/** Returns the name of the object that a content, or its rendered template, describes. */
-export function nameIn(value: unknown, namePath: Path): string {
-  return String(namePath.reduce<unknown>((part, step) => ownMember(part, String(step)), value));
-}
-
-function expiryOf({ contentKind, value }: WrittenContent): CompiledContent['expiry'] {
-  const expiry = contentKind.expiry?.(value);
-  return (expiry?.expiresAfter ?? expiry?.expiresAt) === undefined ? undefined : expiry;
-}
-
-/** Returns the time in milliseconds since the epoch. */
-function endOf(
-  { expiresAfter, expiresAt }: CompiledContent['expiry'] = {},
-  { metadata }: KubeObject,
-): number | undefined {
-  if (expiresAt !== undefined) return Date.parse(expiresAt);
-  const lifetime = expiresAfter === undefined ? undefined : parseDuration(expiresAfter);
-  const { creationTimestamp } = metadata;
-  if (lifetime === undefined || typeof creationTimestamp !== 'string') return undefined;
-  return Date.parse(creationTimestamp) + lifetime;
-}
-
-// Compiles a value whose texts may be templates.
-
-type RenderedValue<T = unknown> =
+/** The result of a template. */
+export type RenderedValue<T = unknown> =
   | { readonly kind: 'present'; readonly value: T }
   /** The namespace lacks a label or annotation that the template looks up. */
   | { readonly kind: 'missing'; readonly message: string }
   | { readonly kind: 'error'; readonly problem: TextProblem };
 
-type Renderer = (namespaceObject: KubeObject, budget: RuleBudget) => RenderedValue;
+export interface NamespaceBindings extends Bindings {
+  readonly namespaceObject: KubeObject;
+  /** The item of a `forEach`. */
+  readonly item?: string;
+}
 
-const scope: ExpressionScope = { variables: ['namespaceObject'] };
+export type Renderer<T = unknown> = (bindings: NamespaceBindings, budget: RuleBudget) => RenderedValue<T>;
+
+const plainScope: ExpressionScope = { variables: ['namespaceObject'] };
+const itemScope: ExpressionScope = { variables: ['namespaceObject', 'item'] };
 const maxSourceLength = 200;
 /** For a text, besides its expressions: to check it, and to put it into its place. */
 const textUnits = 3;
+
+/** A content as its templates see it. */
+interface Templated {
+  readonly content: Path;
+  readonly template: ContentTemplate;
+  readonly forEach: unknown;
+}
+
+interface CompiledTemplate {
+  readonly isTemplated: boolean;
+  /** Undefined for a content that stands once. */
+  readonly itemsOf: Renderer<readonly string[]> | undefined;
+  readonly render: Renderer;
+}
+
+export function compileTemplates({
+  content,
+  template,
+  forEach: source,
+}: Templated): CompileResult<CompiledTemplate> {
+  const place = { content, field: [], template, scope: plainScope };
+  const items = compileForEach(source, { ...place, field: ['forEach'] });
+  const value = compileValue(source === undefined ? place : { ...place, scope: itemScope });
+  return mapped(both(items, value), ([itemsOf, render]) => ({
+    isTemplated: source !== undefined || isTemplated(template),
+    itemsOf,
+    render,
+  }));
+}
+
+function both<A, B>(a: CompileResult<A>, b: CompileResult<B>): CompileResult<readonly [A, B]> {
+  if (a.ok && b.ok) return compiled([a.value, b.value]);
+  return refused([...(a.ok ? [] : a.problems), ...(b.ok ? [] : b.problems)]);
+}
 
 /** The place of a value: the path in the policy of the content, and of the value within the content. */
 interface Place {
   readonly content: Path;
   readonly field: Path;
   readonly template: ContentTemplate;
+  readonly scope: ExpressionScope;
 }
 
 /** Every text in the content is a template, except in the parts that are fixed. */
-function compileValue(template: ContentTemplate, content: Path): CompileResult<Renderer> {
-  const { value } = template;
-  const place = { content, field: [], template };
-  if (isTemplated(value)) return compileAt(value, place);
+function compileValue(place: Place): CompileResult<Renderer> {
+  const { value } = place.template;
+  if (isTemplated(place.template)) return compileAt(value, place);
   // The functions for a long object without expressions would take ten times its memory.
   const problems = literalProblems(value, place);
   return problems.length > 0 ? refused(problems) : compiled(constant(value));
@@ -152,17 +120,19 @@ function compileAt(value: unknown, place: Place): CompileResult<Renderer> {
   if (place.template.isFixed(place.field)) return compiled(constant(value));
   if (typeof value === 'string') return compileText(value, place);
   if (Array.isArray(value)) {
-    const items = value.map((item: unknown, index) => compileAt(item, below(place, index)));
-    return mapped(
-      allOf(items),
-      (renderers) => (namespaceObject, budget) => collect(renderers, namespaceObject, budget),
-    );
+    const items = value.map((item: unknown, index) => compileItem(item, below(place, index)));
+    return mapped(allOf(items), (renderers) => (bindings, budget) => {
+      const collected = collect(renderers, bindings, budget);
+      if (collected.kind !== 'present') return collected;
+      const values = collected.value.flatMap((each) => (each instanceof Items ? each.values : [each]));
+      return { kind: 'present', value: values };
+    });
   }
   if (!isJsonObject(value)) return compiled(constant(value));
   const names = Object.keys(value);
   const fields = names.map((name) => compileAt(value[name], below(place, name)));
-  return mapped(allOf(fields), (renderers) => (namespaceObject, budget) => {
-    const collected = collect(renderers, namespaceObject, budget);
+  return mapped(allOf(fields), (renderers) => (bindings, budget) => {
+    const collected = collect(renderers, bindings, budget);
     if (collected.kind !== 'present') return collected;
     return {
       kind: 'present',
@@ -173,9 +143,9 @@ function compileAt(value: unknown, place: Place): CompileResult<Renderer> {
 
 function compileText(source: string, place: Place): CompileResult<Renderer> {
   const path = [...place.content, ...place.field];
-  const result = compileTemplate(source, scope);
+  const result = compileTemplate(source, place.scope);
   if (!result.ok) {
-    const accepted = 'text with CEL in ${ }, over namespaceObject';
+    const accepted = `text with CEL in \${ }, over ${place.scope.variables.join(' and ')}`;
     return refused([{ path, found: result.problem.message, accepted, offset: result.problem.offset }]);
   }
   const { template } = result;
@@ -195,32 +165,118 @@ function problemsOf(template: Template, { accepts, accepted }: TextCheck, path: 
 }
 
 function textRenderer(template: Template, field: string, check: TextCheck | undefined): Renderer {
-  const { lookups } = template;
-  const problem = (verb: TextProblem['verb'], found: string, accepted: string): RenderedValue => ({
+  return evaluated<string, string>(
+    { ...template, evaluate: (bindings, work) => template.render(bindings, work) },
+    field,
+    (value, problem) =>
+      check?.accepts(value) === false
+        ? problem('is', quoted(value), check.accepted)
+        : { kind: 'present', value },
+  );
+}
+
+export type Unrendered = Exclude<RenderedValue, { kind: 'present' }>;
+type ProblemOf = (verb: TextProblem['verb'], found: string, accepted: string) => Unrendered;
+
+/** An expression, or a text with expressions. */
+interface Evaluated<T> {
+  readonly source: string;
+  readonly lookups: readonly MetadataKey[];
+  evaluate(bindings: Bindings, work: RuleBudget): Evaluation<T>;
+}
+
+function evaluated<T, R>(
+  { source, lookups, evaluate }: Evaluated<T>,
+  field: string,
+  accept: (value: T, problem: ProblemOf) => RenderedValue<R>,
+): Renderer<R> {
+  const problem: ProblemOf = (verb, found, accepted) => ({
     kind: 'error',
     problem: { field, verb, found, accepted, lookups },
   });
-  return (namespaceObject, budget) => {
+  return (bindings, budget) => {
     if (budget.isSpent())
       return problem('has', 'an error: the budget of this request is used up', 'a smaller template');
     budget.spend(textUnits);
-    const rendered = template.render({ namespaceObject }, budget);
-    if (rendered.ok) {
-      const { value } = rendered;
-      if (check?.accepts(value) !== false) return { kind: 'present', value };
-      return problem('is', quoted(value), check.accepted);
-    }
-    if (rendered.reason === 'missing') return { kind: 'missing', message: rendered.message };
-    const accepted = `a value for which ${clipped(template.source, maxSourceLength)} has a result`;
-    return problem('has', `an error: ${rendered.message}`, accepted);
+    const result = evaluate(bindings, budget);
+    if (result.ok) return accept(result.value, problem);
+    if (result.reason === 'missing') return { kind: 'missing', message: result.message };
+    const accepted = `a value for which ${clipped(source, maxSourceLength)} has a result`;
+    return problem('has', `an error: ${result.message}`, accepted);
   };
 }
 
+// What stands once for each item of a list.
+
+const maxItems = 100;
+
+export const forEach = expression(
+  `CEL over namespaceObject that gives a list of at most ${maxItems} texts. The entry stands once for each of them, and its templates see the text as item. Example: namespaceObject.metadata.annotations['ad/edit'].split(',').map(g, g.trim()).`,
+);
+
+/** The values of a list item with a `forEach`. */
+class Items {
+  readonly values: readonly unknown[];
+
+  constructor(values: readonly unknown[]) {
+    this.values = values;
+  }
+}
+
+/** Returns undefined without an expression. */
+function compileForEach(
+  source: unknown,
+  place: Place,
+): CompileResult<Renderer<readonly string[]> | undefined> {
+  if (source === undefined) return compiled(undefined);
+  const path = [...place.content, ...place.field];
+  const result = compileExpression(String(source), place.scope, 'strings');
+  if (!result.ok) {
+    const { message, offset } = result.problem;
+    return refused([
+      { path, found: message, accepted: 'CEL over namespaceObject that gives a list of texts', offset },
+    ]);
+  }
+  const { expression: compiledList } = result;
+  return compiled(
+    evaluated<unknown, readonly string[]>(compiledList, renderPath(place.field), (value, problem) => {
+      const items: readonly unknown[] = Array.isArray(value) ? value : [];
+      if (items.length > maxItems) return problem('has', `${items.length} items`, `at most ${maxItems}`);
+      const texts = items.filter((each) => typeof each === 'string');
+      if (texts.length < items.length) return problem('has', 'an item that is no text', 'a list of texts');
+      if (texts.includes('')) return problem('has', 'an empty item', 'items that are not empty');
+      return { kind: 'present', value: texts };
+    }),
+  );
+}
+
+/** Compiles an item of a list, which may stand for several. */
+function compileItem(value: unknown, place: Place): CompileResult<Renderer> {
+  const source = place.template.isRepeated?.(place.field) === true ? ownMember(value, 'forEach') : undefined;
+  if (source === undefined || !isJsonObject(value)) return compileAt(value, place);
+  const { forEach: _forEach, ...item } = value;
+  const parts = both(
+    compileForEach(source, below(place, 'forEach')),
+    compileAt(item, { ...place, scope: itemScope }),
+  );
+  return mapped(parts, ([itemsOf, render]) => (bindings, budget) => {
+    const items = itemsOf?.(bindings, budget) ?? { kind: 'present', value: [] };
+    if (items.kind !== 'present') return items;
+    const each = items.value.map(
+      (text): Renderer =>
+        () =>
+          render({ ...bindings, item: text }, budget),
+    );
+    const collected = collect(each, bindings, budget);
+    return collected.kind === 'present' ? { kind: 'present', value: new Items(collected.value) } : collected;
+  });
+}
+
 /** Returns how messages show a text: rendered if possible, else as the policy has it. */
-function shownText(source: string): (namespaceObject: KubeObject) => string {
-  const result = compileTemplate(source, scope);
-  return (namespaceObject) => {
-    const rendered = result.ok ? result.template.render({ namespaceObject }) : undefined;
+export function shownText(source: string): (bindings: NamespaceBindings) => string {
+  const result = compileTemplate(source, itemScope);
+  return (bindings) => {
+    const rendered = result.ok ? result.template.render(bindings) : undefined;
     return rendered?.ok === true ? rendered.value : source;
   };
 }
@@ -232,10 +288,10 @@ function constant(value: unknown): Renderer {
 /** An error in any part wins, then a missing label or annotation. */
 function collect(
   renderers: readonly Renderer[],
-  namespaceObject: KubeObject,
+  bindings: NamespaceBindings,
   budget: RuleBudget,
 ): RenderedValue<readonly unknown[]> {
-  const parts = renderers.map((render) => render(namespaceObject, budget));
+  const parts = renderers.map((render) => render(bindings, budget));
   const values: unknown[] = [];
   let missing: RenderedValue<never> | undefined;
   for (const part of parts) {
@@ -247,8 +303,9 @@ function collect(
 }
 
 /** True when a text in the value may hold an expression. */
-function isTemplated(value: unknown): boolean {
-  return JSON.stringify(value ?? null).includes('${');
+function isTemplated({ value, isRepeated }: ContentTemplate): boolean {
+  const written = JSON.stringify(value ?? null);
+  return written.includes('${') || (isRepeated !== undefined && written.includes('"forEach":'));
 }
 
 // The fields and names that several kinds of content share.

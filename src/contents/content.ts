@@ -46,6 +46,8 @@ export interface ContentTemplate {
   /** Returns true for the path of a part of the value that is never a template. */
   isFixed(field: Path): boolean;
   readonly checks: TextChecks;
+  /** Returns true for the path of a list item that may have a `forEach` of its own. */
+  isRepeated?(field: Path): boolean;
 }
 
 /** Returns the check of the text at a path within a content; undefined for text that can be anything. */
@@ -94,7 +96,14 @@ export const keeping = ['get', 'list', 'watch', ...writing] as const;
 
 /** Builds what a namespace gets from the rendered template. */
 interface Builder<C> {
-  build(rendered: unknown, content: C): WholeObject | FieldsOnly;
+  build(rendered: unknown, content: C): WholeObject | FieldsOnly | Skip;
+}
+
+/** The rendered template is no object that a namespace can get. */
+interface Skip {
+  readonly kind: 'skip';
+  /** Why, in a sentence. */
+  readonly message: string;
 }
 
 /** Compares two versions of a content in words of its own. */
@@ -128,7 +137,8 @@ export interface CompiledContent extends WrittenContent {
   readonly isTemplated: boolean;
   /** Undefined if the object does not expire. */
   readonly expiry: Expiry | undefined;
-  render(namespaceObject: KubeObject, budget: RuleBudget): Rendered<RenderedContent>;
+  /** Returns one result; with `forEach`, one for each item, or a single error. */
+  render(namespaceObject: KubeObject, budget: RuleBudget): readonly Rendered<RenderedContent>[];
 }
 
 /** Fields for a ServiceAccount of another owner. */
@@ -166,8 +176,6 @@ interface Unrendered {
 
 export type Rendered<T> =
   | { readonly kind: 'present'; readonly value: T }
-  /** The namespace needs no such object. */
-  | { readonly kind: 'absent' }
   /** The namespace lacks a label or annotation that the template looks up, so the object is not desired. */
   | ({ readonly kind: 'skipped' } & Unrendered)
   | ({ readonly kind: 'error'; readonly problem: TextProblem } & Unrendered);

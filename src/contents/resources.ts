@@ -5,7 +5,7 @@ import { groupOf, type ObjectType } from '../base/object-type.ts';
 import { managedByLabel, managedByReeve, group, providerLabels } from '../schema/names.ts';
 import { list, openObject, text, type SchemaRule } from '../schema/schema.ts';
 import type { Path } from '../base/problem.ts';
-import { pathSegment, subdomain, templateText } from './compile-content.ts';
+import { forEach, pathSegment, subdomain, templateText } from './compile-content.ts';
 import { contentKind, keeping, writing, type TextCheck, type TextChecks } from './content.ts';
 
 /** Groups that `contents.resources` refuses: their kinds grant rights, configure the cluster or store nothing. */
@@ -159,6 +159,7 @@ const resource = openObject({
       accepted: 'a kind such as ResourceQuota',
     }),
     metadata,
+    forEach,
   },
   required: ['apiVersion', 'kind', 'metadata'],
   rules: [allowedGroup, allowedKind, noMarkInTemplates, noOwnMetadata, noVanishingJob],
@@ -175,7 +176,7 @@ export const resources = contentKind({
   ownership: 'object',
   type: undefined,
   namePath: ['metadata', 'name'],
-  template: (value) => ({
+  template: ({ forEach: _forEach, ...value }) => ({
     value,
     isFixed: (field) => field.length === 1 && ['apiVersion', 'kind'].includes(String(field[0])),
     checks: checksOf(value.apiVersion),

@@ -5,7 +5,7 @@ import { isNamespaceName, isReservedSubject, reservedPrefix } from '../base/kube
 import { groupOf, roleBindingType } from '../base/object-type.ts';
 import { duration, notBoth, time } from '../schema/common-fields.ts';
 import { choice, list, object, text, type Infer } from '../schema/schema.ts';
-import { pathSegment, subdomain, templateHint, templateText } from './compile-content.ts';
+import { forEach, pathSegment, subdomain, templateHint, templateText } from './compile-content.ts';
 import {
   contentKind,
   keeping,
@@ -27,6 +27,7 @@ const subject = object({
       `The namespace of the service account: required for a ServiceAccount, not allowed otherwise. ${templateHint} Example: "\${namespaceObject.metadata.name}".`,
       8192,
     ),
+    forEach,
   },
   required: ['kind', 'name'],
   rules: [
@@ -70,13 +71,19 @@ const roleBinding = object({
       4096,
     ),
     roleRef,
-    subjects: list({ description: 'Who gets the role.', items: subject, minItems: 1, maxItems: 100 }),
+    subjects: list({
+      description: 'Who gets the role. A RoleBinding without any subject is not created.',
+      items: subject,
+      minItems: 1,
+      maxItems: 100,
+    }),
     expiresAfter: duration(
       'How long after the creation of the namespace the RoleBinding is deleted. At most one of this and expiresAt. Example: 8h.',
     ),
     expiresAt: time(
       'When the RoleBinding is deleted. At most one of this and expiresAfter. Example: "2027-01-31T00:00:00Z".',
     ),
+    forEach,
   },
   required: ['name', 'roleRef', 'subjects'],
   rules: [notBoth('expiresAfter', 'expiresAt')],
@@ -104,17 +111,21 @@ export const roleBindings = contentKind({
     value: { name, subjects },
     isFixed: ([field, , part]) => field === 'subjects' && part === 'kind',
     checks: checksOf(subjects),
+    isRepeated: (field) => field.length === 2 && field[0] === 'subjects',
   }),
   render: {
-    build: (rendered, { roleRef: role }) => ({
-      kind: 'object',
-      body: {
+    build: (rendered, { roleRef: role }) => {
+      const subjects = subjectsOf(ownMember(rendered, 'subjects'));
+      if (subjects.length === 0) return { kind: 'skip', message: 'its lists of subjects are empty' };
+      const name = String(ownMember(rendered, 'name'));
+      const body = {
         ...roleBindingType,
-        metadata: { name: String(ownMember(rendered, 'name')) },
+        metadata: { name },
         roleRef: { apiGroup: rbacGroup, ...role },
-        subjects: subjectsOf(ownMember(rendered, 'subjects')),
-      },
-    }),
+        subjects,
+      };
+      return { kind: 'object', body };
+    },
   },
   expiry: (binding) => binding,
   rights: ({ roleRef: { name } }) => [
@@ -197,6 +208,9 @@ function differences(old: RoleBinding, now: RoleBinding): readonly Difference[] 
             isReplaced: true,
           } as const,
         ]),
+    ...(old.forEach === now.forEach
+      ? []
+      : [{ what: 'forEach', before: old.forEach ?? 'none', after: now.forEach ?? 'none' }]),
     { verb: 'adds', items: after.filter((each) => !before.includes(each)) },
     { verb: 'removes', items: before.filter((each) => !after.includes(each)) },
     ...(expiryText(old) === expiryText(now)
@@ -205,8 +219,9 @@ function differences(old: RoleBinding, now: RoleBinding): readonly Difference[] 
   ];
 }
 
-function subjectText({ kind, name, namespace }: RoleBinding['subjects'][number]): string {
-  return `${kind} ${namespace === undefined ? '' : `${namespace}/`}${name}`;
+function subjectText({ kind, name, namespace, forEach: list }: RoleBinding['subjects'][number]): string {
+  const each = list === undefined ? '' : ` for each of ${list}`;
+  return `${kind} ${namespace === undefined ? '' : `${namespace}/`}${name}${each}`;
 }
 
 function expiryText({ expiresAfter, expiresAt }: RoleBinding): string {

@@ -318,6 +318,7 @@ function compileGlobal(compilation: ExpressionCompilation, node: Identifier): Co
 function typeOfVariable({ scope }: ExpressionCompilation, variable: Variable): types.Type {
   if (variable === 'namespaceObject') return NAMESPACE;
   if (variable === 'request') return REQUEST;
+  if (variable === 'item') return types.STRING;
   return variable === 'variables' ? objectType('kubernetes.variables', scope.computed ?? {}) : types.DYN;
 }
 

@@ -195,6 +195,7 @@ function couldProvide(
     contents.some((content) => content.type.kind === type.kind && globOf(content.name).matches(name)) ||
     providerOf(definition)
       .render(namespaceObject, unlimitedBudget)
+      .flat()
       .some(
         (each) => each.kind === 'present' && each.value.type.kind === type.kind && each.value.name === name,
       )

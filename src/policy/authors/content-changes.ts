@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { KubeObject } from '../../base/metadata.ts';
 import { clipped } from '../../base/text.ts';
-import type { CompiledContent, Difference, RenderedContent } from '../../contents/content.ts';
+import type { CompiledContent, Difference, Rendered, RenderedContent } from '../../contents/content.ts';
 import { policyIn, shareIn } from '../compile/load-provider.ts';
 import type { CompiledShare, CopySpec } from '../compile/compile-policy.ts';
 import { isContentAllowed, mayMakeSecret, type Install } from '../terms/install.ts';
@@ -110,11 +110,13 @@ function isOther(
   { now: time, budget }: Circumstances,
 ): boolean {
   const isExpired = ({ expiresAt = Infinity }: RenderedContent): boolean => expiresAt <= time.getTime();
+  const isThere = (each: Rendered<RenderedContent>): boolean =>
+    each.kind === 'present' && !isExpired(each.value);
   const rendered = now.render(namespaceObject, budget);
-  if (rendered.kind !== 'present' || isExpired(rendered.value)) return false;
-  const before = old?.render(namespaceObject, budget);
+  if (!rendered.some(isThere)) return false;
+  const before = old?.render(namespaceObject, budget) ?? [];
   // After an error, the older object stays as it was.
-  const existed = before?.kind === 'error' || (before?.kind === 'present' && !isExpired(before.value));
+  const existed = before.some((each) => each.kind === 'error' || isThere(each));
   return isNew ? !existed : existed && !isDeepStrictEqual(before, rendered);
 }
 

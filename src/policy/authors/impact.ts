@@ -300,7 +300,7 @@ function renderingOnce(definition: ProviderDefinition | undefined): ProviderDefi
 }
 
 function rememberingLast(content: CompiledContent): CompiledContent {
-  let last: readonly [KubeObject, Rendered<RenderedContent>] | undefined;
+  let last: readonly [KubeObject, readonly Rendered<RenderedContent>[]] | undefined;
   return {
     ...content,
     render(namespaceObject, budget) {

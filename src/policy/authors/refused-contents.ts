@@ -135,33 +135,35 @@ export class RefusedContents {
     namespaceObject: KubeObject,
     older: readonly CompiledContent[] = [],
   ): void {
-    const [name, found = []] = this.#violations(policy, content, namespaceObject);
-    if (name === undefined || found.length === 0) return;
     const same = older.find((each) => each.name === content.name);
-    const [, before = []] = same === undefined ? [] : this.#violations(policy, same, namespaceObject);
-    // Violations that the older version has as well are known already, or refuse no change.
-    if (found.some((each) => !before.includes(each)))
-      this.#found.add({ kind: 'RoleBinding', by: policy.id, provider }, name, nameOf(namespaceObject));
+    const known = same === undefined ? [] : this.#violations(policy, same, namespaceObject);
+    const before = known.flatMap(({ found }) => found);
+    for (const { name, found } of this.#violations(policy, content, namespaceObject)) {
+      // Violations that the older version has as well are known already, or refuse no change.
+      if (found.some((each) => !before.includes(each)))
+        this.#found.add({ kind: 'RoleBinding', by: policy.id, provider }, name, nameOf(namespaceObject));
+    }
   }
 
-  /** Returns the name of the RoleBinding, and each violation as a text. */
+  /** Returns each RoleBinding by its name, with its violations as texts. */
   #violations(
     policy: CompiledPolicy,
     content: CompiledContent,
     namespaceObject: KubeObject,
-  ): readonly [name?: string, violations?: readonly string[]] {
+  ): readonly { readonly name: string; readonly found: readonly string[] }[] {
     const { now, budget } = this.#circumstances;
-    const rendered = content.render(namespaceObject, budget);
-    if (rendered.kind !== 'present') return [];
-    const { name, form, expiresAt = Infinity } = rendered.value;
-    if (expiresAt <= now.getTime() || form.kind !== 'object') return [];
-    const binding = {
-      ...form.body,
-      ...content.type,
-      metadata: { name, namespace: nameOf(namespaceObject) },
-    };
-    const found = auditObject(policy, 'rolebindings', binding, namespaceObject, this.#circumstances);
-    return [name, found.map((each) => `${each.rule} ${each.found}`)];
+    return content.render(namespaceObject, budget).flatMap((rendered) => {
+      if (rendered.kind !== 'present') return [];
+      const { name, form, expiresAt = Infinity } = rendered.value;
+      if (expiresAt <= now.getTime() || form.kind !== 'object') return [];
+      const binding = {
+        ...form.body,
+        ...content.type,
+        metadata: { name, namespace: nameOf(namespaceObject) },
+      };
+      const found = auditObject(policy, 'rolebindings', binding, namespaceObject, this.#circumstances);
+      return [{ name, found: found.map((each) => `${each.rule} ${each.found}`) }];
+    });
   }
 
   #addCopies(policy: CompiledPolicy, namespaceObject: KubeObject): void {

@@ -139,8 +139,8 @@ export class ProviderDifference {
     if (this.#after === undefined || !this.#hasTemplates) return [];
     const found = this.#after
       .render(namespaceObject, budget)
-      .flatMap((rendered, index) =>
-        rendered.kind === 'skipped' || rendered.kind === 'error' ? [{ ...rendered, index }] : [],
+      .flatMap((all, index) =>
+        all.flatMap((rendered) => (rendered.kind === 'present' ? [] : [{ ...rendered, index }])),
       );
     // At the end of the budget, each template ends with an error.
     return budget.isSpent() ? [] : found;

@@ -175,7 +175,7 @@ function onlyIn(namespace: string | undefined, content: CompiledContent): Compil
     ...content,
     isTemplated: true,
     render: (namespaceObject, budget) =>
-      nameOf(namespaceObject) === namespace ? content.render(namespaceObject, budget) : { kind: 'absent' },
+      nameOf(namespaceObject) === namespace ? content.render(namespaceObject, budget) : [],
   };
 }
 

@@ -258,10 +258,12 @@ export function steeringEffect(
 function providesOther(provider: Provider, { contained, after }: SteeringSides, budget: Budget): boolean {
   const old = provider.render(contained, budget);
   return provider.render(after, budget).some((now, index) => {
-    if (now.kind === 'error') return old[index]?.kind === 'present';
+    const before = old[index] ?? [];
+    if (now.some(({ kind }) => kind === 'error')) return before.some(({ kind }) => kind === 'present');
+    const isOnlySkipped = (all: typeof now): boolean =>
+      all.length > 0 && all.every(({ kind }) => kind === 'skipped');
     // Another label may be missing now. Either way, nothing is provided.
-    if (now.kind === 'skipped') return old[index]?.kind !== 'skipped';
-    return !isDeepStrictEqual(old[index], now);
+    return !(isOnlySkipped(now) && isOnlySkipped(before)) && !isDeepStrictEqual(before, now);
   });
 }
 

@@ -6,7 +6,7 @@ import { matchErrorText, matchNamespace, type CompiledMatch } from '../terms/mat
 import { objectKey, type ObjectKey, type ObjectType, secretObjectType } from '../../base/object-type.ts';
 import type { ProviderId } from '../terms/provider-id.ts';
 import type { ClusterSnapshot } from '../compile/snapshot.ts';
-import type { Rendered, FieldsOnly, WholeObject } from '../../contents/content.ts';
+import type { Rendered, RenderedContent, FieldsOnly, WholeObject } from '../../contents/content.ts';
 import type { CompiledPolicy, CompiledShare } from '../compile/compile-policy.ts';
 import type { ProviderDefinition } from '../compile/load-provider.ts';
 
@@ -103,7 +103,8 @@ class DesiredUnion implements Desired {
       return;
     }
     const rendering = new CountingBudget(budget);
-    for (const rendered of provider.render(namespaceObject, rendering)) this.#add(provider.id, rendered);
+    for (const rendered of provider.render(namespaceObject, rendering).flat())
+      this.#add(provider.id, rendered);
     this.units.set(provider.id, rendering.units);
     if (provider.isSuspended) this.frozen.set(provider.id, suspended);
   }
@@ -118,8 +119,6 @@ class DesiredUnion implements Desired {
         break;
       case 'error':
         this.#freeze(provider, rendered.object, rendered.message);
-        break;
-      case 'absent':
         break;
       default:
         rendered satisfies never;
@@ -185,7 +184,8 @@ export interface Provider {
   readonly id: ProviderId;
   readonly match: CompiledMatch;
   readonly isSuspended: boolean;
-  render(namespaceObject: KubeObject, budget: Budget): readonly Rendered<ProvidedObject>[];
+  /** Returns one list for each content, or the copy. */
+  render(namespaceObject: KubeObject, budget: Budget): readonly (readonly Rendered<ProvidedObject>[])[];
 }
 
 interface Provided<C> {
@@ -218,16 +218,19 @@ export function policyProvider(policy: CompiledPolicy): Provider {
     match: policy.match,
     isSuspended: policy.isSuspended,
     render: (namespaceObject, budget) =>
-      policy.contents.map((content) => {
-        const rendered = content.render(namespaceObject, budget);
-        if (rendered.kind !== 'present') return rendered;
-        const { form, ...rest } = rendered.value;
-        const place = { type: content.type, ...rest };
-        return form.kind === 'object'
-          ? { kind: 'present', value: { ...place, content: form } }
-          : { kind: 'present', value: { ...place, content: form } };
-      }),
+      policy.contents.map(({ type, render }) =>
+        render(namespaceObject, budget).map((rendered) => provided(type, rendered)),
+      ),
   };
+}
+
+function provided(type: ObjectType, rendered: Rendered<RenderedContent>): Rendered<ProvidedObject> {
+  if (rendered.kind !== 'present') return rendered;
+  const { form, ...rest } = rendered.value;
+  const place = { type, ...rest };
+  return form.kind === 'object'
+    ? { kind: 'present', value: { ...place, content: form } }
+    : { kind: 'present', value: { ...place, content: form } };
 }
 
 export function providerOf({ kind, compiled }: ProviderDefinition): Provider {
@@ -246,8 +249,6 @@ export function activeProvider(definition: ProviderDefinition): Provider {
   return { ...providerOf(definition), isSuspended: false };
 }
 
-const absent = { kind: 'absent' } as const;
-
 /** The source Secret is never replaced by its own copy. */
 function isSource({ source, copy }: CompiledShare, namespaceObject: KubeObject): boolean {
   return source.name === copy.name && source.namespace === nameOf(namespaceObject);
@@ -263,6 +264,6 @@ export function shareProvider(share: CompiledShare): Provider {
     id: share.id,
     match: share.match,
     isSuspended: share.isSuspended,
-    render: (namespaceObject) => [isSource(share, namespaceObject) ? absent : { kind: 'present', value }],
+    render: (namespaceObject) => [isSource(share, namespaceObject) ? [] : [{ kind: 'present', value }]],
   };
 }

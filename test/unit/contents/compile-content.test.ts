@@ -32,7 +32,7 @@ const rbac = 'rbac.authorization.k8s.io';
 
 describe('what a policy provides is rendered for a namespace', () => {
   test('the name of a RoleBinding and the names of its subjects are rendered', () => {
-    expect(roleBinding?.render(namespace, unlimitedBudget)).toEqual({
+    expect(roleBinding?.render(namespace, unlimitedBudget)[0]).toEqual({
       kind: 'present',
       value: {
         name: 'ad-kubernetes-n',
@@ -52,7 +52,7 @@ describe('what a policy provides is rendered for a namespace', () => {
   });
 
   test('in a resource every text is rendered, and no key', () => {
-    expect(resource?.render(namespace, unlimitedBudget)).toEqual({
+    expect(resource?.render(namespace, unlimitedBudget)[0]).toEqual({
       kind: 'present',
       value: {
         name: 'team',
@@ -75,7 +75,7 @@ describe('what a policy provides is rendered for a namespace', () => {
       contents: { serviceAccounts: [{ name: `${team}-ci`, imagePullSecrets }] },
     }).contents;
     expect(content?.contentKind.ownership).toBe('fields');
-    expect(content?.render(namespace, unlimitedBudget)).toEqual({
+    expect(content?.render(namespace, unlimitedBudget)[0]).toEqual({
       kind: 'present',
       value: {
         name: 'red-ci',
@@ -95,13 +95,13 @@ describe('what a policy provides is rendered for a namespace', () => {
         ],
       },
     }).contents;
-    expect(content?.render(namespace, unlimitedBudget)).toMatchObject({
+    expect(content?.render(namespace, unlimitedBudget)[0]).toMatchObject({
       value: { form: { body: { subjects: [{ kind: 'ServiceAccount', name: 'ci', namespace: 'n' }] } } },
     });
   });
 
   test.each([{ labels: {} }, {}])('an object that needs a missing label is skipped in %j', (metadata) => {
-    expect(roleBinding?.render(aNamespace({ name: 'n', ...metadata }), unlimitedBudget)).toEqual({
+    expect(roleBinding?.render(aNamespace({ name: 'n', ...metadata }), unlimitedBudget)[0]).toEqual({
       kind: 'skipped',
       object: { type: roleBindingType, name: 'ad-kubernetes-n' },
       message: 'label team is missing',
@@ -121,7 +121,7 @@ describe('what a policy provides is rendered for a namespace', () => {
       contents: { roleBindings: [{ ...binding, name: 'b', subjects: [subject] }] },
     }).contents;
     const renderedFor = (team: string) =>
-      content?.render(aNamespace({ name: 'n', annotations: { team } }), unlimitedBudget);
+      content?.render(aNamespace({ name: 'n', annotations: { team } }), unlimitedBudget)[0];
     expect(renderedFor('system')).toMatchObject({ kind: 'present' });
     expect(renderedFor(value)).toMatchObject({
       kind: 'error',
@@ -143,7 +143,7 @@ describe('what a policy provides is rendered for a namespace', () => {
     const [content] = aPolicy('p', {
       contents: { roleBindings: [{ ...binding, subjects: [subject] }] },
     }).contents;
-    const rendered = content?.render(aNamespace({ name: 'n', labels: { x: 'A_b' } }), unlimitedBudget);
+    const rendered = content?.render(aNamespace({ name: 'n', labels: { x: 'A_b' } }), unlimitedBudget)[0];
     expect(rendered).toMatchObject({
       message: expect.stringContaining('subjects[0].namespace (from label x) is "A_b"') as string,
     });
@@ -157,10 +157,12 @@ describe('what a policy provides is rendered for a namespace', () => {
         contents: { roleBindings: [{ ...binding, name }], resources: [{ ...quota, metadata: { name } }] },
       });
       for (const content of contents)
-        expect(content.render(aNamespace({ name: 'n', labels: { team } }), unlimitedBudget)).toMatchObject({
-          kind: 'error',
-          message: expect.stringContaining(`name (from label team) is "${team}"; accepted: `) as string,
-        });
+        expect(content.render(aNamespace({ name: 'n', labels: { team } }), unlimitedBudget)[0]).toMatchObject(
+          {
+            kind: 'error',
+            message: expect.stringContaining(`name (from label team) is "${team}"; accepted: `) as string,
+          },
+        );
       expect(contents).toHaveLength(2);
     },
   );
@@ -175,7 +177,7 @@ describe('what a policy provides is rendered for a namespace', () => {
     const [content] = aPolicy('p', {
       contents: { resources: [{ apiVersion, kind: 'Thing', metadata: { name } }] },
     }).contents;
-    const rendered = content?.render(aNamespace({ name: 'n', labels: { team: 'Red' } }), unlimitedBudget);
+    const rendered = content?.render(aNamespace({ name: 'n', labels: { team: 'Red' } }), unlimitedBudget)[0];
     expect(rendered).toMatchObject({ kind });
   });
 
@@ -187,7 +189,7 @@ describe('what a policy provides is rendered for a namespace', () => {
     const rendered = content?.render(
       aNamespace({ name: 'n', annotations: { team: 'a b' } }),
       unlimitedBudget,
-    );
+    )[0];
     expect(rendered).toMatchObject({
       message: expect.stringContaining('metadata.labels.team (from annotation team) is "a b"') as string,
     });
@@ -195,7 +197,7 @@ describe('what a policy provides is rendered for a namespace', () => {
 
   test('no further text is rendered once the budget is spent', () => {
     const spent = { ...unlimitedBudget, isSpent: () => true };
-    expect(roleBinding?.render(namespace, spent)).toMatchObject({ kind: 'error' });
+    expect(roleBinding?.render(namespace, spent)[0]).toMatchObject({ kind: 'error' });
   });
 });
 
