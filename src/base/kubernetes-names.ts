@@ -34,6 +34,11 @@ export function isSubdomain(text: string): boolean {
   return text.length <= 253 && subdomainExpression.test(text);
 }
 
+/** https://kubernetes.io/docs/concepts/overview/working-with-objects/names/#path-segment-names */
+export function isPathSegment(text: string): boolean {
+  return text !== '' && text !== '.' && text !== '..' && !/[/%]/.test(text);
+}
+
 /** The prefix of users and groups that Kubernetes reserves for itself. https://kubernetes.io/docs/reference/access-authn-authz/rbac/#referring-to-subjects */
 export const reservedPrefix = 'system:';
 

@@ -75,6 +75,11 @@ export function partly<T, U>(
   return values.length === 0 ? problems : [compiled(make(values)), ...problems];
 }
 
+export function both<A, B>(a: CompileResult<A>, b: CompileResult<B>): CompileResult<readonly [A, B]> {
+  if (a.ok && b.ok) return compiled([a.value, b.value]);
+  return refused([...(a.ok ? [] : a.problems), ...(b.ok ? [] : b.problems)]);
+}
+
 export function mapped<T, U>(part: CompileResult<T>, change: (value: T) => U): CompileResult<U> {
   return part.ok ? compiled(change(part.value)) : part;
 }

@@ -1,8 +1,9 @@
-// Compiles the texts of a content, which may be templates over the Namespace, and what stands once for each item of a list.
+// Compiles one content whose texts may be templates over the Namespace, and renders it.
 import { isJsonObject, ownMember } from '../base/json.ts';
 import type { KubeObject } from '../base/metadata.ts';
 import {
   allOf,
+  both,
   compiled,
   mapped,
   refused,
@@ -12,74 +13,129 @@ import {
   type Problem,
 } from '../base/problem.ts';
 import { clipped, quoted } from '../base/text.ts';
-import { isSubdomain } from '../base/kubernetes-names.ts';
-import {
-  compileExpression,
-  type Bindings,
-  type Evaluation,
-  type ExpressionScope,
-  type MetadataKey,
-} from '../cel/expression.ts';
+import { parseDuration } from '../base/time.ts';
+import type { Bindings, Evaluation, ExpressionScope, MetadataKey } from '../cel/expression.ts';
 import { compileTemplate, goTemplateProblem, type Template } from '../cel/template.ts';
 import type { RuleBudget } from '../rules/rule.ts';
-import { expression } from '../schema/common-fields.ts';
-import { text } from '../schema/schema.ts';
-import type { ContentTemplate, TextCheck, TextProblem } from './content.ts';
+import {
+  unrendered,
+  type CompiledContent,
+  type ContentTemplate,
+  type NotRendered,
+  type Rendered,
+  type RenderedContent,
+  type RenderedValue,
+  type TextCheck,
+  type TextProblem,
+  type WrittenContent,
+} from './content.ts';
+import { compileList, textsIn, unlessOneFails } from './for-each.ts';
 
-/** The result of a template. */
-export type RenderedValue<T = unknown> =
-  | { readonly kind: 'present'; readonly value: T }
-  /** The namespace lacks a label or annotation that the template looks up. */
-  | { readonly kind: 'missing'; readonly message: string }
-  | { readonly kind: 'error'; readonly problem: TextProblem };
+/** For an object, besides its texts: to build it, and to compare it with others. */
+const contentUnits = 10;
 
-export interface NamespaceBindings extends Bindings {
+export function compileContent(written: WrittenContent): CompileResult<CompiledContent> {
+  const { contentKind, value, path: content, name } = written;
+  const expiry = expiryOf(written);
+  const shown = { ...written, expiry, shownName: shownText(name) };
+  const template = contentKind.template(value);
+  const source = ownMember(value, 'forEach');
+  const place = { content, field: [], template, scope: plainScope };
+  const repeated = source === undefined ? place : { ...place, scope: itemScope };
+  const parts = both(compileForEach(source, below(place, 'forEach')), compileValue(repeated));
+  return mapped(parts, ([itemsOf, render]) => ({
+    ...written,
+    isTemplated: itemsOf !== undefined || isTemplated(template),
+    expiry,
+    render(namespaceObject, budget) {
+      const whole = { namespaceObject };
+      if (itemsOf === undefined) return [renderOnce(shown, render, whole, budget)];
+      const items = itemsOf(whole, budget);
+      const notRendered = (result: NotRendered) => unrendered(shownObject(shown, whole), result);
+      if (items.kind !== 'present') return [notRendered(items)];
+      return unlessOneFails(
+        items.value.map((item) => renderOnce(shown, render, { namespaceObject, item }, budget)),
+        (problem) => notRendered({ kind: 'error', problem }),
+      );
+    },
+  }));
+}
+
+interface ShownContent extends WrittenContent, Pick<CompiledContent, 'expiry'> {
+  readonly shownName: (bindings: NamespaceBindings) => string;
+}
+
+function shownObject({ type, shownName }: ShownContent, bindings: NamespaceBindings) {
+  return { type, name: clipped(shownName(bindings)) };
+}
+
+// oxlint-disable-next-line max-params -- two callers, which have them all at hand
+function renderOnce(
+  content: ShownContent,
+  render: Renderer,
+  bindings: NamespaceBindings,
+  budget: RuleBudget,
+): Rendered<RenderedContent> {
+  budget.spend(contentUnits);
+  const rendered = render(bindings, budget);
+  return rendered.kind === 'present'
+    ? contentOf(content, rendered.value, bindings)
+    : unrendered(shownObject(content, bindings), rendered);
+}
+
+function contentOf(
+  { contentKind, value, type, expiry }: ShownContent,
+  rendered: unknown,
+  { namespaceObject }: NamespaceBindings,
+): Rendered<RenderedContent> {
+  const name = nameIn(rendered, contentKind.namePath);
+  const form =
+    contentKind.render === 'as-written'
+      ? ({ kind: 'object', body: isJsonObject(rendered) ? rendered : {} } as const)
+      : contentKind.render.build(rendered, value);
+  if (form.kind === 'skip')
+    return { kind: 'skipped', object: { type, name: clipped(name) }, message: form.message };
+  const expiresAt = endOf(expiry, namespaceObject);
+  return { kind: 'present', value: { name, form, ...(expiresAt === undefined ? {} : { expiresAt }) } };
+}
+
+/** Returns the name of the object that a content, or its rendered template, describes. */
+export function nameIn(value: unknown, namePath: Path): string {
+  return String(namePath.reduce<unknown>((part, step) => ownMember(part, String(step)), value));
+}
+
+function expiryOf({ contentKind, value }: WrittenContent): CompiledContent['expiry'] {
+  const expiry = contentKind.expiry?.(value);
+  return (expiry?.expiresAfter ?? expiry?.expiresAt) === undefined ? undefined : expiry;
+}
+
+/** Returns the time in milliseconds since the epoch. */
+function endOf(
+  { expiresAfter, expiresAt }: CompiledContent['expiry'] = {},
+  { metadata }: KubeObject,
+): number | undefined {
+  if (expiresAt !== undefined) return Date.parse(expiresAt);
+  const lifetime = expiresAfter === undefined ? undefined : parseDuration(expiresAfter);
+  const { creationTimestamp } = metadata;
+  if (lifetime === undefined || typeof creationTimestamp !== 'string') return undefined;
+  return Date.parse(creationTimestamp) + lifetime;
+}
+
+// Compiles a value whose texts may be templates.
+
+interface NamespaceBindings extends Bindings {
   readonly namespaceObject: KubeObject;
   /** The item of a `forEach`. */
   readonly item?: string;
 }
 
-export type Renderer<T = unknown> = (bindings: NamespaceBindings, budget: RuleBudget) => RenderedValue<T>;
+type Renderer<T = unknown> = (bindings: NamespaceBindings, budget: RuleBudget) => RenderedValue<T>;
 
 const plainScope: ExpressionScope = { variables: ['namespaceObject'] };
 const itemScope: ExpressionScope = { variables: ['namespaceObject', 'item'] };
 const maxSourceLength = 200;
 /** For a text, besides its expressions: to check it, and to put it into its place. */
 const textUnits = 3;
-
-/** A content as its templates see it. */
-interface Templated {
-  readonly content: Path;
-  readonly template: ContentTemplate;
-  readonly forEach: unknown;
-}
-
-interface CompiledTemplate {
-  readonly isTemplated: boolean;
-  /** Undefined for a content that stands once. */
-  readonly itemsOf: Renderer<readonly string[]> | undefined;
-  readonly render: Renderer;
-}
-
-export function compileTemplates({
-  content,
-  template,
-  forEach: source,
-}: Templated): CompileResult<CompiledTemplate> {
-  const place = { content, field: [], template, scope: plainScope };
-  const items = compileForEach(source, { ...place, field: ['forEach'] });
-  const value = compileValue(source === undefined ? place : { ...place, scope: itemScope });
-  return mapped(both(items, value), ([itemsOf, render]) => ({
-    isTemplated: source !== undefined || isTemplated(template),
-    itemsOf,
-    render,
-  }));
-}
-
-function both<A, B>(a: CompileResult<A>, b: CompileResult<B>): CompileResult<readonly [A, B]> {
-  if (a.ok && b.ok) return compiled([a.value, b.value]);
-  return refused([...(a.ok ? [] : a.problems), ...(b.ok ? [] : b.problems)]);
-}
 
 /** The place of a value: the path in the policy of the content, and of the value within the content. */
 interface Place {
@@ -122,7 +178,7 @@ function compileAt(value: unknown, place: Place): CompileResult<Renderer> {
   if (Array.isArray(value)) {
     const items = value.map((item: unknown, index) => compileItem(item, below(place, index)));
     return mapped(allOf(items), (renderers) => (bindings, budget) => {
-      const collected = collect(renderers, bindings, budget);
+      const collected = collect(renderers.map((render) => render(bindings, budget)));
       if (collected.kind !== 'present') return collected;
       const values = collected.value.flatMap((each) => (each instanceof Items ? each.values : [each]));
       return { kind: 'present', value: values };
@@ -132,7 +188,7 @@ function compileAt(value: unknown, place: Place): CompileResult<Renderer> {
   const names = Object.keys(value);
   const fields = names.map((name) => compileAt(value[name], below(place, name)));
   return mapped(allOf(fields), (renderers) => (bindings, budget) => {
-    const collected = collect(renderers, bindings, budget);
+    const collected = collect(renderers.map((render) => render(bindings, budget)));
     if (collected.kind !== 'present') return collected;
     return {
       kind: 'present',
@@ -175,14 +231,13 @@ function textRenderer(template: Template, field: string, check: TextCheck | unde
   );
 }
 
-export type Unrendered = Exclude<RenderedValue, { kind: 'present' }>;
-type ProblemOf = (verb: TextProblem['verb'], found: string, accepted: string) => Unrendered;
+type ProblemOf = (verb: TextProblem['verb'], found: string, accepted: string) => NotRendered;
 
 /** An expression, or a text with expressions. */
 interface Evaluated<T> {
   readonly source: string;
   readonly lookups: readonly MetadataKey[];
-  evaluate(bindings: Bindings, work: RuleBudget): Evaluation<T>;
+  readonly evaluate: (bindings: Bindings, work: RuleBudget) => Evaluation<T>;
 }
 
 function evaluated<T, R>(
@@ -206,14 +261,6 @@ function evaluated<T, R>(
   };
 }
 
-// What stands once for each item of a list.
-
-const maxItems = 100;
-
-export const forEach = expression(
-  `CEL over namespaceObject that gives a list of at most ${maxItems} texts. The entry stands once for each of them, and its templates see the text as item. Example: namespaceObject.metadata.annotations['ad/edit'].split(',').map(g, g.trim()).`,
-);
-
 /** The values of a list item with a `forEach`. */
 class Items {
   readonly values: readonly unknown[];
@@ -223,57 +270,46 @@ class Items {
   }
 }
 
-/** Returns undefined without an expression. */
+/** Returns undefined without an expression. The schema has checked that it is text. */
 function compileForEach(
   source: unknown,
-  place: Place,
+  { content, field, scope }: Place,
 ): CompileResult<Renderer<readonly string[]> | undefined> {
-  if (source === undefined) return compiled(undefined);
-  const path = [...place.content, ...place.field];
-  const result = compileExpression(String(source), place.scope, 'strings');
-  if (!result.ok) {
-    const { message, offset } = result.problem;
-    return refused([
-      { path, found: message, accepted: 'CEL over namespaceObject that gives a list of texts', offset },
-    ]);
-  }
-  const { expression: compiledList } = result;
-  return compiled(
-    evaluated<unknown, readonly string[]>(compiledList, renderPath(place.field), (value, problem) => {
-      const items: readonly unknown[] = Array.isArray(value) ? value : [];
-      if (items.length > maxItems) return problem('has', `${items.length} items`, `at most ${maxItems}`);
-      const texts = items.filter((each) => typeof each === 'string');
-      if (texts.length < items.length) return problem('has', 'an item that is no text', 'a list of texts');
-      if (texts.includes('')) return problem('has', 'an empty item', 'items that are not empty');
-      return { kind: 'present', value: texts };
-    }),
-  );
+  if (typeof source !== 'string') return compiled(undefined);
+  return mapped(compileList(source, scope, [...content, ...field]), (list) => {
+    const evaluate = (bindings: Bindings, work: RuleBudget): Evaluation => list.evaluate(bindings, work);
+    return evaluated<unknown, readonly string[]>(
+      { ...list, evaluate },
+      renderPath(field),
+      (value, problem) => {
+        const items = textsIn(value);
+        return items.ok
+          ? { kind: 'present', value: items.texts }
+          : problem('has', items.found, items.accepted);
+      },
+    );
+  });
 }
 
 /** Compiles an item of a list, which may stand for several. */
 function compileItem(value: unknown, place: Place): CompileResult<Renderer> {
   const source = place.template.isRepeated?.(place.field) === true ? ownMember(value, 'forEach') : undefined;
   if (source === undefined || !isJsonObject(value)) return compileAt(value, place);
-  const { forEach: _forEach, ...item } = value;
+  const { forEach: _forEach, ...repeated } = value;
   const parts = both(
     compileForEach(source, below(place, 'forEach')),
-    compileAt(item, { ...place, scope: itemScope }),
+    compileAt(repeated, { ...place, scope: itemScope }),
   );
   return mapped(parts, ([itemsOf, render]) => (bindings, budget) => {
     const items = itemsOf?.(bindings, budget) ?? { kind: 'present', value: [] };
     if (items.kind !== 'present') return items;
-    const each = items.value.map(
-      (text): Renderer =>
-        () =>
-          render({ ...bindings, item: text }, budget),
-    );
-    const collected = collect(each, bindings, budget);
+    const collected = collect(items.value.map((item) => render({ ...bindings, item }, budget)));
     return collected.kind === 'present' ? { kind: 'present', value: new Items(collected.value) } : collected;
   });
 }
 
 /** Returns how messages show a text: rendered if possible, else as the policy has it. */
-export function shownText(source: string): (bindings: NamespaceBindings) => string {
+function shownText(source: string): (bindings: NamespaceBindings) => string {
   const result = compileTemplate(source, itemScope);
   return (bindings) => {
     const rendered = result.ok ? result.template.render(bindings) : undefined;
@@ -286,14 +322,9 @@ function constant(value: unknown): Renderer {
 }
 
 /** An error in any part wins, then a missing label or annotation. */
-function collect(
-  renderers: readonly Renderer[],
-  bindings: NamespaceBindings,
-  budget: RuleBudget,
-): RenderedValue<readonly unknown[]> {
-  const parts = renderers.map((render) => render(bindings, budget));
+function collect(parts: readonly RenderedValue[]): RenderedValue<readonly unknown[]> {
   const values: unknown[] = [];
-  let missing: RenderedValue<never> | undefined;
+  let missing: NotRendered | undefined;
   for (const part of parts) {
     if (part.kind === 'error') return part;
     if (part.kind === 'missing') missing ??= part;
@@ -303,28 +334,7 @@ function collect(
 }
 
 /** True when a text in the value may hold an expression. */
-function isTemplated({ value, isRepeated }: ContentTemplate): boolean {
-  const written = JSON.stringify(value ?? null);
-  return written.includes('${') || (isRepeated !== undefined && written.includes('"forEach":'));
+function isTemplated(template: ContentTemplate): boolean {
+  const written = JSON.stringify(template.value ?? null);
+  return written.includes('${') || (template.isRepeated !== undefined && written.includes('"forEach":'));
 }
-
-// The fields and names that several kinds of content share.
-
-/** What the description of a field with a template says of it. */
-export const templateHint =
-  'Text or a template: CEL in ${ } sees namespaceObject, the Namespace; $${ is a literal ${.';
-
-export function templateText(description: string, maxLength: number) {
-  return text({ description, minLength: 1, maxLength, braces: 'template' });
-}
-
-/** https://kubernetes.io/docs/concepts/overview/working-with-objects/names/#path-segment-names */
-export const pathSegment: TextCheck = {
-  accepts: (name) => name !== '' && name !== '.' && name !== '..' && !/[/%]/.test(name),
-  accepted: 'a name that is not empty, not "." or "..", and has no "/" or "%"',
-};
-
-export const subdomain: TextCheck = {
-  accepts: isSubdomain,
-  accepted: 'at most 253 small letters, digits, - and ., with a letter or digit at both ends',
-};

@@ -1,6 +1,6 @@
 // Defines the form of a kind of content: its field, what a namespace gets of it, the rights it requires, and how two versions compare.
 import type { JsonObject } from '../base/json.ts';
-import type { KubeObject } from '../base/metadata.ts';
+import { keyText, type KubeObject } from '../base/metadata.ts';
 import type { ObjectType } from '../base/object-type.ts';
 import type { Path } from '../base/problem.ts';
 import type { MetadataKey } from '../cel/expression.ts';
@@ -189,4 +189,28 @@ export interface TextProblem {
   readonly found: string;
   readonly accepted: string;
   readonly lookups: readonly MetadataKey[];
+}
+
+/** The result of a template. */
+export type RenderedValue<T = unknown> =
+  | { readonly kind: 'present'; readonly value: T }
+  /** The namespace lacks a label or annotation that the template looks up. */
+  | { readonly kind: 'missing'; readonly message: string }
+  | { readonly kind: 'error'; readonly problem: TextProblem };
+
+export type NotRendered = Exclude<RenderedValue, { kind: 'present' }>;
+
+export function unrendered(object: Unrendered['object'], result: NotRendered): Rendered<never> {
+  if (result.kind === 'missing') return { kind: 'skipped', object, message: result.message };
+  const { problem } = result;
+  return { kind: 'error', object, message: problemText(problem), problem };
+}
+
+/** `subjects[0].name (from annotation team) is ""; accepted: …` */
+function problemText({ field, verb, found, accepted, lookups }: TextProblem): string {
+  const from =
+    lookups.length === 0
+      ? ''
+      : ` (from ${lookups.map(({ field: of, key }) => keyText(of, key)).join(' and ')})`;
+  return `${field}${from} ${verb} ${found}; accepted: ${accepted}`;
 }

@@ -1,8 +1,7 @@
 // Lists the kinds of content, in the order of the CRD, of the reference and of messages, and compiles the contents of a policy.
 // A new kind of content is one file, and one line here.
 import { isDeepStrictEqual } from 'node:util';
-import { isJsonObject, ownMember } from '../base/json.ts';
-import { parseDuration } from '../base/time.ts';
+import { ownMember } from '../base/json.ts';
 import {
   isTerminating,
   keyPath,
@@ -13,27 +12,14 @@ import {
   type KubeObject,
 } from '../base/metadata.ts';
 import { isSameObjectType, objectKey, type ObjectKey, type ObjectType } from '../base/object-type.ts';
-import { allOf, mapped, refused, type CompileResult, type Path } from '../base/problem.ts';
+import { allOf, refused, type CompileResult } from '../base/problem.ts';
 import { clipped, quoted } from '../base/text.ts';
 import type { MetadataKey } from '../cel/expression.ts';
-import { everyOperation, type RuleBudget, type RuleViolation } from '../rules/rule.ts';
+import { everyOperation, type RuleViolation } from '../rules/rule.ts';
 import type { CompiledRule } from '../rules/rules.ts';
 import type { Fields } from '../schema/schema.ts';
-import {
-  compileTemplates,
-  shownText,
-  type NamespaceBindings,
-  type Renderer,
-  type Unrendered,
-} from './compile-content.ts';
-import type {
-  CompiledContent,
-  ContentKind,
-  Rendered,
-  RenderedContent,
-  TextProblem,
-  WrittenContent,
-} from './content.ts';
+import { compileContent, nameIn } from './compile-content.ts';
+import type { CompiledContent, ContentKind, Rendered, RenderedContent, WrittenContent } from './content.ts';
 import { resources } from './resources.ts';
 import { roleBindings } from './role-bindings.ts';
 import { serviceAccounts } from './service-accounts.ts';
@@ -102,126 +88,6 @@ function refusedFields(
   const list = `contents.${whole.contentKind.name}`;
   const found = `${type.kind} ${clipped(name)}, which ${list} provides as a whole`;
   return refused([{ path: [...path, ...contentKind.namePath], found, accepted: `the fields in ${list}` }]);
-}
-
-// Renders a content for one namespace.
-
-/** For an object, besides its texts: to build it, and to compare it with others. */
-const contentUnits = 10;
-
-function compileContent(written: WrittenContent): CompileResult<CompiledContent> {
-  const { contentKind, value, path: content } = written;
-  const template = contentKind.template(value);
-  const expiry = expiryOf(written);
-  const shown = { ...written, expiry, shownName: shownText(written.name) };
-  const forEach = ownMember(value, 'forEach');
-  return mapped(compileTemplates({ content, template, forEach }), ({ isTemplated, itemsOf, render }) => {
-    const renderObject = objectRenderer(shown, render);
-    return {
-      ...written,
-      isTemplated,
-      expiry,
-      render(namespaceObject, budget) {
-        if (itemsOf === undefined) return [renderObject({ namespaceObject }, budget)];
-        const items = itemsOf({ namespaceObject }, budget);
-        if (items.kind !== 'present') return [failed(shown, { namespaceObject }, items)];
-        return unlessOneFails(
-          items.value.map((item) => renderObject({ namespaceObject, item }, budget)),
-          (problem) => failed(shown, { namespaceObject }, { kind: 'error', problem }),
-        );
-      },
-    };
-  });
-}
-
-type ObjectRenderer = (bindings: NamespaceBindings, budget: RuleBudget) => Rendered<RenderedContent>;
-
-interface ShownContent extends WrittenContent, Pick<CompiledContent, 'expiry'> {
-  shownName(bindings: NamespaceBindings): string;
-}
-
-/** Renders one object. */
-function objectRenderer(written: ShownContent, render: Renderer): ObjectRenderer {
-  return (bindings, budget) => {
-    budget.spend(contentUnits);
-    const rendered = render(bindings, budget);
-    return rendered.kind === 'present'
-      ? contentOf(written, rendered.value, bindings)
-      : failed(written, bindings, rendered);
-  };
-}
-
-/** With one error, the objects of all items stay as they are. Two items must not give one name. */
-function unlessOneFails(
-  rendered: readonly Rendered<RenderedContent>[],
-  refusal: (problem: TextProblem) => Rendered<RenderedContent>,
-): readonly Rendered<RenderedContent>[] {
-  const error = rendered.find(({ kind }) => kind === 'error');
-  if (error !== undefined) return [error];
-  const names = rendered.flatMap((each) => (each.kind === 'present' ? [each.value.name] : []));
-  const twice = names.find((name, index) => names.indexOf(name) !== index);
-  if (twice === undefined) return rendered;
-  const found = `items that give the name ${quoted(twice)} twice`;
-  const accepted = 'items that give each object a name of its own';
-  return [refusal({ field: 'forEach', verb: 'has', found, accepted, lookups: [] })];
-}
-
-function failed(
-  { type, shownName }: ShownContent,
-  bindings: NamespaceBindings,
-  unrendered: Unrendered,
-): Rendered<never> {
-  const object = { type, name: clipped(shownName(bindings)) };
-  if (unrendered.kind === 'missing') return { kind: 'skipped', object, message: unrendered.message };
-  const { problem } = unrendered;
-  return { kind: 'error', object, message: problemText(problem), problem };
-}
-
-/** `subjects[0].name (from annotation team) is ""; accepted: …` */
-function problemText({ field, verb, found, accepted, lookups }: TextProblem): string {
-  const from =
-    lookups.length === 0
-      ? ''
-      : ` (from ${lookups.map(({ field: of, key }) => keyText(of, key)).join(' and ')})`;
-  return `${field}${from} ${verb} ${found}; accepted: ${accepted}`;
-}
-
-function contentOf(
-  { contentKind, value, type, expiry }: ShownContent,
-  rendered: unknown,
-  { namespaceObject }: NamespaceBindings,
-): Rendered<RenderedContent> {
-  const name = nameIn(rendered, contentKind.namePath);
-  const form =
-    contentKind.render === 'as-written'
-      ? ({ kind: 'object', body: isJsonObject(rendered) ? rendered : {} } as const)
-      : contentKind.render.build(rendered, value);
-  if (form.kind === 'skip')
-    return { kind: 'skipped', object: { type, name: clipped(name) }, message: form.message };
-  const expiresAt = endOf(expiry, namespaceObject);
-  return { kind: 'present', value: { name, form, ...(expiresAt === undefined ? {} : { expiresAt }) } };
-}
-
-/** Returns the name of the object that a content, or its rendered template, describes. */
-function nameIn(value: unknown, namePath: Path): string {
-  return String(namePath.reduce<unknown>((part, step) => ownMember(part, String(step)), value));
-}
-
-function expiryOf({ contentKind, value }: WrittenContent): CompiledContent['expiry'] {
-  const expiry = contentKind.expiry?.(value);
-  return (expiry?.expiresAfter ?? expiry?.expiresAt) === undefined ? undefined : expiry;
-}
-
-/** Returns the time in milliseconds since the epoch. */
-function endOf(
-  { expiresAfter, expiresAt }: CompiledContent['expiry'] = {},
-  { metadata }: KubeObject,
-): number | undefined {
-  if (expiresAt !== undefined) return Date.parse(expiresAt);
-  const lifetime = expiresAfter === undefined ? undefined : parseDuration(expiresAfter);
-  const { creationTimestamp } = metadata;
-  if (lifetime === undefined || typeof creationTimestamp !== 'string') return undefined;
-  return Date.parse(creationTimestamp) + lifetime;
 }
 
 // contents: a written Namespace must not make a content fail, so that its owner hears of it at once.

@@ -5,7 +5,7 @@ import { groupOf, type ObjectType } from '../base/object-type.ts';
 import { managedByLabel, managedByReeve, group, providerLabels } from '../schema/names.ts';
 import { list, openObject, text, type SchemaRule } from '../schema/schema.ts';
 import type { Path } from '../base/problem.ts';
-import { forEach, pathSegment, subdomain, templateText } from './compile-content.ts';
+import { forEach, pathSegment, subdomain, templateText } from './content-fields.ts';
 import { contentKind, keeping, writing, type TextCheck, type TextChecks } from './content.ts';
 
 /** Groups that `contents.resources` refuses: their kinds grant rights, configure the cluster or store nothing. */

@@ -5,7 +5,7 @@ import { isNamespaceName, isReservedSubject, reservedPrefix } from '../base/kube
 import { groupOf, roleBindingType } from '../base/object-type.ts';
 import { duration, notBoth, time } from '../schema/common-fields.ts';
 import { choice, list, object, text, type Infer } from '../schema/schema.ts';
-import { forEach, pathSegment, subdomain, templateHint, templateText } from './compile-content.ts';
+import { forEach, pathSegment, subdomain, templateHint, templateText } from './content-fields.ts';
 import {
   contentKind,
   keeping,
@@ -219,8 +219,8 @@ function differences(old: RoleBinding, now: RoleBinding): readonly Difference[] 
   ];
 }
 
-function subjectText({ kind, name, namespace, forEach: list }: RoleBinding['subjects'][number]): string {
-  const each = list === undefined ? '' : ` for each of ${list}`;
+function subjectText({ kind, name, namespace, forEach: source }: RoleBinding['subjects'][number]): string {
+  const each = source === undefined ? '' : ` for each of ${source}`;
   return `${kind} ${namespace === undefined ? '' : `${namespace}/`}${name}${each}`;
 }
 

@@ -2,7 +2,7 @@
 import { ownMember } from '../base/json.ts';
 import { groupOf, serviceAccountType } from '../base/object-type.ts';
 import { boolean, list, object } from '../schema/schema.ts';
-import { subdomain, templateHint, templateText } from './compile-content.ts';
+import { subdomain, templateHint, templateText } from './content-fields.ts';
 import { contentKind } from './content.ts';
 
 const maxPullSecrets = 10;

@@ -260,10 +260,9 @@ function providesOther(provider: Provider, { contained, after }: SteeringSides, 
   return provider.render(after, budget).some((now, index) => {
     const before = old[index] ?? [];
     if (now.some(({ kind }) => kind === 'error')) return before.some(({ kind }) => kind === 'present');
-    const isOnlySkipped = (all: typeof now): boolean =>
-      all.length > 0 && all.every(({ kind }) => kind === 'skipped');
     // Another label may be missing now. Either way, nothing is provided.
-    return !(isOnlySkipped(now) && isOnlySkipped(before)) && !isDeepStrictEqual(before, now);
+    const isSkipped = [...before, ...now].every(({ kind }) => kind === 'skipped');
+    return !isSkipped && !isDeepStrictEqual(before, now);
   });
 }
 

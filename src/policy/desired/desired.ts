@@ -218,8 +218,8 @@ export function policyProvider(policy: CompiledPolicy): Provider {
     match: policy.match,
     isSuspended: policy.isSuspended,
     render: (namespaceObject, budget) =>
-      policy.contents.map(({ type, render }) =>
-        render(namespaceObject, budget).map((rendered) => provided(type, rendered)),
+      policy.contents.map((content) =>
+        content.render(namespaceObject, budget).map((rendered) => provided(content.type, rendered)),
       ),
   };
 }

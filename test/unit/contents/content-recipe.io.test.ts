@@ -10,7 +10,7 @@ const root = resolve(import.meta.dirname, '../../..');
 const kind = `// The kind of content \`notes\`: Notes, each with one text.
 import { ownMember } from '../base/json.ts';
 import { list, object } from '../schema/schema.ts';
-import { subdomain, templateText } from './compile-content.ts';
+import { subdomain, templateText } from './content-fields.ts';
 import { contentKind, keeping, writing } from './content.ts';
 
 const type = { apiVersion: 'example.com/v1', kind: 'Note' };
