@@ -9,6 +9,7 @@ import {
   type AnyReview,
   type ProviderReview,
   type Review,
+  askedRights,
   rightKey,
   type Decision,
   type AccessAnswer,
@@ -124,7 +125,7 @@ function settled(
   overrun?: Overrun,
 ): Answer | Promise<Answer> {
   // Reeve's own rights are a part of these rights.
-  if (decision.rights.length === 0) return judged(settle(decision, new Map(), review), review, overrun);
+  if (askedRights(decision).length === 0) return judged(settle(decision, new Map(), review), review, overrun);
   const ownRights = ports.ownAccount === undefined ? [] : decision.ownRights;
   return settledByRights(review, { ...decision, ownRights }, ports, deadline, overrun);
 }
@@ -138,7 +139,7 @@ async function settledByRights(
 ): Promise<Answer> {
   const { ownRights } = decision;
   const [rights, own] = await Promise.all([
-    askRights(review.requester, decision.rights, access, deadline),
+    askRights(review.requester, askedRights(decision), access, deadline),
     askRights(ownAccount ?? review.requester, ownRights, access, deadline),
   ]);
   if (rights === undefined) return outOfTime;

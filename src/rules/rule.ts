@@ -86,7 +86,14 @@ export interface ExampleWrite {
   /** Other Namespaces that exist. */
   readonly others?: readonly JsonObject[];
   /** Default: a cluster administrator. */
-  readonly sender?: { readonly as: string; readonly groups?: readonly string[] };
+  readonly sender?: ExampleSender;
+}
+
+interface ExampleSender {
+  readonly as: string;
+  readonly groups?: readonly string[];
+  /** Set for a sender without the right to use the policy. */
+  readonly lacksUse?: true;
 }
 
 /** Keeps the types of the id and of the field. */
@@ -133,6 +140,8 @@ export interface RuleViolation {
   readonly isSetByReeve?: true;
   /** Set if exactly one value is right. Then no other rule about the key has a better reason. */
   readonly isExact?: true;
+  /** What a user may do who has the right to use the policy, as in "delete namespace a". Such a user violates nothing. */
+  readonly permittedByUse?: string;
   /** See `JudgedViolation`. */
   readonly dueTo?: readonly string[];
   /** See `JudgedViolation`. */

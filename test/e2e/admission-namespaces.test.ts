@@ -45,6 +45,10 @@ const policies = [
   }),
   about('counted', { namespaces: { quota: { label: 'team', max: 2 } } }),
   about('locked', { namespaces: { deletion: { protect: true } } }),
+  about('owned', {
+    contact: 'x@example.com',
+    namespaces: { deletion: { protect: true, releasedBy: 'use' } },
+  }),
   about('both', {
     validationActions: ['Warn', 'Audit'],
     namespaces: { required, defaults: { labels: { tier: 'tin' } } },
@@ -232,6 +236,24 @@ describeCluster('the rules on Namespaces', () => {
         cluster,
       );
     });
+  });
+
+  it('a Namespace with releasedBy use is deleted only by a user with the right, whatever its annotations', async () => {
+    const name = 'ad-ns-owned-a';
+    await must(create(name), lead);
+    await must(annotate(name, `reeve.dev/allow-deletion=${name}`), lead);
+    expect(await refused(remove(name), lead)).toBe(
+      `Namespace ${name} is refused: policy ad-ns-owned, namespaces.deletion: user "ad-ns-lead" may not delete ` +
+        `namespace ${name} (verb "use" on namespacepolicies/ad-ns-owned)\nContact: x@example.com`,
+    );
+    const use = {
+      apiGroups: ['reeve.dev'],
+      resources: ['namespacepolicies'],
+      resourceNames: ['ad-ns-owned'],
+    };
+    const rules = [{ ...use, verbs: ['use'] }];
+    await grant(cluster, { name: 'ad-ns-users', rules, users: ['ad-ns-lead'] });
+    await eventually(async () => await allowed(remove(name), lead));
   });
 
   describe('validationActions', () => {

@@ -4,7 +4,8 @@ import type { RuleId } from '../../rules/rules.ts';
 import { isJsonObject, ownMember, type JsonObject } from '../../base/json.ts';
 import type { KubeObject } from '../../base/metadata.ts';
 import { clipped } from '../../base/text.ts';
-import type { RuleOutcome, Right } from '../../policy/terms/review.ts';
+import { rightKey, type RuleOutcome, type Right, type RightKey } from '../../policy/terms/review.ts';
+import { useOf } from '../../policy/terms/provider-id.ts';
 import type { Comparison, Operation } from '../../rules/rule.ts';
 import type { LoadedProvider } from '../../state/stored-provider.ts';
 import { judgeWrite } from '../input/judged-write.ts';
@@ -24,6 +25,7 @@ export async function explainRequest(request: JsonObject, at: LookedAt): Promise
   const { state, cluster, now, mayDo } = at;
   const outcomes: RuleOutcome[] = [];
   const rights: ExplainedRight[] = [];
+  const held = new Set<RightKey>();
   const { answer, warnings, object } = await judgeWrite(request, {
     snapshot: cluster.snapshot(),
     install: state.install,
@@ -31,6 +33,7 @@ export async function explainRequest(request: JsonObject, at: LookedAt): Promise
       mayDo: async (user, right) => {
         const found = await mayDo(user, right);
         rights.push(askedRight(user.username, right, found));
+        if (found === 'yes') held.add(rightKey(right));
         return found;
       },
     },
@@ -60,7 +63,7 @@ export async function explainRequest(request: JsonObject, at: LookedAt): Promise
       ...warnings.map((warning) => `warning: ${warning}`),
     ],
     providers: answer.decision === 'malformed' ? [] : providersOf(parts, at),
-    rules: outcomes.flatMap((outcome) => ruleOf(outcome, parts, at)),
+    rules: outcomes.flatMap((outcome) => ruleOf(outcome, { ...parts, held }, at)),
     rights: rights.toSorted((a, b) => (a.right < b.right ? -1 : Number(a.right > b.right))),
   };
 }
@@ -179,14 +182,21 @@ interface JudgedRequest extends RequestParts {
   readonly object: KubeObject | undefined;
 }
 
+interface AnsweredRequest extends JudgedRequest {
+  /** The rights that the user has. */
+  readonly held: ReadonlySet<RightKey>;
+}
+
 function ruleOf(
-  { policy, rule, kind, fresh, old, actions }: RuleOutcome,
-  request: JudgedRequest,
+  { policy, rule, kind, fresh: found, old, actions }: RuleOutcome,
+  request: AnsweredRequest,
   at: LookedAt,
 ): readonly ExplainedRule[] {
   const definition = definitionOf(policy, at);
   if (definition === undefined) return [];
   const about = { policy, rule };
+  const mayUse = request.held.has(rightKey(useOf(definition.compiled.id)));
+  const fresh = found.filter(({ permittedByUse }) => !mayUse || permittedByUse === undefined);
   const exception = exceptionOf(definition, rule, request.namespace, at.now);
   if (kind === 'excepted' && exception !== undefined) return [{ ...about, ...exceptedBy(exception) }];
   if (kind === 'unasked')

@@ -129,7 +129,7 @@ export function examplesOf(
       merged(merged(namespace, patch), { metadata: { name: `${name}-${index + 1}` } }),
     );
     return {
-      ...writeOf(namespace, write, title, by === undefined ? {} : { ...by, may }),
+      ...writeOf(namespace, write, title, by === undefined ? {} : senderOf(by, may)),
       provider,
       rule,
       given,
@@ -180,6 +180,13 @@ function sourceOf({ source, copy }: CompiledShare) {
     // The value is JSON, so that it also satisfies rules on pull secrets.
     stringData: Object.fromEntries((keys ?? ['example']).map((key) => [key, '{}'])),
   };
+}
+
+function senderOf(
+  { lacksUse, ...sender }: NonNullable<ExampleWrite['sender']>,
+  may: readonly string[],
+): Pick<SuiteRequest, 'as' | 'may' | 'groups'> {
+  return lacksUse === true ? sender : { ...sender, may };
 }
 
 type ExampleRule = RuleExamples & Pick<ListedRule, 'id' | 'judges'>;

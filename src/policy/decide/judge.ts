@@ -7,6 +7,7 @@ import type { CompiledRule } from '../../rules/rules.ts';
 import type { Budget } from '../terms/budget.ts';
 import type { RuleOutcome, Trace, Review, JudgedViolation, Decision, Right } from '../terms/review.ts';
 import { listed } from '../../base/text.ts';
+import { useOf } from '../terms/provider-id.ts';
 
 /** One object can violate one rule in tens of thousands of places, more than a person reads. */
 const maxViolations = 100;
@@ -182,10 +183,10 @@ function bounded(violations: readonly RuleViolation[]): readonly RuleViolation[]
 function judgedViolation(
   policy: CompiledPolicy,
   rule: string,
-  { path, found, accepted, message, dueTo, isConsequence, isSetByReeve }: RuleViolation,
+  { path, found, accepted, message, dueTo, isConsequence, isSetByReeve, permittedByUse }: RuleViolation,
   actions: readonly ValidationAction[],
 ): JudgedViolation {
-  const { name, contact } = policy;
+  const { id, name, contact } = policy;
   return {
     violation: {
       policy: name,
@@ -198,6 +199,15 @@ function judgedViolation(
       ...(contact === undefined ? {} : { contact }),
     },
     actions,
+    ...(permittedByUse !== undefined && {
+      permittedBy: {
+        ...useOf(id),
+        effect: permittedByUse,
+        rule: 'rule',
+        path,
+        ...(contact !== undefined && { contact }),
+      },
+    }),
     ...(dueTo === undefined ? {} : { dueTo }),
     ...(isConsequence && { isConsequence }),
   };

@@ -1,5 +1,6 @@
 // Turns a decision into a verdict, once the API server has answered which rights the user has.
 import { requesters } from '../../rules/requesters.ts';
+import type { Requester } from '../../rules/rule.ts';
 import { kindDefinitions } from '../../api/kinds.ts';
 import { group } from '../../schema/names.ts';
 import { quoted, clipped, unitsText } from '../../base/text.ts';
@@ -10,6 +11,7 @@ import {
   rightKey,
   type AccessAnswer,
   type Decision,
+  type JudgedViolation,
   type Right,
   type RightKey,
   type Verdict,
@@ -22,10 +24,12 @@ export function settle(
   answers: ReadonlyMap<RightKey, AccessAnswer>,
   review: AnyReview,
 ): Verdict {
-  const ordered = causesFirst(decision.violations);
+  const given = (right: Right): AccessAnswer => answers.get(rightKey(right)) ?? 'unknown';
+  const ordered = causesFirst(
+    decision.violations.flatMap((each) => unlessPermitted(each, given, review.requester)),
+  );
   const having = (action: 'Deny' | 'Warn' | 'Audit'): readonly Violation[] =>
     ordered.filter(({ actions }) => actions.includes(action)).map(({ violation }) => violation);
-  const given = (right: Right): AccessAnswer => answers.get(rightKey(right)) ?? 'unknown';
   const answerTo = (right: Right): AccessAnswer =>
     right.instead !== undefined && given(right.instead) === 'yes' ? 'yes' : given(right);
   const denied = having('Deny');
@@ -53,6 +57,21 @@ export function settle(
     overBudget: decision.overBudget,
     unjudged: decision.unjudged,
   };
+}
+
+/** Drops a violation if the user has the right that permits it. Otherwise names that right as what is missing. */
+function unlessPermitted(
+  judgedViolation: JudgedViolation,
+  given: (right: Right) => AccessAnswer,
+  { username }: Requester,
+): readonly JudgedViolation[] {
+  const { permittedBy, violation } = judgedViolation;
+  if (permittedBy === undefined) return [judgedViolation];
+  const answer = given(permittedBy);
+  if (answer === 'yes') return [];
+  const { contact = 'a cluster administrator' } = permittedBy;
+  const texts = missingTexts(permittedBy, [permittedBy.verb], username, answer === 'unknown');
+  return [{ ...judgedViolation, violation: { ...violation, ...texts, contact } }];
 }
 
 /** Returns true if only requesters may create. Their violation is enough, because the right to use the policy would not help. */
@@ -86,22 +105,33 @@ function missingRightsViolation(
   const [right] = rights;
   if (right === undefined) return [];
   const { rule, path, contact = 'a cluster administrator' } = right;
-  const { instead } = right;
   const verbs = rights.map(({ verb }) => verb);
-  const other = instead === undefined ? '' : `, or ${rightText(instead, [instead.verb])}`;
-  const missing = `${rightText(right, verbs)}${other}`;
-  const user = `user ${quoted(username)}`;
   return [
     {
       ...(rule === 'steering' ? providerOf(right) : { policy: '', by: 'reeve' }),
       rule,
       path,
-      found: `${user} without ${missing}${isDoubtful ? ' (the API server gave no answer)' : ''}`,
-      accepted: `a user with ${missing}`,
-      message: refusalText(right, user, missing, isDoubtful),
+      ...missingTexts(right, verbs, username, isDoubtful),
       contact,
     },
   ];
+}
+
+function missingTexts(
+  right: Right,
+  verbs: readonly string[],
+  username: string,
+  isDoubtful: boolean,
+): Required<Pick<Violation, 'found' | 'accepted' | 'message'>> {
+  const { instead } = right;
+  const other = instead === undefined ? '' : `, or ${rightText(instead, [instead.verb])}`;
+  const missing = `${rightText(right, verbs)}${other}`;
+  const user = `user ${quoted(username)}`;
+  return {
+    found: `${user} without ${missing}${isDoubtful ? ' (the API server gave no answer)' : ''}`,
+    accepted: `a user with ${missing}`,
+    message: refusalText(right, user, missing, isDoubtful),
+  };
 }
 
 function providerOf(right: Right): Pick<Violation, 'policy' | 'by'> {
@@ -118,10 +148,11 @@ function refusalText(
 ): string {
   if (isDoubtful) {
     const reason = `the API server did not answer whether ${user} has the right (${missing})`;
-    return rule === 'steering'
-      ? `${cause} would ${effect}, and ${reason}`
-      : `${path}: this write would ${effect}, and ${reason}`;
+    return rule === 'authors'
+      ? `${path}: this write would ${effect}, and ${reason}`
+      : `${cause} would ${effect}, and ${reason}`;
   }
+  if (rule === 'rule') return `${user} may not ${effect} (${missing})`;
   return rule === 'steering'
     ? `${cause} would ${effect}, and ${user} may not do that (${missing})`
     : `${path}: ${user} may not ${effect} (${missing})`;

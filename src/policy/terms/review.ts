@@ -80,6 +80,8 @@ export interface Violation {
 export interface JudgedViolation {
   readonly violation: Violation;
   readonly actions: readonly ValidationAction[];
+  /** The right that permits the write. A user who has this right violates nothing. */
+  readonly permittedBy?: Right;
   /** Paths of keys whose lack causes this violation. It says nothing new if other violations demand all of these keys. */
   readonly dueTo?: readonly string[];
   /** True for a template or condition that fails with the values of the object, because another violation may be the cause. */
@@ -111,8 +113,8 @@ export interface Right {
   readonly causedBy?: readonly string[];
   /** The effect of the write, in the words of a message: "hand out ClusterRole edit". */
   readonly effect: string;
-  /** The guard that requires it. */
-  readonly rule: 'steering' | 'authors';
+  /** The guard that requires it. `rule`: it permits what a rule refuses to other users. */
+  readonly rule: 'steering' | 'authors' | 'rule';
   /** The path of the field in the object. */
   readonly path: string;
   /** The `spec.contact` of the policy or share that requires it. Absent: ask a cluster administrator. */
@@ -127,7 +129,13 @@ export interface OwnRight extends Right {
 /** Equal for two rights that one access review answers. */
 export type RightKey = string;
 
-export function rightKey({ verb, group, resource, name, namespace }: Right): RightKey {
+export function rightKey({
+  verb,
+  group,
+  resource,
+  name,
+  namespace,
+}: Pick<Right, 'verb' | 'group' | 'resource'> & Partial<Right>): RightKey {
   return JSON.stringify([verb, group, resource, name, namespace]);
 }
 
@@ -157,6 +165,11 @@ export const nothingToDecide: Decision = {
   unjudged: [],
 };
 
+/** Returns the rights that the verdict depends on. */
+export function askedRights({ rights, violations }: Decision): readonly Right[] {
+  return [...rights, ...violations.flatMap(({ permittedBy = [] }) => permittedBy)];
+}
+
 export type AccessAnswer = 'yes' | 'no' | 'unknown';
 
 export interface Verdict {
@@ -173,7 +186,10 @@ export interface Verdict {
 // Records the result of each rule for a write, for commands that explain a request or count the rules that tests reach.
 
 /** A violation before the policy and the rule are added. */
-export type TracedViolation = Pick<Violation, 'path' | 'found' | 'accepted' | 'message'>;
+export interface TracedViolation extends Pick<Violation, 'path' | 'found' | 'accepted' | 'message'> {
+  /** See `RuleViolation`. */
+  readonly permittedByUse?: string;
+}
 
 export interface RuleOutcome {
   readonly policy: string;

@@ -95,6 +95,10 @@ describe('the rules on Namespaces', () => {
     expect(compared('namespaces.deletion', { oldObject: namespaceObject }, 'DELETE')).toEqual([
       'metadata.annotations["reeve.dev/allow-deletion"]: nothing; "team-a"',
     ]);
+    const byUse = { namespaces: { deletion: { protect: true, releasedBy: 'use' } } };
+    expect(compared('namespaces.deletion', { oldObject: namespaceObject }, 'DELETE', byUse)).toEqual([
+      'request.userInfo: user "alice"; a user with the right to use the policy',
+    ]);
   });
 });
 

@@ -228,3 +228,24 @@ test('a refused write of a namespace has no notices, because it changes nothing'
     notices: [],
   });
 });
+
+test.for([
+  ['yes', undefined],
+  ['no', 'user "alice" may not delete namespace n (verb "use" on namespacepolicies/p)'],
+  [
+    'unknown',
+    'this write would delete namespace n, and the API server did not answer whether user "alice" has the right (verb "use" on namespacepolicies/p)',
+  ],
+] as const)('a violation whose right is answered with %s says %s', ([answer, message]) => {
+  const { cause: _cause, ...uncaused } = use;
+  const right: Right = { ...uncaused, effect: 'delete namespace n', rule: 'rule' };
+  const violation: JudgedViolation = {
+    violation: { policy: 'p', rule: 'namespaces.deletion', path: 'metadata', found: 'x', accepted: 'y' },
+    actions: ['Deny'],
+    permittedBy: right,
+  };
+  const decision = { ...nothingToDecide, violations: [violation] };
+  const { allowed, denials } = settle(decision, new Map([[rightKey(right), answer]]), review);
+  expect(allowed).toBe(answer === 'yes');
+  expect(denials[0]?.message).toBe(message);
+});
