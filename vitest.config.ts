@@ -78,6 +78,7 @@ const onTheSandbox = [
   'contents',
   'contents-lifecycle',
   'fuse',
+  'lists',
   'provider-names',
   'readme',
   'replaced-bindings',

@@ -43,19 +43,20 @@ export function compileContent(written: WrittenContent): CompileResult<CompiledC
   const place = { content, field: [], template, scope: plainScope };
   const repeated = source === undefined ? place : { ...place, scope: itemScope };
   const parts = both(compileForEach(source, below(place, 'forEach')), compileValue(repeated));
-  return mapped(parts, ([itemsOf, render]) => ({
+  return mapped(parts, ([list, render]) => ({
     ...written,
-    isTemplated: itemsOf !== undefined || isTemplated(template),
+    isTemplated: list !== undefined || isTemplated(template),
     expiry,
     render(namespaceObject, budget) {
       const whole = { namespaceObject };
-      if (itemsOf === undefined) return [renderOnce(shown, render, whole, budget)];
-      const items = itemsOf(whole, budget);
+      if (list === undefined) return [renderOnce(shown, render, whole, budget)];
+      const items = list.itemsOf(whole, budget);
       const notRendered = (result: NotRendered) => unrendered(shownObject(shown, whole), result);
       if (items.kind !== 'present') return [notRendered(items)];
+      const renderItem = ofList(list, render);
       return unlessOneFails(
-        items.value.map((item) => renderOnce(shown, render, { namespaceObject, item }, budget)),
-        (problem) => notRendered({ kind: 'error', problem }),
+        items.value.map((item) => renderOnce(shown, renderItem, { namespaceObject, item }, budget)),
+        (problem) => notRendered({ kind: 'error', problem: { ...problem, lookups: list.lookups } }),
       );
     },
   }));
@@ -178,10 +179,8 @@ function compileAt(value: unknown, place: Place): CompileResult<Renderer> {
   if (Array.isArray(value)) {
     const items = value.map((item: unknown, index) => compileItem(item, below(place, index)));
     return mapped(allOf(items), (renderers) => (bindings, budget) => {
-      const collected = collect(renderers.map((render) => render(bindings, budget)));
-      if (collected.kind !== 'present') return collected;
-      const values = collected.value.flatMap((each) => (each instanceof Items ? each.values : [each]));
-      return { kind: 'present', value: values };
+      const lists = collect(renderers.map((render) => render(bindings, budget)));
+      return lists.kind === 'present' ? { kind: 'present', value: lists.value.flat() } : lists;
     });
   }
   if (!isJsonObject(value)) return compiled(constant(value));
@@ -261,50 +260,53 @@ function evaluated<T, R>(
   };
 }
 
-/** The values of a list item with a `forEach`. */
-class Items {
-  readonly values: readonly unknown[];
+interface List {
+  readonly itemsOf: Renderer<readonly string[]>;
+  readonly lookups: readonly MetadataKey[];
+}
 
-  constructor(values: readonly unknown[]) {
-    this.values = values;
-  }
+/** The labels and annotations that the list looks up are a cause of each problem with an item. */
+function ofList({ lookups }: List, render: Renderer): Renderer {
+  return (bindings, budget) => {
+    const result = render(bindings, budget);
+    if (result.kind !== 'error') return result;
+    const { problem } = result;
+    return { kind: 'error', problem: { ...problem, lookups: [...problem.lookups, ...lookups] } };
+  };
+}
+
+function listOfTexts(value: unknown, problem: ProblemOf): RenderedValue<readonly string[]> {
+  const items = textsIn(value);
+  return items.ok ? { kind: 'present', value: items.texts } : problem('has', items.found, items.accepted);
 }
 
 /** Returns undefined without an expression. The schema has checked that it is text. */
-function compileForEach(
-  source: unknown,
-  { content, field, scope }: Place,
-): CompileResult<Renderer<readonly string[]> | undefined> {
+function compileForEach(source: unknown, { content, field, scope }: Place): CompileResult<List | undefined> {
   if (typeof source !== 'string') return compiled(undefined);
   return mapped(compileList(source, scope, [...content, ...field]), (list) => {
     const evaluate = (bindings: Bindings, work: RuleBudget): Evaluation => list.evaluate(bindings, work);
-    return evaluated<unknown, readonly string[]>(
-      { ...list, evaluate },
-      renderPath(field),
-      (value, problem) => {
-        const items = textsIn(value);
-        return items.ok
-          ? { kind: 'present', value: items.texts }
-          : problem('has', items.found, items.accepted);
-      },
-    );
+    const { lookups } = list;
+    return { itemsOf: evaluated({ ...list, evaluate }, renderPath(field), listOfTexts), lookups };
   });
 }
 
-/** Compiles an item of a list, which may stand for several. */
+/** Compiles an item of a list. It renders to the items that it stands for. */
 function compileItem(value: unknown, place: Place): CompileResult<Renderer> {
   const source = place.template.isRepeated?.(place.field) === true ? ownMember(value, 'forEach') : undefined;
-  if (source === undefined || !isJsonObject(value)) return compileAt(value, place);
-  const { forEach: _forEach, ...repeated } = value;
+  const { forEach: _forEach, ...repeated } = isJsonObject(value) ? value : {};
   const parts = both(
     compileForEach(source, below(place, 'forEach')),
-    compileAt(repeated, { ...place, scope: itemScope }),
+    source === undefined ? compileAt(value, place) : compileAt(repeated, { ...place, scope: itemScope }),
   );
-  return mapped(parts, ([itemsOf, render]) => (bindings, budget) => {
-    const items = itemsOf?.(bindings, budget) ?? { kind: 'present', value: [] };
-    if (items.kind !== 'present') return items;
-    const collected = collect(items.value.map((item) => render({ ...bindings, item }, budget)));
-    return collected.kind === 'present' ? { kind: 'present', value: new Items(collected.value) } : collected;
+  return mapped(parts, ([list, render]) => {
+    if (list === undefined) return (bindings, budget) => collect([render(bindings, budget)]);
+    const renderItem = ofList(list, render);
+    return (bindings, budget) => {
+      const items = list.itemsOf(bindings, budget);
+      return items.kind === 'present'
+        ? collect(items.value.map((item) => renderItem({ ...bindings, item }, budget)))
+        : items;
+    };
   });
 }
 

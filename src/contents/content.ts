@@ -208,9 +208,7 @@ export function unrendered(object: Unrendered['object'], result: NotRendered): R
 
 /** `subjects[0].name (from annotation team) is ""; accepted: …` */
 function problemText({ field, verb, found, accepted, lookups }: TextProblem): string {
-  const from =
-    lookups.length === 0
-      ? ''
-      : ` (from ${lookups.map(({ field: of, key }) => keyText(of, key)).join(' and ')})`;
+  const causes = new Set(lookups.map(({ field: of, key }) => keyText(of, key)));
+  const from = causes.size === 0 ? '' : ` (from ${[...causes].join(' and ')})`;
   return `${field}${from} ${verb} ${found}; accepted: ${accepted}`;
 }

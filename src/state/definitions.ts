@@ -254,6 +254,8 @@ const references = [
 function needs(path: Path, removed: Path): boolean {
   return (
     startsWith(removed, path) ||
+    // The templates beside a `forEach` read its item.
+    (removed.at(-1) === 'forEach' && startsWith(path, removed.slice(0, -1))) ||
     references.some(([from, to]) => startsWith(path, from) && startsWith(removed, to))
   );
 }

@@ -185,6 +185,7 @@ test('every rule has a folder, and each further folder is listed here', () => {
   expect(others.toSorted()).toEqual([
     'actions',
     'exceptions',
+    'lists',
     'match',
     'mutation',
     'overrides',

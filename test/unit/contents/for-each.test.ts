@@ -78,7 +78,7 @@ describe('an entry with forEach', () => {
       'two items with one name are an error that says which',
       'red,blue,red',
       [
-        'error edit-${item}: forEach has items that give the name "edit-red" twice; accepted: items that give each object a name of its own',
+        'error edit-${item}: forEach (from annotation ad/edit) has items that give the name "edit-red" twice; accepted: items that give each object a name of its own',
       ],
     ],
     [
@@ -92,7 +92,7 @@ describe('an entry with forEach', () => {
       'an item that gives no legal subject is an error',
       'red,system:masters',
       [
-        'error edit-system:masters: subjects[0].name is "system:masters"; accepted: a Group outside system:, which Kubernetes reserves; not empty, and without spaces at its ends',
+        'error edit-system:masters: subjects[0].name (from annotation ad/edit) is "system:masters"; accepted: a Group outside system:, which Kubernetes reserves; not empty, and without spaces at its ends',
       ],
     ],
     [
