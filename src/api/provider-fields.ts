@@ -134,6 +134,13 @@ export const sharedColumns = {
     description: 'How many of these objects could not be created or changed.',
     priority: 1,
   },
+  skipped: {
+    name: 'Skipped',
+    type: 'integer',
+    jsonPath: '.status.skipped',
+    description: 'How many objects namespaces do not get, because they lack a label or annotation.',
+    priority: 1,
+  },
   ready: {
     name: 'Ready',
     type: 'string',

@@ -10,6 +10,17 @@ export function note(description: string) {
   return text({ description, maxLength: 1024 });
 }
 
+const skippedContent = object({
+  description: 'An object that a namespace does not get, because it lacks a label or annotation.',
+  fields: {
+    namespace: note('The namespace.'),
+    kind: note('The kind of the object.'),
+    name: note('The name of the object.'),
+    message: note('Which label or annotation is missing.'),
+  },
+  required: ['namespace', 'kind', 'name', 'message'],
+});
+
 export interface StatusWords {
   /** The word for the kind. */
   readonly provider: 'policy' | 'share' | 'binding';
@@ -39,9 +50,17 @@ export function statusFields({ provider, where, conditionTypes, conditionMeaning
     failed: count(
       'How many of them could not be created or changed. A namespace for which the match has an error counts as one.',
     ),
+    skipped: count(
+      'How many objects are not wanted, because a namespace lacks a label or annotation that their templates look up.',
+    ),
     failures: list({
       description: 'At most 20 of the conflicts and failures.',
       items: failure(provider),
+      maxItems: 20,
+    }),
+    skippedContents: list({
+      description: 'At most 20 of the skipped objects.',
+      items: skippedContent,
       maxItems: 20,
     }),
     confirmationUsed: note(

@@ -1,4 +1,5 @@
 // Reads and changes the metadata of objects. Users choose the keys, so only own members count.
+import { isJsonObject } from './json.ts';
 import { clipped } from './text.ts';
 
 const none: StringMap = Object.freeze({});
@@ -52,6 +53,15 @@ export function withMetadata(
   // Spreading and Object.fromEntries define own members, so a key such as `__proto__` stays a key.
   const merged = { ...metadataMap(object, field), ...Object.fromEntries(additions) };
   return { ...object, metadata: { ...object.metadata, [field]: merged } };
+}
+
+/** Returns the members of a value that are texts. */
+export function textsOf(value: unknown): StringMap {
+  if (!isJsonObject(value)) return none;
+  const texts = Object.entries(value).filter(
+    (entry): entry is [string, string] => typeof entry[1] === 'string',
+  );
+  return Object.fromEntries(texts);
 }
 
 /** Names a label or annotation in a sentence: `label team`. */

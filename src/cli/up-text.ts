@@ -92,17 +92,23 @@ function inForce(loaded: readonly KubeObject[]): readonly InForce[] {
   });
 }
 
-/** A summary of the terms, which must all hold. */
 function reachText(terms: unknown): string {
+  const parts = termTexts(terms);
+  return parts.length === 0 ? 'every namespace' : `namespaces ${parts.join(', ')}`;
+}
+
+/** Summarizes the terms, which must all hold. */
+function termTexts(terms: unknown): readonly string[] {
+  const anyOf = ownMember(terms, 'anyOf');
   const selector = ownMember(terms, 'namespaceSelector');
-  const parts = [
+  return [
     ...named(textsOf(ownMember(terms, 'names')), 'called'),
     ...named(textsOf(ownMember(terms, 'excludeNames')), 'not called'),
     ...named([pairsOf(ownMember(selector, 'matchLabels')).join(' and ')], 'labeled'),
     ...(ownMember(selector, 'matchExpressions') === undefined ? [] : ['selected by labels']),
     ...(ownMember(terms, 'matchConditions') === undefined ? [] : ['that meet its conditions']),
+    ...(Array.isArray(anyOf) ? [anyOf.map((each: unknown) => termTexts(each).join(', ')).join(', or ')] : []),
   ];
-  return parts.length === 0 ? 'every namespace' : `namespaces ${parts.join(', ')}`;
 }
 
 function named(texts: readonly string[], word: string): readonly string[] {

@@ -13,12 +13,15 @@ import {
   type Problem,
 } from '../base/problem.ts';
 import { clipped, quoted } from '../base/text.ts';
-import { parseDuration } from '../base/time.ts';
 import type { Bindings, Evaluation, ExpressionScope, MetadataKey } from '../cel/expression.ts';
 import { compileTemplate, goTemplateProblem, type Template } from '../cel/template.ts';
 import type { RuleBudget } from '../rules/rule.ts';
 import {
+  endOf,
+  expiryOf,
   unrendered,
+  type CompiledTexts,
+  type WrittenTexts,
   type CompiledContent,
   type ContentTemplate,
   type NotRendered,
@@ -62,11 +65,33 @@ export function compileContent(written: WrittenContent): CompileResult<CompiledC
   }));
 }
 
+/** `name` is the name of the object, as it is written. `build` returns what the rendered value stands for. */
+export function compileTexts<T>(
+  { template, path, type, name }: WrittenTexts,
+  build: (rendered: unknown) => T,
+): CompileResult<CompiledTexts<T>> {
+  const shown = { type, shownName: shownText(name) };
+  const place = { content: path, field: [], template, scope: plainScope };
+  return mapped(compileValue(place), (render) => ({
+    isTemplated: isTemplated(template),
+    render(namespaceObject, budget) {
+      budget.spend(contentUnits);
+      const rendered = render({ namespaceObject }, budget);
+      return rendered.kind === 'present'
+        ? { kind: 'present', value: build(rendered.value) }
+        : unrendered(shownObject(shown, { namespaceObject }), rendered);
+    },
+  }));
+}
+
 interface ShownContent extends WrittenContent, Pick<CompiledContent, 'expiry'> {
   readonly shownName: (bindings: NamespaceBindings) => string;
 }
 
-function shownObject({ type, shownName }: ShownContent, bindings: NamespaceBindings) {
+function shownObject(
+  { type, shownName }: Pick<ShownContent, 'type' | 'shownName'>,
+  bindings: NamespaceBindings,
+) {
   return { type, name: clipped(shownName(bindings)) };
 }
 
@@ -103,23 +128,6 @@ function contentOf(
 /** Returns the name of the object that a content, or its rendered template, describes. */
 export function nameIn(value: unknown, namePath: Path): string {
   return String(namePath.reduce<unknown>((part, step) => ownMember(part, String(step)), value));
-}
-
-function expiryOf({ contentKind, value }: WrittenContent): CompiledContent['expiry'] {
-  const expiry = contentKind.expiry?.(value);
-  return (expiry?.expiresAfter ?? expiry?.expiresAt) === undefined ? undefined : expiry;
-}
-
-/** Returns the time in milliseconds since the epoch. */
-function endOf(
-  { expiresAfter, expiresAt }: CompiledContent['expiry'] = {},
-  { metadata }: KubeObject,
-): number | undefined {
-  if (expiresAt !== undefined) return Date.parse(expiresAt);
-  const lifetime = expiresAfter === undefined ? undefined : parseDuration(expiresAfter);
-  const { creationTimestamp } = metadata;
-  if (lifetime === undefined || typeof creationTimestamp !== 'string') return undefined;
-  return Date.parse(creationTimestamp) + lifetime;
 }
 
 // Compiles a value whose texts may be templates.

@@ -1,5 +1,6 @@
 // Defines the form of a kind of content: its field, what a namespace gets of it, the rights it requires, and how two versions compare.
 import type { JsonObject } from '../base/json.ts';
+import { parseDuration } from '../base/time.ts';
 import { keyText, type KubeObject } from '../base/metadata.ts';
 import type { ObjectType } from '../base/object-type.ts';
 import type { Path } from '../base/problem.ts';
@@ -211,4 +212,32 @@ function problemText({ field, verb, found, accepted, lookups }: TextProblem): st
   const causes = new Set(lookups.map(({ field: of, key }) => keyText(of, key)));
   const from = causes.size === 0 ? '' : ` (from ${[...causes].join(' and ')})`;
   return `${field}${from} ${verb} ${found}; accepted: ${accepted}`;
+}
+
+/** A value whose texts may be templates, compiled. */
+export interface CompiledTexts<T> {
+  /** True if its texts have expressions, so that a namespace can make it fail. */
+  readonly isTemplated: boolean;
+  render(namespaceObject: KubeObject, budget: RuleBudget): Rendered<T>;
+}
+
+export interface WrittenTexts extends Pick<WrittenContent, 'path' | 'type' | 'name'> {
+  readonly template: ContentTemplate;
+}
+
+export function expiryOf({ contentKind: kind, value }: WrittenContent): CompiledContent['expiry'] {
+  const expiry = kind.expiry?.(value);
+  return (expiry?.expiresAfter ?? expiry?.expiresAt) === undefined ? undefined : expiry;
+}
+
+/** Returns the time in milliseconds since the epoch. Undefined without an expiry. */
+export function endOf(
+  { expiresAfter, expiresAt }: CompiledContent['expiry'] = {},
+  { metadata }: KubeObject,
+): number | undefined {
+  if (expiresAt !== undefined) return Date.parse(expiresAt);
+  const lifetime = expiresAfter === undefined ? undefined : parseDuration(expiresAfter);
+  const { creationTimestamp } = metadata;
+  if (lifetime === undefined || typeof creationTimestamp !== 'string') return undefined;
+  return Date.parse(creationTimestamp) + lifetime;
 }

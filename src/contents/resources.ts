@@ -195,7 +195,7 @@ export const resources = contentKind({
   compare: 'by-field',
 });
 
-const labelValue: TextCheck = {
+export const labelText: TextCheck = {
   accepts: isLabelValue,
   accepted: 'a label value: at most 63 letters, digits, -, _ and ., with a letter or digit at both ends',
 };
@@ -207,7 +207,7 @@ function checksOf(apiVersion: string): TextChecks {
   return ([first, second]) => {
     if (first !== 'metadata') return undefined;
     if (second === 'name') return name;
-    return second === 'labels' ? labelValue : undefined;
+    return second === 'labels' ? labelText : undefined;
   };
 }
 

@@ -5,6 +5,7 @@ import { isJsonObject } from '../base/json.ts';
 import { type KubeObject, nameOf } from '../base/metadata.ts';
 import type { ImportRun } from './import-run.ts';
 import { filled, inParts, Reader } from './reader.ts';
+import type { MatchTerms } from '../policy/terms/match.ts';
 import { everywhere, isIn, matchOfReach, type NamespaceReach } from './reach.ts';
 
 /** Lists of names and of RoleBindings have at most this many items. */
@@ -47,9 +48,21 @@ export function provideShares(run: ImportRun, wish: ShareWish): void {
       ? wish.reaches.map((reach) => without(reach, source.namespace))
       : wish.reaches;
   const written = filled({ target: copyName === moved.name ? look : target });
-  for (const targets of possibleReaches(run, from, reaches).flatMap((reach) => forShare(run, from, reach)))
+  for (const targets of targetsOf(run, from, reaches))
     run.provide('SecretShare', name, { source: moved, targets, ...written, ...common }, [from]);
 }
+
+/** One share covers several reaches, unless they are too many. */
+function targetsOf(run: ImportRun, from: Reader, reaches: readonly NamespaceReach[]): readonly MatchTerms[] {
+  const all = possibleReaches(run, from, reaches).flatMap((reach) => forShare(run, from, reach));
+  return inParts(all, maxAlternatives).flatMap(([first, ...more]): readonly MatchTerms[] => {
+    if (first === undefined) return [];
+    return more.length === 0 ? [first] : [{ anyOf: [first, ...more] }];
+  });
+}
+
+/** The limit of `targets.anyOf`. */
+const maxAlternatives = 20;
 
 /** Shares copy from shared namespaces only. A person creates the Secret there, because the import prints no values. */
 function sharedSource(

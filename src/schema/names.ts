@@ -90,3 +90,6 @@ export const emergencyGroup = 'reeve:break-glass';
 
 /** The service account of the reconciler. */
 export const reconcilerAccount = 'reeve-reconciler';
+
+/** `kubectl apply` writes the whole object into this annotation: with a Secret, its payload. So Reeve does not compare it. */
+export const lastAppliedAnnotation = 'kubectl.kubernetes.io/last-applied-configuration';

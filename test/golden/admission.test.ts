@@ -191,6 +191,7 @@ test('every rule has a folder, and each further folder is listed here', () => {
     'overrides',
     'owners.authors',
     'owners.changes',
+    'owners.copies',
     'owners.fuse',
     'owners.match',
     'owners.reach',

@@ -17,17 +17,6 @@ const topViolation = object({
   required: ['namespace', 'rule'],
 });
 
-const skippedContent = object({
-  description: 'An object that a namespace does not get, because it lacks a label or annotation.',
-  fields: {
-    namespace: note('The namespace.'),
-    kind: note('The kind of the object.'),
-    name: note('The name of the object.'),
-    message: note('Which label or annotation is missing.'),
-  },
-  required: ['namespace', 'kind', 'name', 'message'],
-});
-
 /** The fields of a provider that has rules on Namespaces. */
 export function policyStatusFields(words: Omit<StatusWords, 'where'>) {
   const fields = statusFields({ ...words, where: 'matched namespaces' });
@@ -39,9 +28,7 @@ export function policyStatusFields(words: Omit<StatusWords, 'where'>) {
     synced: fields.synced,
     conflicts: fields.conflicts,
     failed: fields.failed,
-    skipped: count(
-      'How many objects are not wanted, because a namespace lacks a label or annotation that their templates look up.',
-    ),
+    skipped: fields.skipped,
     violations: count(
       'How many rules existing Namespaces, and Roles, RoleBindings and Secrets in them, violate.',
     ),
@@ -60,11 +47,7 @@ export function policyStatusFields(words: Omit<StatusWords, 'where'>) {
       maxItems: 20,
     }),
     failures: fields.failures,
-    skippedContents: list({
-      description: 'At most 20 of the skipped objects.',
-      items: skippedContent,
-      maxItems: 20,
-    }),
+    skippedContents: fields.skippedContents,
     confirmationUsed: fields.confirmationUsed,
     held: fields.held,
     deletions: fields.deletions,
@@ -82,7 +65,7 @@ export const policyStatus = object({
   }),
 });
 
-const { desired, synced, conflicts, failed, ready, reason, age } = sharedColumns;
+const { desired, synced, conflicts, failed, skipped, ready, reason, age } = sharedColumns;
 
 export const policyColumns: readonly PrintColumn[] = [
   {
@@ -95,13 +78,7 @@ export const policyColumns: readonly PrintColumn[] = [
   synced,
   { ...conflicts, priority: 1 },
   failed,
-  {
-    name: 'Skipped',
-    type: 'integer',
-    jsonPath: '.status.skipped',
-    description: 'How many objects namespaces do not get, because they lack a label or annotation.',
-    priority: 1,
-  },
+  skipped,
   {
     name: 'Violations',
     type: 'integer',

@@ -1,7 +1,7 @@
 // Defines the kind SecretShare: its fields, and the types derived from them.
 import { secretObjectType } from '../../base/object-type.ts';
 import { labelSelector } from '../../schema/selector.ts';
-import { group, managedByLabel } from '../../schema/names.ts';
+import { group, lastAppliedAnnotation, managedByLabel } from '../../schema/names.ts';
 import { defineKind, type ObjectOfKind } from '../kind.ts';
 import { providerFields, sharedColumns, suspendedColumn, type PrintColumn } from '../provider-fields.ts';
 import {
@@ -13,9 +13,16 @@ import {
   withDefault,
   type SchemaRule,
 } from '../../schema/schema.ts';
-import { namespaceName, namespaceGlob, labelValue, metadataMapOf } from '../../schema/common-fields.ts';
+import {
+  annotationTemplate,
+  atLeastOne,
+  labelTemplate,
+  metadataMapOf,
+  namespaceGlob,
+  namespaceName,
+} from '../../schema/common-fields.ts';
 import { statusFields } from '../status-fields.ts';
-import { subdomainPattern } from '../../base/kubernetes-names.ts';
+import { isSubdomain, subdomainPattern } from '../../base/kubernetes-names.ts';
 
 // The keys that the API server requires in Secrets of the types that Kubernetes defines.
 
@@ -88,7 +95,7 @@ const shareStatus = object({
   }),
 });
 
-const { desired, synced, conflicts, failed, ready, reason, age } = sharedColumns;
+const { desired, synced, conflicts, failed, skipped, ready, reason, age } = sharedColumns;
 
 const shareColumns: readonly PrintColumn[] = [
   {
@@ -109,6 +116,7 @@ const shareColumns: readonly PrintColumn[] = [
   synced,
   conflicts,
   failed,
+  skipped,
   suspendedColumn('copies'),
   ready,
   reason,
@@ -150,16 +158,29 @@ const copiedType: SchemaRule<string> = {
   offender: (type) => (uncopiedTypes.includes(type) ? [] : undefined),
 };
 
-/** These labels say which provider owns a copy, and how Reeve treats it. */
-const notOurs: SchemaRule<Readonly<Record<string, string>>> = {
-  accepted: 'another key',
-  mustNot: `set ${managedByLabel} or keys of ${group}/`,
-  cel: `self.all(key, !key.startsWith('${group}/') && key != '${managedByLabel}')`,
-  offender: (labels) => {
-    const key = Object.keys(labels).find((name) => name.startsWith(`${group}/`) || name === managedByLabel);
-    return key === undefined ? undefined : [key];
-  },
+const staticSecretName: SchemaRule<string> = {
+  accepted:
+    'the name of a Secret (small letters, digits, - and ., with a letter or digit at both ends) or a template with ${ }',
+  cel: `self.contains('\${') || (self.size() <= 253 && self.matches('^${subdomainPattern}$'))`,
+  offender: (name) => (name.includes('${') || isSubdomain(name) ? undefined : []),
 };
+
+/** Keys of Reeve say which provider owns a copy, and how Reeve treats it. `others` are keys that a copy cannot keep. */
+function notOurs(...others: readonly string[]): SchemaRule<Readonly<Record<string, string>>> {
+  const isOurs = (key: string): boolean => key.startsWith(`${group}/`) || others.includes(key);
+  return {
+    accepted: 'another key',
+    mustNot: `set ${others.join(', ')} or keys of ${group}/`,
+    cel: `self.all(key, !key.startsWith('${group}/') && !(key in [${others.map((key) => `'${key}'`).join(', ')}]))`,
+    offender: (written) => {
+      const key = Object.keys(written).find(isOurs);
+      return key === undefined ? undefined : [key];
+    },
+  };
+}
+
+const templateHint =
+  'A value may be a template: CEL in ${ } sees namespaceObject, the Namespace. A namespace that lacks a label or annotation that the template reads gets no copy.';
 
 const keyMapping = object({
   description: 'One key of the copies.',
@@ -176,7 +197,13 @@ const target = object({
   description:
     'What the copies look like. Without it they get the name, the type and all keys of the source. Labels and annotations of the source are never copied.',
   fields: {
-    name: secretName('The name of the copies. Without it, the name of the source. Example: regcred.'),
+    name: text({
+      description: `The name of the copies: text or a template. Without it, the name of the source. ${templateHint} Where the installation lists the names of Secrets, each name must be on its list. Example: "registry-\${namespaceObject.metadata.labels['team']}".`,
+      minLength: 1,
+      maxLength: 4096,
+      braces: 'template',
+      rules: [staticSecretName],
+    }),
     type: withDefault(
       text({
         description:
@@ -197,9 +224,14 @@ const target = object({
       unique: { key: 'to' },
     }),
     labels: metadataMapOf(
-      'Labels of the copies. Example: {team: platform}.',
-      labelValue('The value of the label.'),
-      [notOurs],
+      `Labels of the copies. ${templateHint} Example: {team: platform}.`,
+      labelTemplate('The value of the label, or a template.'),
+      [notOurs(managedByLabel)],
+    ),
+    annotations: metadataMapOf(
+      `Annotations of the copies. ${templateHint} Example: {reloader.stakater.com/match: "true"}.`,
+      annotationTemplate('The value of the annotation, or a template.'),
+      [notOurs(managedByLabel, lastAppliedAnnotation)],
     ),
     immutable: withDefault(
       boolean(
@@ -223,32 +255,47 @@ const source = object({
   required: ['namespace', 'name'],
 });
 
+const terms = {
+  namespaceSelector: labelSelector,
+  names: list({
+    description:
+      'Names of namespaces, or globs for whole names, where * stands for any characters. At least one must match. Example: ["ci-*"].',
+    items: namespaceGlob('A name or a glob.'),
+    minItems: 1,
+    maxItems: 100,
+  }),
+  excludeNames: list({
+    description:
+      'Names of namespaces, or globs for whole names, that get no copy, whatever the other terms say. Example: [ci-legacy].',
+    items: namespaceGlob('A name or a glob.'),
+    maxItems: 100,
+  }),
+};
+
 const targets = object({
   description:
-    'Which namespaces get a copy. namespaceSelector, names or both are required, and all given terms must hold. For every namespace, use {namespaceSelector: {}} or {names: ["*"]}. Never matched: kube-system, kube-public, kube-node-lease, the namespaces of Reeve, source namespaces, and namespaces that the installation excludes.',
+    'Which namespaces get a copy. At least one of namespaceSelector, names and anyOf is required, and all given terms must hold. For every namespace, use {namespaceSelector: {}} or {names: ["*"]}. Never matched: kube-system, kube-public, kube-node-lease, the namespaces of Reeve, source namespaces, and namespaces that the installation excludes.',
   fields: {
-    namespaceSelector: labelSelector,
-    names: list({
+    ...terms,
+    anyOf: list({
       description:
-        'Names of namespaces, or globs for whole names, where * stands for any characters. At least one must match. Example: ["ci-*"].',
-      items: namespaceGlob('A name or a glob.'),
+        'Alternatives: at least one entry must match. Example: [{names: ["ci-*"]}, {namespaceSelector: {matchLabels: {pull: "true"}}}].',
+      items: object({
+        description: 'All given terms must hold.',
+        fields: terms,
+        rules: [atLeastOne('namespaceSelector', 'names')],
+      }),
       minItems: 1,
-      maxItems: 100,
-    }),
-    excludeNames: list({
-      description:
-        'Names of namespaces, or globs for whole names, that get no copy, whatever the other terms say. Example: [ci-legacy].',
-      items: namespaceGlob('A name or a glob.'),
-      maxItems: 100,
+      maxItems: 20,
     }),
   },
   rules: [
     {
-      accepted: 'namespaceSelector, names or both; for every namespace, use namespaceSelector: {}',
+      accepted: 'namespaceSelector, names or anyOf; for every namespace, use namespaceSelector: {}',
       must: 'have',
-      cel: 'has(self.namespaceSelector) || has(self.names)',
-      offender: ({ namespaceSelector, names }) =>
-        namespaceSelector === undefined && names === undefined ? [] : undefined,
+      cel: 'has(self.namespaceSelector) || has(self.names) || has(self.anyOf)',
+      offender: ({ namespaceSelector, names, anyOf }) =>
+        (namespaceSelector ?? names ?? anyOf) === undefined ? [] : undefined,
     },
   ],
 });

@@ -156,7 +156,8 @@ export function examplesOf(
 
 /** Names are distinct where the match allows it, because a suite can have only one Namespace of each name. */
 function plainNamespace(provider: ProviderDefinition, index: number): ExampleObject {
-  const { names: [glob = '*'] = [], namespaceSelector = {} } = matchOf(provider).match;
+  const { match } = matchOf(provider);
+  const { names: [glob = '*'] = [], namespaceSelector = {} } = { ...match.anyOf?.[0], ...match };
   const { matchLabels = {}, matchExpressions = [] } = namespaceSelector;
   const demanded = matchExpressions.flatMap(({ key, operator, values: [value = 'example'] = [] }) =>
     operator === 'In' || operator === 'Exists' ? [[key, value] as const] : [],

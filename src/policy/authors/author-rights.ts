@@ -1,6 +1,6 @@
 // Lists the rights that an author needs for a policy or share, so that Reeve does nothing that its author could not do.
 import { isDeepStrictEqual } from 'node:util';
-import type { NamespacePolicySpec, MatchSpec } from '../../api/namespace-policy/namespace-policy.ts';
+import type { NamespacePolicySpec } from '../../api/namespace-policy/namespace-policy.ts';
 import { clipped, listed } from '../../base/text.ts';
 import type { WrittenContent } from '../../contents/content.ts';
 import { renderPath, type Path } from '../../base/problem.ts';
@@ -9,7 +9,7 @@ import { type Install } from '../terms/install.ts';
 import { possibleLabels, presentAdapters } from '../intents/intent-context.ts';
 import { matchOf } from './no-effect.ts';
 import { neededRights, rightsOfAdapters } from './needed-rights.ts';
-import { matchNamespace, type CompiledMatch } from '../terms/match.ts';
+import { matchNamespace, withAlternatives, type CompiledMatch, type MatchTerms } from '../terms/match.ts';
 import {
   isBinding,
   namespaceOfProvider,
@@ -251,12 +251,12 @@ type Reader = CompiledPolicy | CompiledShare;
 /** Returns the match of the provider and of its overrides. */
 function matchesOf(reader: Reader): readonly CompiledMatch[] {
   const overrides = 'overrides' in reader ? reader.overrides : [];
-  return [reader, ...overrides].map(({ match }) => match);
+  return [reader, ...overrides].flatMap(({ match }) => withAlternatives(match));
 }
 
 /** Returns whether the provider reads more of a Namespace than its name and the labels of its selector. */
 function readsOtherFields(reader: Reader): boolean {
-  return reader.match.conditions.length > 0 || ('readsNamespace' in reader && reader.readsNamespace);
+  return reader.match.conditions.length > 0 || reader.readsNamespace;
 }
 
 // Recognizes writes that only remove: fewer namespaces, contents or subjects, or a suspension.
@@ -303,12 +303,13 @@ function fixedPart({ object }: ProviderDefinition): unknown {
 }
 
 /** Conditions must be equal, because an error of an added condition would keep the objects where they are. */
-function isNarrower(before: MatchSpec, after: MatchSpec): boolean {
+function isNarrower(before: MatchTerms, after: MatchTerms): boolean {
   const [old = {}, now = {}] = [before.namespaceSelector, after.namespaceSelector];
   const [oldLabels, labels] = [old, now].map(({ matchLabels = {} }) => Object.entries(matchLabels));
   return (
     isDeepStrictEqual(before.matchConditions ?? [], after.matchConditions ?? []) &&
-    (before.names === undefined || (after.names !== undefined && isSubset(after.names, before.names))) &&
+    isNarrowerList(before.names, after.names) &&
+    isNarrowerList(before.anyOf, after.anyOf) &&
     isSubset(before.excludeNames, after.excludeNames) &&
     isSubset(oldLabels, labels) &&
     isSubset(old.matchExpressions, now.matchExpressions)
@@ -330,6 +331,14 @@ function isReduced(before: WrittenContent, after: WrittenContent): boolean {
 
 function contentsOf(definition: ProviderDefinition): readonly WrittenContent[] {
   return policyIn(definition)?.compiled.contents ?? [];
+}
+
+/** Without a list, every namespace matches. */
+function isNarrowerList(
+  before: readonly unknown[] | undefined,
+  after: readonly unknown[] | undefined,
+): boolean {
+  return before === undefined || (after !== undefined && isSubset(after, before));
 }
 
 function isSubset(items: readonly unknown[] = [], of: readonly unknown[] = []): boolean {

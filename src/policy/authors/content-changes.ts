@@ -1,6 +1,6 @@
 // Finds the objects that the newer version of a provider adds or changes, and words the difference.
 import { isDeepStrictEqual } from 'node:util';
-import type { KubeObject } from '../../base/metadata.ts';
+import type { KubeObject, StringMap } from '../../base/metadata.ts';
 import { clipped } from '../../base/text.ts';
 import type { CompiledContent, Difference, Rendered, RenderedContent } from '../../contents/content.ts';
 import { policyIn, shareIn } from '../compile/load-provider.ts';
@@ -40,11 +40,32 @@ function shareChanges(
   install: Install,
 ): readonly ContentChange[] {
   const { name } = after.copy;
-  if (!mayMakeSecret(name, install)) return [];
-  const isNew = before.copy.name !== name;
-  const detail = isNew ? '' : shareDifferences(before, after);
-  if (!isNew && detail === '') return [];
-  return [{ text: `${isNew ? 'adds' : 'changes'} Secret ${name}`, detail, isNew, affects: () => true }];
+  const detail = shareDifferences(before, after);
+  const changeOf = (isNew: boolean): ContentChange => ({
+    text: `${isNew ? 'adds' : 'changes'} Secret ${clipped(name, 60)}`,
+    detail: isNew ? '' : detail,
+    isNew,
+    affects: (namespaceObject, { budget }) => {
+      const now = after.copyIn(namespaceObject, budget);
+      if (now.kind !== 'present' || !mayMakeSecret(now.value.name, install)) return false;
+      const old = before.copyIn(namespaceObject, budget);
+      // After an error, the older copy stays as it was.
+      const existed = old.kind === 'error' || (old.kind === 'present' && old.value.name === now.value.name);
+      return isNew ? !existed : existed && (hasOtherPayload(before, after) || !isDeepStrictEqual(old, now));
+    },
+  });
+  return [changeOf(true), ...(detail === '' ? [] : [changeOf(false)])];
+}
+
+/** The metadata of the copies is compared namespace by namespace. */
+function hasOtherPayload(before: CompiledShare, after: CompiledShare): boolean {
+  const [old, now] = [before, after].map(({ source, copy: { type, keys, isImmutable } }) => [
+    source,
+    type,
+    keys,
+    isImmutable,
+  ]);
+  return !isDeepStrictEqual(old, now);
 }
 
 function policyChanges(
@@ -155,7 +176,9 @@ function shareDifferences(old: CompiledShare, now: CompiledShare): string {
     ...(before.isImmutable === after.isImmutable
       ? []
       : [change('immutable', String(before.isImmutable), String(after.isImmutable))]),
-    ...some(differingLabels(before.labels, after.labels), 'labels'),
+    ...(before.name === after.name ? [] : [change('name', before.name, after.name)]),
+    ...some(differingKeys(before.labels, after.labels), 'labels'),
+    ...some(differingKeys(before.annotations, after.annotations), 'annotations'),
     ...(isReplaced ? [replacement(before, after)] : []),
   ].join('; ');
 }
@@ -176,7 +199,7 @@ function keysText({ keys }: CopySpec): string {
   return keys.map(({ from, to }) => (from === to ? to : `${from} as ${to}`)).join(', ');
 }
 
-function differingLabels(old: CopySpec['labels'], now: CopySpec['labels']): readonly string[] {
+function differingKeys(old: StringMap, now: StringMap): readonly string[] {
   const keys = new Set([...Object.keys(old), ...Object.keys(now)]);
   return [...keys].filter((key) => ownMember(old, key) !== ownMember(now, key));
 }

@@ -171,8 +171,11 @@ function shareRights(
 ): readonly NeededPart[] {
   const { namespace, name } = spec.source;
   const resource = { group: '', resource: 'secrets' } as const;
-  const isAllowed = mayMakeSecret(copy.name, install);
+  // A template can give any name that the install allows.
+  const isTemplate = copy.name.includes('${');
+  const isAllowed = isTemplate || mayMakeSecret(copy.name, install);
   const namesSecrets = install.secretNames !== undefined;
+  const names = isTemplate ? (install.secretNames ?? []) : [copy.name];
   return [
     {
       ...resource,
@@ -195,13 +198,9 @@ function shareRights(
       verbs: writing,
       effect: 'create, change and delete Secrets',
       path: ['spec', 'targets'],
-      own: [
-        {
-          ...resource,
-          verbs: keeping,
-          ...(namesSecrets ? { purpose: 'named-secrets', name: copy.name } : { purpose: 'secrets' }),
-        },
-      ],
+      own: namesSecrets
+        ? names.map((each) => ({ ...resource, purpose: 'named-secrets', verbs: keeping, name: each }))
+        : [{ ...resource, purpose: 'secrets', verbs: keeping }],
     },
   ];
 }

@@ -7,7 +7,7 @@ import { clipped, listed } from '../../base/text.ts';
 import type { CompiledPolicy } from '../compile/compile-policy.ts';
 import { type ProviderDefinition, policyIn, quotaIn } from '../compile/load-provider.ts';
 import type { ClusterSnapshot } from '../compile/snapshot.ts';
-import { bareNamespace, matchNamespace } from '../terms/match.ts';
+import { bareNamespace, matchNamespace, type MatchTerms } from '../terms/match.ts';
 import { isManaged } from '../desired/desired.ts';
 import type { UnsupportedIntent } from '../intents/compile-binding.ts';
 import { namespaceOfProvider, type ProviderId } from '../terms/provider-id.ts';
@@ -73,7 +73,7 @@ export function unreachedIntents(
 
 interface WrittenMatch {
   readonly path: 'spec.match' | 'spec.targets' | 'metadata.namespace';
-  readonly match: MatchSpec;
+  readonly match: MatchTerms;
 }
 
 /** Returns the match as it is written, with its path. */

@@ -83,7 +83,8 @@ export class ProviderDifference {
     this.#countsLost = before !== undefined && !reported.hasNoCopies;
     // A suspended provider neither gives nor takes objects.
     this.#countsHandOvers = this.#others !== undefined && before?.object.spec.suspend !== true;
-    this.#hasTemplates = contents?.some(({ isTemplated }) => isTemplated) === true;
+    this.#hasTemplates =
+      contents?.some(({ isTemplated }) => isTemplated) ?? shareIn(after)?.compiled.readsNamespace === true;
     this.#circumstances = circumstances;
   }
 
@@ -135,16 +136,31 @@ export class ProviderDifference {
   }
 
   #unrendered(namespaceObject: KubeObject): readonly UnrenderedContent[] {
-    const { budget } = this.#circumstances;
+    const { budget, install } = this.#circumstances;
     if (this.#after === undefined || !this.#hasTemplates) return [];
     const found = this.#after
       .render(namespaceObject, budget)
       .flatMap((all, index) =>
-        all.flatMap((rendered) => (rendered.kind === 'present' ? [] : [{ ...rendered, index }])),
+        all.flatMap((rendered) =>
+          rendered.kind === 'present' ? notAllowed(rendered, index, install) : [{ ...rendered, index }],
+        ),
       );
     // At the end of the budget, each template ends with an error.
     return budget.isSpent() ? [] : found;
   }
+}
+
+/** Returns a copy whose rendered name the install does not allow. Kinds and names as written have notices of their own. */
+function notAllowed(
+  rendered: ReturnType<Provider['render']>[number][number],
+  index: number,
+  install: Install,
+): readonly UnrenderedContent[] {
+  if (rendered.kind !== 'present' || rendered.value.content.kind !== 'copy') return [];
+  const { type, name } = rendered.value;
+  if (mayMakeSecret(name, install)) return [];
+  const message = `this installation does not allow Secrets of this name (--secret-name)`;
+  return [{ index, kind: 'error', object: { type, name }, message }];
 }
 
 /** Returns the claims of one provider with those of others. A frozen provider comes last, because it takes no object. */
@@ -186,7 +202,7 @@ function hasSameForm(a: Claim, b: Claim): boolean {
 function formOf({ content, expiresAt }: Claim): unknown {
   if (content.kind === 'object') return [content.body, expiresAt];
   const { source, copy } = content.share;
-  return [source, copy];
+  return [source, copy.type, copy.keys, copy.isImmutable, content.metadata];
 }
 
 /** Returns false for an object that the installation does not let Reeve create, so that it never existed. */
@@ -264,18 +280,21 @@ function policiesLike(versions: readonly ProviderDefinition[], snapshot: Cluster
 function sharesLike(versions: readonly ProviderDefinition[], { shares }: ClusterSnapshot) {
   const own = versions.flatMap((version) => shareIn(version)?.compiled ?? []);
   return shares.shares.filter((share) =>
-    own.some(({ id, copy }) => share.id !== id && share.copy.name === copy.name),
+    own.some(({ id, copy }) => share.id !== id && mayBeSameName(share.copy.name, copy.name)),
   );
 }
 
 /** Excludes names that must differ, because rendering all policies for all namespaces would take too long. */
 function mayBeSame(a: CompiledContent, b: CompiledContent): boolean {
-  if (groupKind(a.type) !== groupKind(b.type)) return false;
-  const [one, other] = [fixedPart(a.name), fixedPart(b.name)];
-  if (one === a.name && other === b.name) return one === other;
-  return one === a.name
+  return groupKind(a.type) === groupKind(b.type) && mayBeSameName(a.name, b.name);
+}
+
+function mayBeSameName(a: string, b: string): boolean {
+  const [one, other] = [fixedPart(a), fixedPart(b)];
+  if (one === a && other === b) return one === other;
+  return one === a
     ? one.startsWith(other)
-    : other === b.name
+    : other === b
       ? other.startsWith(one)
       : one.startsWith(other) || other.startsWith(one);
 }

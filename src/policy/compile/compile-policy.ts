@@ -1,6 +1,6 @@
 // Compiles a policy for deciding, or returns all of its problems.
 import type { NamespacePolicy, NamespacePolicySpec } from '../../api/namespace-policy/namespace-policy.ts';
-import { type Problem, compiled, refused, type CompileResult, mapped } from '../../base/problem.ts';
+import { andThen, type Problem, compiled, refused, type CompileResult, mapped } from '../../base/problem.ts';
 import { clipped } from '../../base/text.ts';
 import type { RequestersSpec } from '../../rules/requesters.ts';
 import type { DefaultKey, Requirement, ReviewedResource } from '../../rules/rule.ts';
@@ -14,10 +14,16 @@ import {
   type Enforcement,
 } from '../terms/match.ts';
 import { providerId, shortName, type ProviderId } from '../terms/provider-id.ts';
+import { compileTexts } from '../../contents/compile-content.ts';
+import { subdomain } from '../../contents/content-fields.ts';
 import { compileContents, contentsRules } from '../../contents/contents.ts';
-import type { CompiledContent } from '../../contents/content.ts';
+import { labelText } from '../../contents/resources.ts';
+import type { CompiledContent, CompiledTexts, TextCheck } from '../../contents/content.ts';
 import { compileRules, type CompiledRule } from '../../rules/rules.ts';
 import type { SecretShare } from '../../api/secret-share/secret-share.ts';
+import { ownMember } from '../../base/json.ts';
+import { textsOf, type StringMap } from '../../base/metadata.ts';
+import { secretObjectType } from '../../base/object-type.ts';
 
 export interface CompiledPolicy extends Enforcement {
   readonly id: ProviderId;
@@ -148,35 +154,61 @@ export interface CompiledShare {
   readonly match: CompiledMatch;
   readonly source: { readonly namespace: string; readonly name: string };
   readonly copy: CopySpec;
+  /** True when a template of the copies reads the Namespace. */
+  readonly readsNamespace: boolean;
+  /** Returns the metadata of the copy in a namespace. */
+  readonly copyIn: CompiledTexts<CopyMetadata>['render'];
   readonly isSuspended: boolean;
 }
 
-export interface CopySpec {
+/** As the share has it, the texts can be templates. */
+export interface CopyMetadata {
   readonly name: string;
+  readonly labels: StringMap;
+  readonly annotations: StringMap;
+}
+
+export interface CopySpec extends CopyMetadata {
   /** Empty: the type of the source. */
   readonly type: string;
   /** Undefined: all keys, under their own names. */
   readonly keys: readonly { readonly from: string; readonly to: string }[] | undefined;
-  readonly labels: Readonly<Record<string, string>>;
   readonly isImmutable: boolean;
 }
 
 export function compileShare({ metadata, spec }: SecretShare): CompileResult<CompiledShare> {
-  const { name, type, keys, labels, immutable } = spec.target ?? {};
   const { contact, source, suspend } = spec;
-  return mapped(compileMatch(spec.targets), (match) => ({
-    id: providerId('SecretShare', metadata.name),
-    name: metadata.name,
-    contact,
-    match,
-    source,
-    copy: {
-      name: name ?? source.name,
-      type: type ?? '',
-      keys,
-      labels: labels ?? {},
-      isImmutable: immutable ?? false,
+  const { name = source.name, type, keys, labels = {}, annotations = {}, immutable } = spec.target ?? {};
+  const written: CopyMetadata = { name, labels, annotations };
+  const texts = compileTexts(
+    {
+      path: ['spec', 'target'],
+      type: secretObjectType,
+      name,
+      template: { value: written, isFixed: () => false, checks: ([field]) => copyChecks.get(field) },
     },
-    isSuspended: suspend,
-  }));
+    (rendered): CopyMetadata => ({
+      name: String(ownMember(rendered, 'name')),
+      labels: textsOf(ownMember(rendered, 'labels')),
+      annotations: textsOf(ownMember(rendered, 'annotations')),
+    }),
+  );
+  return andThen(texts, ({ isTemplated, render }) =>
+    mapped(compileMatch(spec.targets), (match) => ({
+      id: providerId('SecretShare', metadata.name),
+      name: metadata.name,
+      contact,
+      match,
+      source,
+      copy: { ...written, type: type ?? '', keys, isImmutable: immutable ?? false },
+      readsNamespace: isTemplated,
+      copyIn: render,
+      isSuspended: suspend,
+    })),
+  );
 }
+
+const copyChecks = new Map<string | number | undefined, TextCheck>([
+  ['name', subdomain],
+  ['labels', labelText],
+]);

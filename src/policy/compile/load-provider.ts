@@ -210,8 +210,8 @@ export function kindsNotAllowed(definition: ProviderDefinition, install: Install
   return [...unlike.values()];
 }
 
-/** Returns the name of the copies when the installation does not allow it. */
+/** Returns the name of the copies when the installation does not allow it. A template gives a name only with a namespace. */
 export function nameNotAllowed(definition: ProviderDefinition, install: Install): string | undefined {
   const name = shareIn(definition)?.compiled.copy.name;
-  return name === undefined || mayMakeSecret(name, install) ? undefined : name;
+  return name === undefined || name.includes('${') || mayMakeSecret(name, install) ? undefined : name;
 }

@@ -141,7 +141,10 @@ export class ProviderIndex<T extends Indexed> {
   }
 
   #add(provider: T): void {
-    const term = narrowestTerm(provider.match);
+    for (const term of narrowTerms(provider.match)) this.#addTerm(provider, term);
+  }
+
+  #addTerm(provider: T, term: Term): void {
     switch (term.kind) {
       case 'names':
         for (const name of term.values) append(this.#byName, name, provider);
@@ -186,6 +189,12 @@ type Term =
   | { readonly kind: 'names' | 'pairs' | 'prefixes'; readonly values: ReadonlySet<string> }
   | { readonly kind: 'key'; readonly key: string }
   | { readonly kind: 'none' };
+
+/** Returns the narrowest term, or that of each alternative. */
+function narrowTerms(match: CompiledMatch): readonly Term[] {
+  const own = narrowestTerm(match);
+  return own.kind === 'none' && match.anyOf !== undefined ? match.anyOf.map(narrowestTerm) : [own];
+}
 
 /** Returns the narrowest term. The order is: exact names, a label with its value, a name prefix, a label. */
 function narrowestTerm({ names, selector }: CompiledMatch): Term {

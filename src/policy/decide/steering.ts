@@ -11,6 +11,7 @@ import {
   deniesIn,
   type Enforcement,
   type MatchResult,
+  withAlternatives,
 } from '../terms/match.ts';
 import {
   keyPath,
@@ -71,8 +72,7 @@ export class SteeringReview {
   /** `policies` can match one of the sides. Defaults add no policy, because the new side already has their keys. */
   rights(policies: readonly CompiledPolicy[], snapshot: ClusterSnapshot): Steering {
     const sides = [this.#plain.before, this.#plain.after] as const;
-    const { budget } = this.#circumstances;
-    return this.#rights(candidatesFor(policies, sides, this.#reached, snapshot, budget));
+    return this.#rights(candidatesFor(policies, sides, this.#reached, snapshot, this.#circumstances.budget));
   }
 
   /** Returns the right to leave a policy that only reports. Nothing else needs a right to this policy. */
@@ -214,9 +214,9 @@ function steeringRight(
   const name = nameOf(sides.after);
   const namespace = name === '' ? 'the namespace' : `namespace ${clipped(name)}`;
   const provider = shownProvider(id);
-  const decidingMatches =
-    effect === 'loosen' ? (enforcement?.overrides ?? []).map((each) => each.match) : [match];
-  const cause = effect === 'change' ? undefined : causeOf(decidingMatches, sides);
+  const overridden = (enforcement?.overrides ?? []).map((each) => each.match);
+  const deciding = effect === 'loosen' ? overridden : withAlternatives(match);
+  const cause = effect === 'change' ? undefined : causeOf(deciding, sides);
   return {
     ...useOf(id),
     ...(cause === undefined ? { causedBy: changedKeys(sides) } : cause),

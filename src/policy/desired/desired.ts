@@ -7,7 +7,7 @@ import { objectKey, type ObjectKey, type ObjectType, secretObjectType } from '..
 import type { ProviderId } from '../terms/provider-id.ts';
 import type { ClusterSnapshot } from '../compile/snapshot.ts';
 import type { Rendered, RenderedContent, FieldsOnly, WholeObject } from '../../contents/content.ts';
-import type { CompiledPolicy, CompiledShare } from '../compile/compile-policy.ts';
+import type { CompiledPolicy, CompiledShare, CopyMetadata } from '../compile/compile-policy.ts';
 import type { ProviderDefinition } from '../compile/load-provider.ts';
 
 /** The reason why the objects of a provider stay as they are in the namespace. */
@@ -210,7 +210,14 @@ export type Claim = Claimed<ClaimContent>;
 /** A request for fields of a ServiceAccount that Reeve does not own. Several requests add up. */
 export type FieldsClaim = Claimed<FieldsOnly>;
 
-type ClaimContent = WholeObject | { readonly kind: 'copy'; readonly share: CompiledShare };
+type ClaimContent = WholeObject | CopyContent;
+
+interface CopyContent {
+  readonly kind: 'copy';
+  readonly share: CompiledShare;
+  /** As rendered for the namespace. */
+  readonly metadata: CopyMetadata;
+}
 
 export function policyProvider(policy: CompiledPolicy): Provider {
   return {
@@ -250,20 +257,28 @@ export function activeProvider(definition: ProviderDefinition): Provider {
 }
 
 /** The source Secret is never replaced by its own copy. */
-function isSource({ source, copy }: CompiledShare, namespaceObject: KubeObject): boolean {
-  return source.name === copy.name && source.namespace === nameOf(namespaceObject);
+function isSource({ source }: CompiledShare, name: string, namespaceObject: KubeObject): boolean {
+  return source.name === name && source.namespace === nameOf(namespaceObject);
 }
 
 export function shareProvider(share: CompiledShare): Provider {
-  const value: ProvidedObject = {
-    type: secretObjectType,
-    name: share.copy.name,
-    content: { kind: 'copy', share },
-  };
   return {
     id: share.id,
     match: share.match,
     isSuspended: share.isSuspended,
-    render: (namespaceObject) => [isSource(share, namespaceObject) ? [] : [{ kind: 'present', value }]],
+    render: (namespaceObject, budget) => [copyIn(share, namespaceObject, budget)],
   };
+}
+
+function copyIn(
+  share: CompiledShare,
+  namespaceObject: KubeObject,
+  budget: Budget,
+): readonly Rendered<ProvidedObject>[] {
+  const rendered = share.copyIn(namespaceObject, budget);
+  if (rendered.kind !== 'present') return [rendered];
+  const { name } = rendered.value;
+  if (isSource(share, name, namespaceObject)) return [];
+  const content: CopyContent = { kind: 'copy', share, metadata: rendered.value };
+  return [{ kind: 'present', value: { type: secretObjectType, name, content } }];
 }

@@ -7,6 +7,7 @@ import {
   type StringMap,
   annotationsOf,
   labelsOf,
+  textsOf,
   withMetadata,
   nameOf,
 } from '../../base/metadata.ts';
@@ -44,7 +45,8 @@ export function desiredObject(
   now: Date,
 ): KubeObject {
   if (claim.content.kind === 'copy') {
-    const copy = marked(claim, namespace, copyBody(payload), claim.content.share.copy.labels, {});
+    const { labels, annotations } = claim.content.metadata;
+    const copy = marked(claim, namespace, copyBody(payload), labels, annotations);
     const defaulted = snapshot.policies.judges('secrets')
       ? withSecretDefaults(reviewOf(copy, 'secrets', namespace), copy, snapshot, now)
       : copy;
@@ -129,14 +131,6 @@ function metadataOf(body: JsonObject): JsonObject {
   return isJsonObject(metadata) ? metadata : {};
 }
 
-function textsOf(value: unknown): StringMap {
-  if (!isJsonObject(value)) return {};
-  const texts = Object.entries(value).filter(
-    (entry): entry is [string, string] => typeof entry[1] === 'string',
-  );
-  return Object.fromEntries(texts);
-}
-
 function hashOf(body: JsonObject): string {
   return createHash('sha256').update(JSON.stringify(body)).digest('base64url').slice(0, 22);
 }
@@ -191,7 +185,7 @@ type ComparedIn = Pick<PlanInput, 'namespaceObject' | 'snapshot' | 'copyStateOf'
 /** Returns the fields in which the claims differ, in the words of the status. Empty if one object satisfies both. */
 export function differingFields(a: Claim, b: Claim, input: ComparedIn): readonly string[] {
   const [one, other] = [wantedBy(a, b, input), wantedBy(b, a, input)];
-  // The sources may hold the same data now, and differ later.
+  // Without both payloads, nothing shows that two sources hold the same data.
   if (!isDeepStrictEqual(one['source'], other['source'])) return ['source'];
   const fields = new Set([...Object.keys(one), ...Object.keys(other)]);
   return [...fields].filter((field) => !isDeepStrictEqual(one[field], other[field])).sort();
@@ -200,17 +194,18 @@ export function differingFields(a: Claim, b: Claim, input: ComparedIn): readonly
 /** Returns the specs of the shares while one of their copies is not possible. */
 function wantedBy(claim: Claim, other: Claim, input: ComparedIn): JsonObject {
   const { content, expiresAt: expiry } = claim;
-  const share = content.kind === 'copy' ? content.share : undefined;
   const payload = payloadOf(claim, input);
-  if (share !== undefined && (payload === undefined || payloadOf(other, input) === undefined)) {
-    const { isImmutable: immutable, ...form } = share.copy;
-    return { ...form, immutable, source: share.source };
+  if (content.kind === 'copy' && (payload === undefined || payloadOf(other, input) === undefined)) {
+    const { share } = content;
+    const { type, keys, isImmutable: immutable } = share.copy;
+    const { labels, annotations } = content.metadata;
+    return { type, keys, immutable, labels, annotations, source: share.source };
   }
   const { namespaceObject, snapshot, now } = input;
   const object = unnamed(desiredObject(claim, payload, nameOf(namespaceObject), snapshot, now));
   const { [ownerAnnotation]: _owner, [appliedAnnotation]: _hash, ...annotations } = annotationsOf(object);
   const { metadata: _metadata, ...fields } = object;
-  return { ...fields, labels: labelsOf(object), annotations, expiry, source: share?.source };
+  return { ...fields, labels: labelsOf(object), annotations, expiry };
 }
 
 function payloadOf({ content }: Claim, { copyStateOf }: ComparedIn): CopyPayload | undefined {

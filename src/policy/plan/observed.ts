@@ -14,6 +14,7 @@ import {
   expiresAtAnnotation,
   adoptedAnnotation,
   adoptLabel,
+  lastAppliedAnnotation,
   managedByLabel,
   managedByReeve,
   orphanedFromKey,
@@ -80,11 +81,8 @@ export function observeSecret(secret: KubeObject): Observed {
   };
 }
 
-/** `kubectl apply` writes the whole object, including the payload, into this annotation. */
-const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration';
-
 function comparedMetadata(secret: KubeObject): KubeObject['metadata'] {
-  const { [lastApplied]: _payload, ...annotations } = annotationsOf(secret);
+  const { [lastAppliedAnnotation]: _payload, ...annotations } = annotationsOf(secret);
   return { labels: labelsOf(secret), annotations };
 }
 
@@ -265,6 +263,14 @@ export interface ObjectResult {
   readonly message: string;
   /** True for an error that Kubernetes or a watch most likely ends within seconds. */
   readonly isEarly?: true;
+  /** Set if two providers want the object in the same form. */
+  readonly agreement?: Agreement;
+}
+
+/** `other` wants the same form as the owner, so `other` counts the object as in sync. */
+export interface Agreement {
+  readonly owner: ProviderId;
+  readonly other: ProviderId;
 }
 
 type About = Pick<ObjectResult, 'provider' | 'key'>;
@@ -317,7 +323,13 @@ export function withFollowers(
     const result = results.find((each) => each.provider === owner && each.key === key);
     if (result === undefined) return [];
     const message = result.state === 'synced' ? '' : `${owner} provides the same: ${result.message}`;
-    return [{ ...result, provider, message }];
+    return [{ ...result, provider, message, agreement: { owner, other: provider } }];
   });
-  return [...results, ...copied];
+  if (copied.length === 0) return results;
+  const own = results.map((result) => {
+    const { provider, key } = result;
+    const agreement = copied.find((each) => each.key === key && each.agreement.owner === provider)?.agreement;
+    return agreement === undefined ? result : { ...result, agreement };
+  });
+  return [...own, ...copied];
 }

@@ -93,6 +93,16 @@ function planCopy(
   }
 }
 
+/** Two shares can give the same copy from different sources. So the source of the loser is read, too. */
+export function unreadSource(winner: Claim, loser: Claim, input: PlanInput): ReadSourceStep | undefined {
+  if (winner.content.kind !== 'copy' || loser.content.kind !== 'copy') return undefined;
+  const { share } = loser.content;
+  const isUnread = input.copyStateOf(share).kind === 'unread';
+  return isUnread && input.copyStateOf(winner.content.share).kind === 'ready'
+    ? { kind: 'read-source', claim: loser, share }
+    : undefined;
+}
+
 function planWrite(
   claim: Claim,
   payload: CopyPayload | undefined,

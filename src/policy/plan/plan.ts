@@ -13,10 +13,9 @@ import {
   type Follower,
   type ObjectResult,
 } from './observed.ts';
-import type { CompiledShare } from '../compile/compile-policy.ts';
 import { differingFields } from './desired-object.ts';
 import { planAccounts, type AccountPlan, type AccountStep, type FieldsFate } from './plan-account.ts';
-import { planClaim, type ClaimStep } from './plan-claim.ts';
+import { planClaim, unreadSource, type ClaimStep } from './plan-claim.ts';
 import type { PlanInput } from './plan-input.ts';
 import type { Claim } from '../desired/desired.ts';
 import { quoted } from '../../base/text.ts';
@@ -70,6 +69,11 @@ export function planNamespace(input: PlanInput): Plan {
     if (winner === undefined) continue;
     take(planWinner(winner, live, input));
     for (const loser of losers) {
+      const unread = unreadSource(winner, loser, input);
+      if (unread !== undefined) {
+        steps.push(unread);
+        continue;
+      }
       const differing = differingFields(winner, loser, input);
       if (differing.length === 0) followers.push({ provider: loser.provider, key, owner: winner.provider });
       else results.push(providedBy(loser, winner.provider, differing));
@@ -160,13 +164,24 @@ function planUnclaimed(live: Observed, input: PlanInput): PlanStep | ObjectResul
   if (!isOwned(live)) return undefined;
   if (live.isTerminating) return stillDeleting(live);
   if (isFrozen(live.owner, input)) return expiredOfFrozen(live, input) ?? keptOfInvalid(live, input);
-  const share = wantedShare(live.owner, input);
+  return (
+    waitingForCopy(live, input) ??
+    (isExpired(live, input.desired) ? deletion(live, true) : planRemoval(live, input))
+  );
+}
+
+/** Keeps the copy of another name while the share cannot create the wanted one. */
+function waitingForCopy(live: Owned, input: PlanInput): PlanStep | ObjectResult | undefined {
+  const claim = wantedCopy(live.owner, input);
+  if (claim !== undefined && input.scopeOf(claim) === 'not-allowed')
+    return undesired(live, 'NameNotAllowed', `it stays, because ${claim.name} is not an allowed name`);
+  const share = claim?.content.kind === 'copy' ? claim.content.share : undefined;
   const next = share === undefined ? undefined : input.copyStateOf(share);
   if (next?.kind === 'unavailable') return undesired(live, next.reason, `it stays, because ${next.message}`);
   // The plan of the new copy does not read the source if the copy is in conflict or not allowed.
   if (share !== undefined && next?.kind === 'unread')
     return { kind: 'read-source', claim: { provider: live.owner, key: live.key }, share };
-  return isExpired(live, input.desired) ? deletion(live, true) : planRemoval(live, input);
+  return undefined;
 }
 
 /** Returns nothing while the object waits to be counted, because its namespace is planned again after that. */
@@ -206,12 +221,11 @@ function undesired({ owner, key }: Owned, reason: string, message: string): Obje
   return undesiredResult({ provider: owner, key }, reason, message);
 }
 
-/** Returns a share whose source or target name changed. The old copy serves until the new copy can exist. */
-function wantedShare(owner: ProviderId, { desired }: PlanInput): CompiledShare | undefined {
+/** Returns the copy of a share whose source or target name changed. The old copy serves until the new copy can exist. */
+function wantedCopy(owner: ProviderId, { desired }: PlanInput): Claim | undefined {
   if (copiesOf(owner) === undefined) return undefined;
   for (const claims of desired.claims.values())
-    for (const { provider, content } of claims)
-      if (provider === owner && content.kind === 'copy') return content.share;
+    for (const claim of claims) if (claim.provider === owner) return claim;
   return undefined;
 }
 

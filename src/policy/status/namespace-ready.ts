@@ -4,7 +4,7 @@ import { clipped } from '../../base/text.ts';
 import type { Desired } from '../desired/desired.ts';
 import { kindOfKey, nameOfKey, type ObjectKey } from '../../base/object-type.ts';
 import type { ProviderId } from '../terms/provider-id.ts';
-import type { ObjectResult, Observed } from '../plan/observed.ts';
+import type { Agreement, ObjectResult, Observed } from '../plan/observed.ts';
 import type { Condition } from '../../base/condition.ts';
 import { matchErrorText, type MatchError } from '../terms/match.ts';
 import type { Violation } from '../terms/review.ts';
@@ -116,6 +116,8 @@ export interface ProviderReport {
   readonly held: number;
   readonly failures: readonly UnsyncedObject[];
   readonly skipped: readonly SkippedObject[];
+  /** One entry for each object in sync that another provider wants in the same form. */
+  readonly agreements: readonly Agreement[];
   readonly isMatched: boolean;
   readonly violations: readonly Violation[];
   /** When the next object of the provider expires, in milliseconds since the epoch. */
@@ -135,6 +137,7 @@ export const emptyReport: ProviderReport = {
   held: 0,
   failures: [],
   skipped: [],
+  agreements: [],
   isMatched: false,
   violations: [],
   nextExpiry: undefined,
@@ -194,7 +197,7 @@ export function providerReports(
 }
 
 function withResult(report: ProviderReport, namespace: string, result: ObjectResult): ProviderReport {
-  const { key, state, reason, message } = result;
+  const { key, state, reason, message, agreement } = result;
   const failures = [
     ...report.failures,
     { namespace, kind: kindOfKey(key), name: nameOfKey(key), reason, message },
@@ -202,7 +205,12 @@ function withResult(report: ProviderReport, namespace: string, result: ObjectRes
   const desired = report.desired + 1;
   switch (state) {
     case 'synced':
-      return { ...report, desired, synced: report.synced + 1 };
+      return {
+        ...report,
+        desired,
+        synced: report.synced + 1,
+        agreements: [...report.agreements, ...(agreement === undefined ? [] : [agreement])],
+      };
     case 'conflict':
       return { ...report, desired, conflicts: report.conflicts + 1, failures };
     case 'failed':

@@ -2,7 +2,7 @@
 // https://github.com/kubernetes-sigs/cli-utils/blob/master/pkg/kstatus/README.md
 import type { CopyState } from '../plan/copy.ts';
 import { heldText, unusedConfirmation, type HeldDeletions } from '../plan/fuse.ts';
-import { isConflict } from '../plan/observed.ts';
+import { isConflict, type Agreement } from '../plan/observed.ts';
 import type { MissingRights, RightsPurpose, RightsRule } from '../authors/needed-rights.ts';
 import { confirmDeletionsAnnotation, group as ownGroup } from '../../schema/names.ts';
 import { clipped } from '../../base/text.ts';
@@ -22,6 +22,8 @@ export interface ProviderFacts extends BlockerFacts {
   readonly failures: readonly UnsyncedObject[];
   /** The first contents that namespaces lack, because a label or annotation is missing. */
   readonly skipped: readonly SkippedObject[];
+  /** Objects that another provider wants in the same form: their number, and the first pair of providers. */
+  readonly agreements?: (Agreement & { readonly count: number }) | undefined;
   /** Rules that existing objects violate. */
   readonly violations: Violations;
   /** Parts of the spec that have no effect, each as a sentence. */
@@ -153,15 +155,22 @@ function skippedMessage({ counts, skipped: [first] }: ProviderFacts): string {
   return `; ${counts.skipped} skipped, first ${kind} ${name} in namespace ${namespace}: ${message}`;
 }
 
-function syncedMessage({ state, matched, counts }: ProviderFacts): string {
+function syncedMessage({ state, matched, counts, agreements }: ProviderFacts): string {
   if (counts.desired > 0)
-    return `${plural(counts.desired, 'object')} ${counts.desired === 1 ? 'is' : 'are'} in sync`;
+    return `${plural(counts.desired, 'object')} ${counts.desired === 1 ? 'is' : 'are'} in sync${agreementText(agreements)}`;
   // `withoutEffect` names the term of the match that excludes all namespaces.
   if (matched === 0) return '';
   if (counts.skipped > 0) return 'no object is provided';
   return state.provides
     ? 'the matching namespaces need no object'
     : `this ${isBinding(state.id) ? 'binding' : 'policy has rules only and'} provides no objects`;
+}
+
+/** Both providers have the same text, so each status names the two. */
+function agreementText(agreements: ProviderFacts['agreements']): string {
+  if (agreements === undefined) return '';
+  const { count, owner, other } = agreements;
+  return `; ${owner} owns ${count} that ${other} wants with the same content`;
 }
 
 function suspended({ failed, stuck, conflicts }: Counts, first: string): Verdict {

@@ -3,6 +3,7 @@ import { type QuotaSpec, exceededBy, namespaceQuota, quotaExcess } from '../../r
 import type { Violation } from '../terms/review.ts';
 import { dearer, type NamespaceCost, type AuditedResource } from '../decide/audit.ts';
 import { isDear } from '../terms/budget.ts';
+import type { Agreement } from '../plan/observed.ts';
 import type { ProviderReport, SkippedObject, UnsyncedObject } from './namespace-ready.ts';
 
 const countedFields = ['desired', 'synced', 'conflicts', 'failed', 'stuck', 'held'] as const;
@@ -36,6 +37,8 @@ export class ProviderTally {
   /** Namespaces whose report has skipped contents. */
   readonly #skipping = new Set<string>();
 
+  /** Namespaces whose report has agreements. */
+  readonly #agreeing = new Set<string>();
   /** Namespaces where objects expire, each with its next expiry. */
   readonly #expiring = new Map<string, number>();
   /** Namespaces where the policy costs too much, with the units. */
@@ -86,6 +89,7 @@ export class ProviderTally {
     if (report.failures.length > 0) this.#failing.add(namespace);
     if (report.violations.length > 0) this.#violating.add(namespace);
     if (report.skipped.length > 0) this.#skipping.add(namespace);
+    if (report.agreements.length > 0) this.#agreeing.add(namespace);
     if (report.nextExpiry !== undefined) this.#expiring.set(namespace, report.nextExpiry);
     if (isDear(report.units)) this.#dear.set(namespace, report.units);
   }
@@ -98,6 +102,7 @@ export class ProviderTally {
     this.#failing.delete(namespace);
     this.#violating.delete(namespace);
     this.#skipping.delete(namespace);
+    this.#agreeing.delete(namespace);
     this.#expiring.delete(namespace);
     this.#dear.delete(namespace);
   }
@@ -142,6 +147,13 @@ export class ProviderTally {
       rule: namespaceQuota.id,
       ...quotaExcess(quota, value, names.length),
     }));
+  }
+
+  /** Returns the number of agreements, and the first one by namespace. Undefined if there is none. */
+  agreements(): (Agreement & { readonly count: number }) | undefined {
+    const [first] = this.#firstOf(this.#agreeing, ({ agreements }) => agreements);
+    const all = [...this.#agreeing].map((name) => this.#reports.get(name)?.agreements.length ?? 0);
+    return first === undefined ? undefined : { ...first, count: all.reduce((sum, each) => sum + each, 0) };
   }
 
   violations(quota: QuotaSpec | undefined): {

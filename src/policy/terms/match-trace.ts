@@ -5,13 +5,13 @@ import { type KubeObject, labelsOf, nameOf, valueOf } from '../../base/metadata.
 import { nearestWord } from '../../base/nearest.ts';
 import { renderPath, type Path } from '../../base/problem.ts';
 import { alternatives, clipped, quoted } from '../../base/text.ts';
-import type { CompiledMatch } from './match.ts';
+import type { CompiledMatch, MatchTerms } from './match.ts';
 import { compileGlob } from '../../cel/regex.ts';
 
 /** The match as it is written, with its path: `spec.match`. */
 interface WrittenTerms {
   readonly path: string;
-  readonly match: MatchSpec;
+  readonly match: MatchTerms;
 }
 
 interface FailingTerm {
@@ -25,15 +25,29 @@ interface FailingTerm {
 /** Returns the first term that is false, in the order of the matcher. Undefined if the match holds or has an error. */
 export function failingTerm(
   { path, match }: WrittenTerms,
-  { conditions }: CompiledMatch,
+  { conditions }: Pick<CompiledMatch, 'conditions'>,
   namespaceObject: KubeObject,
 ): FailingTerm | undefined {
-  const start = path.split('.');
+  const start = path.split('.').map((step) => (/^[0-9]+$/.test(step) ? Number(step) : step));
   return (
     nameTerm(match, start, nameOf(namespaceObject)) ??
     labelTerm(match.namespaceSelector, [...start, 'namespaceSelector'], namespaceObject) ??
+    alternativesTerm(match.anyOf, path, namespaceObject) ??
     conditionTerm(conditions, [...start, 'matchConditions'], namespaceObject)
   );
+}
+
+/** Shows the alternative with a similar value, or else the first one. */
+function alternativesTerm(
+  anyOf: readonly MatchSpec[] = [],
+  path: string,
+  namespaceObject: KubeObject,
+): FailingTerm | undefined {
+  const failing = anyOf.map((match, index) =>
+    failingTerm({ path: `${path}.anyOf.${index}`, match }, { conditions: [] }, namespaceObject),
+  );
+  if (failing.includes(undefined)) return undefined;
+  return failing.find((each) => each?.near !== undefined) ?? failing[0];
 }
 
 function nameTerm(

@@ -20,6 +20,8 @@ export interface CompiledMatch {
   /** Undefined when the policy lists no names: every name matches. */
   readonly names: readonly Glob[] | undefined;
   readonly excludeNames: readonly Glob[];
+  /** At least one of these must match, by names and labels. Left out: no such term. */
+  readonly anyOf?: readonly CompiledMatch[];
   readonly conditions: readonly CompiledCondition[];
 }
 
@@ -42,9 +44,15 @@ const matchingUnits = 3;
 const yes: MatchResult = { kind: 'yes' };
 const no: MatchResult = { kind: 'no' };
 
-export function compileMatch(match: MatchSpec = {}): CompileResult<CompiledMatch> {
+/** The terms of a policy or a share. A share has no conditions, and a policy no alternatives. */
+export interface MatchTerms extends MatchSpec {
+  readonly anyOf?: readonly MatchSpec[];
+}
+
+export function compileMatch(match: MatchTerms = {}): CompileResult<CompiledMatch> {
   return mapped(allOf((match.matchConditions ?? []).map(compileCondition)), (conditions) => ({
     ...compileTerms(match),
+    ...(match.anyOf === undefined ? {} : { anyOf: match.anyOf.map(compileTerms) }),
     conditions,
   }));
 }
@@ -87,7 +95,13 @@ export function mayMatch(match: CompiledMatch, namespaceObject: KubeObject): boo
   const name = nameOf(namespaceObject);
   if (match.names !== undefined && !match.names.some((glob) => glob.matches(name))) return false;
   if (match.excludeNames.some((glob) => glob.matches(name))) return false;
-  return match.selector === undefined || match.selector.matches(labelsOf(namespaceObject));
+  if (match.selector !== undefined && !match.selector.matches(labelsOf(namespaceObject))) return false;
+  return match.anyOf === undefined || match.anyOf.some((each) => mayMatch(each, namespaceObject));
+}
+
+/** Returns the match and its alternatives, whose names and labels decide as well. */
+export function withAlternatives(match: CompiledMatch): readonly CompiledMatch[] {
+  return [match, ...(match.anyOf ?? [])];
 }
 
 function matchConditions(

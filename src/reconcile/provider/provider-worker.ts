@@ -274,6 +274,7 @@ export class ProviderWorker {
       counts: tally.counts,
       failures: tally.failures(),
       skipped: tally.skipped(),
+      agreements: tally.agreements(),
       // A part counts as without effect only after all namespaces are reconciled.
       withoutEffect: waiting > 0 ? [] : this.#withoutEffect(definition, tally.matched),
       cost: tally.dearest && dearText(tally.dearest),

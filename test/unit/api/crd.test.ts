@@ -97,7 +97,7 @@ const expectations: Readonly<Record<string, Expected>> = {
     plural: 'secretshares',
     shortName: 'sshare',
     columns: ['Source', 'Desired', 'Synced', 'Conflicts', 'Ready', 'Reason', 'Age'],
-    wideColumns: ['Source-Namespace', 'Failed', 'Suspended'],
+    wideColumns: ['Source-Namespace', 'Failed', 'Skipped', 'Suspended'],
     open: [],
     rules: 7,
   },

@@ -58,7 +58,6 @@ describe.each([template, rendered])('the text %s', (mark) => {
     ['spec.contact', 'NamespacePolicy', { contact: mark }],
     ['spec.targets.names[0]', 'SecretShare', { ...share, targets: { names: [mark] } }],
     ['spec.target.type', 'SecretShare', { ...share, target: { type: mark.replaceAll(' ', '') } }],
-    ['spec.target.labels.team', 'SecretShare', { ...share, target: { labels: { team: mark } } }],
     ['spec.tags[0]', 'SecurityIntent', { id: 'escapeToHost', tags: [mark] }],
     ['spec.intents[0]', 'ClusterSecurityIntentBinding', { intents: [mark] }],
   ])('the text is refused in %s, which reads no template', (field, kind, spec) => {

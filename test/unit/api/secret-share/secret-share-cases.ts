@@ -59,6 +59,30 @@ export const acceptedShares: readonly (readonly [title: string, spec: unknown])[
   ['a type whose keys are those of the source', withTarget({ type: 'kubernetes.io/tls' })],
   ['labels', withTarget({ labels: { team: 'a', 'example.com/b': '', 'app.kubernetes.io/part-of': 'x' } })],
   ['labels that objects have by nature', withTarget({ labels: { constructor: 'a', toString: 'b' } })],
+  [
+    'templates of a name, labels and annotations',
+    withTarget({
+      name: 'regcred-${namespaceObject.metadata.name}',
+      labels: { team: "${namespaceObject.metadata.labels['team']}" },
+      annotations: { note: "of ${namespaceObject.metadata.labels['team']}" },
+    }),
+  ],
+  [
+    'annotations of other programs',
+    withTarget({
+      annotations: {
+        'reloader.stakater.com/match': 'true',
+        'argocd.argoproj.io/compare-options': 'IgnoreExtraneous',
+        'argocd.argoproj.io/sync-options': 'Prune=false',
+      },
+    }),
+  ],
+  [
+    'alternatives',
+    withTargets({ anyOf: [{ names: ['ci-*'], excludeNames: ['ci-legacy'] }, { namespaceSelector: {} }] }),
+  ],
+  ['alternatives beside other terms', withTargets({ names: ['*'], anyOf: [{ names: ['a'] }] })],
+  ['20 alternatives', withTargets({ anyOf: Array.from({ length: 20 }, () => ({ names: ['a'] })) })],
   ['immutable copies', withTarget({ immutable: true })],
   ['the longest contact', { ...minimalShare, contact: 'é'.repeat(200) }],
   ['everything else', { ...minimalShare, deletionPolicy: 'Orphan', maxDeletions: 0, suspend: true }],
@@ -112,14 +136,54 @@ export const refusedShares: readonly (readonly [title: string, spec: unknown, pr
   [
     'a name that is too long',
     withTarget({ name: 'n'.repeat(254) }),
-    'spec.target.name: found 254 characters; accepted: at most 253 characters',
+    `spec.target.name: found "${'n'.repeat(70)}`,
   ],
-  ['no name', withTarget({ name: '' }), 'spec.target.name: found empty text; accepted: the name of a Secret'],
+  ['no name', withTarget({ name: '' }), 'spec.target.name: found empty text; accepted: '],
+  [
+    'a name that cannot be one',
+    withTarget({ name: 'a_b' }),
+    'spec.target.name: found "a_b"; accepted: the name of a Secret (',
+  ],
+  [
+    'our mark among the annotations',
+    withTarget({ annotations: { 'app.kubernetes.io/managed-by': 'helm' } }),
+    'spec.target.annotations["app.kubernetes.io/managed-by"]: must not set app.kubernetes.io/managed-by, kubectl',
+  ],
+  [
+    'an annotation of ours',
+    withTarget({ annotations: { 'reeve.dev/owner': '${namespaceObject.metadata.name}' } }),
+    'spec.target.annotations["reeve.dev/owner"]: must not set ',
+  ],
+  [
+    'the annotation of kubectl',
+    withTarget({ annotations: { 'kubectl.kubernetes.io/last-applied-configuration': '{}' } }),
+    'spec.target.annotations["kubectl.kubernetes.io/last-applied-configuration"]: must not set ',
+  ],
+  [
+    'an alternative without a term',
+    withTargets({ anyOf: [{ names: ['a'] }, { excludeNames: ['b'] }] }),
+    'spec.targets.anyOf[1]: found an object; accepted: an object with namespaceSelector, names or both',
+  ],
+  [
+    'no alternative',
+    withTargets({ anyOf: [] }),
+    'spec.targets.anyOf: found an empty list; accepted: a list of 1',
+  ],
+  [
+    '21 alternatives',
+    withTargets({ anyOf: Array.from({ length: 21 }, () => ({ names: ['a'] })) }),
+    'spec.targets.anyOf: found a list of 21; accepted: a list of 1 to 20',
+  ],
+  [
+    'a list of targets',
+    withTargets([{ names: ['a'] }]),
+    'spec.targets: found a list of 1; accepted: {} or an object with namespaceSelector, names, excludeNames, anyOf',
+  ],
   ['targets without a term', withTargets({}), 'spec.targets: found an empty object; accepted: namespaceSel'],
   [
     'exclusions alone',
     withTargets({ excludeNames: ['a'] }),
-    'spec.targets: found an object; accepted: namespaceSelector, names or both',
+    'spec.targets: found an object; accepted: namespaceSelector, names or anyOf',
   ],
   [
     'nulls alone',
