@@ -45,3 +45,6 @@ export const reservedPrefix = 'system:';
 export function isReservedSubject({ kind, name }: { readonly kind: string; readonly name: string }): boolean {
   return kind !== 'ServiceAccount' && name.startsWith(reservedPrefix);
 }
+
+/** The prefix of the group of all ServiceAccounts of a namespace. https://kubernetes.io/docs/reference/access-authn-authz/authentication/#service-account-tokens */
+export const accountsGroupPrefix = 'system:serviceaccounts:';

@@ -1,12 +1,11 @@
 // The kind of content `resources`: objects of the kinds that the installation allows, and the kinds that none may allow.
 import { ownMember } from '../base/json.ts';
-import { isLabelValue } from '../base/kubernetes-names.ts';
 import { groupOf, type ObjectType } from '../base/object-type.ts';
 import { managedByLabel, managedByReeve, group, providerLabels } from '../schema/names.ts';
 import { list, openObject, text, type SchemaRule } from '../schema/schema.ts';
 import type { Path } from '../base/problem.ts';
-import { forEach, pathSegment, subdomain, templateText } from './content-fields.ts';
-import { contentKind, keeping, writing, type TextCheck, type TextChecks } from './content.ts';
+import { forEach, labelText, pathSegment, subdomain, templateText } from './content-fields.ts';
+import { contentKind, keeping, writing, type TextChecks } from './content.ts';
 
 /** Groups that `contents.resources` refuses: their kinds grant rights, configure the cluster or store nothing. */
 export const forbiddenGroups: readonly string[] = [
@@ -194,11 +193,6 @@ export const resources = contentKind({
   ],
   compare: 'by-field',
 });
-
-export const labelText: TextCheck = {
-  accepts: isLabelValue,
-  accepted: 'a label value: at most 63 letters, digits, -, _ and ., with a letter or digit at both ends',
-};
 
 /** The kinds of Kubernetes itself need a DNS subdomain. Other groups can have rules of their own. */
 function checksOf(apiVersion: string): TextChecks {

@@ -1,11 +1,24 @@
 // The kind of content `roleBindings`: RoleBindings to ClusterRoles.
 import { isDeepStrictEqual } from 'node:util';
 import { isJsonObject, ownMember } from '../base/json.ts';
-import { isNamespaceName, isReservedSubject, reservedPrefix } from '../base/kubernetes-names.ts';
+import {
+  accountsGroupPrefix,
+  isNamespaceName,
+  isReservedSubject,
+  reservedPrefix,
+} from '../base/kubernetes-names.ts';
 import { groupOf, roleBindingType } from '../base/object-type.ts';
 import { duration, notBoth, time } from '../schema/common-fields.ts';
 import { choice, list, object, text, type Infer } from '../schema/schema.ts';
-import { forEach, pathSegment, subdomain, templateHint, templateText } from './content-fields.ts';
+import {
+  forEach,
+  labelText,
+  metadataFields,
+  pathSegment,
+  subdomain,
+  templateHint,
+  templateText,
+} from './content-fields.ts';
 import {
   contentKind,
   keeping,
@@ -14,6 +27,13 @@ import {
   type TextCheck,
   type TextChecks,
 } from './content.ts';
+
+/** The only group of `system:` that a subject may be: the ServiceAccounts of the namespace itself. */
+export const ownAccounts = `${accountsGroupPrefix}\${namespaceObject.metadata.name}`;
+
+function isReserved(subject: { readonly kind: string; readonly name: string }): boolean {
+  return isReservedSubject(subject) && !(subject.kind === 'Group' && subject.name === ownAccounts);
+}
 
 const subject = object({
   description: 'Who gets the role.',
@@ -40,9 +60,9 @@ const subject = object({
         (kind === 'ServiceAccount') === (namespace !== undefined) ? undefined : ['namespace'],
     },
     {
-      accepted: 'a user or group outside system:, which Kubernetes reserves for itself',
-      cel: `self.kind == 'ServiceAccount' || !self.name.startsWith('${reservedPrefix}')`,
-      offender: (written) => (isReservedSubject(written) ? ['name'] : undefined),
+      accepted: `a user or group outside system:, which Kubernetes reserves for itself, or the group ${ownAccounts}`,
+      cel: `self.kind == 'ServiceAccount' || !self.name.startsWith('${reservedPrefix}') || (self.kind == 'Group' && self.name == '${ownAccounts}')`,
+      offender: (written) => (isReserved(written) ? ['name'] : undefined),
     },
   ],
 });
@@ -70,6 +90,7 @@ const roleBinding = object({
       `The name of the RoleBinding. ${templateHint} Unique among the roleBindings. Example: ad-kubernetes-\${namespaceObject.metadata.name}.`,
       4096,
     ),
+    ...metadataFields('RoleBinding'),
     roleRef,
     subjects: list({
       description: 'Who gets the role. A RoleBinding without any subject is not created.',
@@ -93,7 +114,7 @@ type RoleBinding = Infer<typeof roleBinding>;
 
 const rbacGroup = groupOf(roleBindingType.apiVersion);
 
-/** Only the names of the binding and of its subjects are templates, never the role, the expiry or a kind. */
+/** The names and the metadata are templates, never the role, the expiry or a kind. */
 export const roleBindings = contentKind({
   name: 'roleBindings',
   field: list({
@@ -107,8 +128,8 @@ export const roleBindings = contentKind({
   namePath: ['name'],
   ownsAllFields: true,
   judgedAs: 'rolebindings',
-  template: ({ name, subjects }) => ({
-    value: { name, subjects },
+  template: ({ name, labels, annotations, subjects }) => ({
+    value: { name, labels, annotations, subjects },
     isFixed: ([field, , part]) => field === 'subjects' && part === 'kind',
     checks: checksOf(subjects),
     isRepeated: (field) => field.length === 2 && field[0] === 'subjects',
@@ -117,10 +138,13 @@ export const roleBindings = contentKind({
     build: (rendered, { roleRef: role }) => {
       const subjects = subjectsOf(ownMember(rendered, 'subjects'));
       if (subjects.length === 0) return { kind: 'skip', message: 'its lists of subjects are empty' };
-      const name = String(ownMember(rendered, 'name'));
+      const written = (['labels', 'annotations'] as const).flatMap((field) => {
+        const value = ownMember(rendered, field);
+        return value === undefined ? [] : [[field, value] as const];
+      });
       const body = {
         ...roleBindingType,
-        metadata: { name },
+        metadata: { name: String(ownMember(rendered, 'name')), ...Object.fromEntries(written) },
         roleRef: { apiGroup: rbacGroup, ...role },
         subjects,
       };
@@ -176,8 +200,9 @@ const users = { User: userOrGroup('User'), Group: userOrGroup('Group') };
 function checksOf(subjects: RoleBinding['subjects']): TextChecks {
   return ([field, index, part]) => {
     if (field === 'name') return pathSegment;
-    const kind = typeof index === 'number' ? subjects[index]?.kind : undefined;
-    if (kind === undefined) return undefined;
+    if (field === 'labels') return labelText;
+    const { kind, name } = (typeof index === 'number' ? subjects[index] : undefined) ?? {};
+    if (kind === undefined || name === ownAccounts) return undefined;
     if (kind !== 'ServiceAccount') return users[kind];
     return part === 'namespace' ? namespaceName : subdomain;
   };
@@ -213,10 +238,26 @@ function differences(old: RoleBinding, now: RoleBinding): readonly Difference[] 
       : [{ what: 'forEach', before: old.forEach ?? 'none', after: now.forEach ?? 'none' }]),
     { verb: 'adds', items: after.filter((each) => !before.includes(each)) },
     { verb: 'removes', items: before.filter((each) => !after.includes(each)) },
+    ...(['labels', 'annotations'] as const).flatMap((field) => mapDifferences(field, old[field], now[field])),
     ...(expiryText(old) === expiryText(now)
       ? []
       : [{ what: 'expires', before: expiryText(old), after: expiryText(now) }]),
   ];
+}
+
+function mapDifferences(
+  field: 'labels' | 'annotations',
+  old: Readonly<Record<string, string>> = {},
+  now: Readonly<Record<string, string>> = {},
+): readonly Difference[] {
+  const keys = [...new Set([...Object.keys(old), ...Object.keys(now)])].filter(
+    (key) => old[key] !== now[key],
+  );
+  return keys.map((key) => ({
+    what: `${field} ${key}`,
+    before: old[key] ?? 'none',
+    after: now[key] ?? 'none',
+  }));
 }
 
 function subjectText({ kind, name, namespace, forEach: source }: RoleBinding['subjects'][number]): string {

@@ -1,6 +1,7 @@
 // Writes objects of older tools as contents of policies.
 import { group, managedByLabel } from '../schema/names.ts';
 import { isReservedSubject } from '../base/kubernetes-names.ts';
+import { ownAccounts } from '../contents/role-bindings.ts';
 import { type KubeObject, type StringMap, annotationsOf, labelsOf, nameOf } from '../base/metadata.ts';
 import { isJsonObject, ownMember } from '../base/json.ts';
 import { renderPath } from '../base/problem.ts';
@@ -22,16 +23,21 @@ export interface Binding {
   /** A ClusterRole. */
   readonly role: string;
   readonly subjects: readonly BoundSubject[];
+  readonly labels?: StringMap;
+  readonly annotations?: StringMap;
 }
 
 /** Reads the subjects of RBAC. Subjects that Reeve refuses are reported as lost. */
-export function boundSubjects(list: Reader): readonly BoundSubject[] {
+export function boundSubjects(
+  list: Reader,
+  write: TemplateWriter['write'] = literal,
+): readonly BoundSubject[] {
   return list.items().flatMap((item) => {
     const [kind, name, namespace] = item.textsAt('kind', 'name', 'namespace');
     // The API server fills in the only group that each kind can have.
     item.at('apiGroup').skip();
     if (kind === undefined || name === undefined) return incomplete(item);
-    if (!isReservedSubject({ kind, name }))
+    if (!isReservedSubject({ kind, name }) || (kind === 'Group' && write(name) === ownAccounts))
       return [{ kind, name, ...(kind === 'ServiceAccount' && filled({ namespace })) }];
     item.lose('Reeve binds no users and groups of system:, which Kubernetes reserves');
     return [];
@@ -51,8 +57,9 @@ export function roleBindings(
 ): readonly unknown[] {
   const bound = bindings.filter(({ subjects }) => subjects.length > 0);
   return distinct(
-    bound.map(({ name, role, subjects }) => ({
+    bound.map(({ name, role, subjects, labels, annotations }) => ({
       name: write(name),
+      ...filled({ labels: labels && write(labels), annotations: annotations && write(annotations) }),
       roleRef: { kind: 'ClusterRole', name: role },
       subjects: distinct(subjects).map(write),
     })),
@@ -149,7 +156,10 @@ function boundRole(
   roleRef.at('apiGroup').skip();
   const [kind, roleKind] = [object.at('kind').text(), roleRef.at('kind').text()];
   const role = roleRef.at('name').text();
-  const subjects = boundSubjects(object.at('subjects'));
+  const subjects = boundSubjects(object.at('subjects'), write);
+  const metadata = object.at('metadata');
+  const labels = metadata.at('labels').textMap();
+  const annotations = metadata.at('annotations').textMap();
   const [lost] = object.lost();
   const left = object.unread().map(renderPath);
   if (kind !== 'RoleBinding' || roleKind !== 'ClusterRole' || role === undefined)
@@ -161,7 +171,7 @@ function boundRole(
     from.lose(lost?.why ?? 'a RoleBinding without subjects');
   else {
     if (left.length > 0) from.limit(`RoleBindings of a policy have no ${left.join(', ')}`);
-    return { roleBindings: roleBindings([{ name, role, subjects }], write) };
+    return { roleBindings: roleBindings([{ name, role, subjects, labels, annotations }], write) };
   }
   return undefined;
 }

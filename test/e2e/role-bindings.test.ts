@@ -85,4 +85,45 @@ describeControllers('RoleBindings', () => {
     await eventually(() => bindingIn('rb-before')).toBe(bindingOf('rb-before'));
     await eventually(() => bindingIn('rb-meanwhile')).toBe(bindingOf('rb-meanwhile'));
   });
+
+  test('labels and annotations are set, restored and removed with the policy field', async () => {
+    const metadataIn = async (): Promise<string> => {
+      const columns = '-o=jsonpath={.metadata.labels.team} {.metadata.annotations.note}';
+      return (await kubectl(['get', 'rolebinding', 'marked', '-n', 'rb-marked', columns], cluster)).stdout;
+    };
+    const marked = (fields: string): string => `
+apiVersion: reeve.dev/v1alpha1
+kind: NamespacePolicy
+metadata: {name: rb-marked}
+spec:
+  match: {names: [rb-marked]}
+  contents:
+    roleBindings:
+    - name: marked
+      roleRef: {kind: ClusterRole, name: view}
+      subjects: [{kind: Group, name: "system:serviceaccounts:\${namespaceObject.metadata.name}"}]
+      ${fields}
+`;
+    const both = 'labels: {team: "${namespaceObject.metadata.name}"}\n      annotations: {note: x}';
+    await mustKubectl(['create', 'namespace', 'rb-marked'], cluster);
+    await mustKubectl(['apply', '-f', '-'], { kubeconfig, input: marked(both) });
+    await eventually(metadataIn).toBe('rb-marked x');
+    const other = ['label', 'rolebinding', 'marked', '-n', 'rb-marked', '--overwrite', 'team=other'];
+    await mustKubectl(other, emergency);
+    await eventually(metadataIn).toBe('rb-marked x');
+    await mustKubectl(['apply', '-f', '-'], { kubeconfig, input: marked('annotations: {note: z}') });
+    await eventually(metadataIn).toBe(' z');
+    await mustKubectl(['apply', '-f', '-'], { kubeconfig, input: marked('') });
+    await eventually(metadataIn).toBe(' ');
+  });
+
+  test('the service accounts of the namespace have the role, and those of another namespace do not', async () => {
+    const mayRead = async (account: string): Promise<string> => {
+      const asGroup = ['system:serviceaccounts', `system:serviceaccounts:${account}`, 'system:authenticated'];
+      const as = { kubeconfig, as: `system:serviceaccount:${account}:x`, asGroup };
+      return (await kubectl(['auth', 'can-i', 'get', 'configmaps', '-n', 'rb-marked'], as)).stdout;
+    };
+    await eventually(() => mayRead('rb-marked')).toBe('yes\n');
+    expect(await mayRead('rb-before')).toBe('no\n');
+  });
 });

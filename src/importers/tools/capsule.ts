@@ -214,7 +214,9 @@ function additionalBindings(prefix: string, list: Reader): readonly Binding[] {
   return list.items().flatMap((item, index) => {
     const role = item.at('clusterRoleName').text();
     const subjects = boundSubjects(item.at('subjects'));
-    return role === undefined ? [] : [{ name: `${prefix}-${role}-${index + 1}`, role, subjects }];
+    const [labels, annotations] = [item.at('labels').textMap(), item.at('annotations').textMap()];
+    const name = `${prefix}-${role ?? ''}-${index + 1}`;
+    return role === undefined ? [] : [{ name, role, subjects, labels, annotations }];
   });
 }
 

@@ -17,7 +17,7 @@ import { providerId, shortName, type ProviderId } from '../terms/provider-id.ts'
 import { compileTexts } from '../../contents/compile-content.ts';
 import { subdomain } from '../../contents/content-fields.ts';
 import { compileContents, contentsRules } from '../../contents/contents.ts';
-import { labelText } from '../../contents/resources.ts';
+import { labelText } from '../../contents/content-fields.ts';
 import type { CompiledContent, CompiledTexts, TextCheck } from '../../contents/content.ts';
 import { compileRules, type CompiledRule } from '../../rules/rules.ts';
 import type { SecretShare } from '../../api/secret-share/secret-share.ts';

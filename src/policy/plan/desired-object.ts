@@ -53,10 +53,14 @@ export function desiredObject(
     return named(claim, withForm(defaulted, claim.content.share));
   }
   const { body } = claim.content;
-  const { labels, annotations } = { labels: undefined, annotations: undefined, ...metadataOf(body) };
-  if (isWhollyOurs(claim)) return named(claim, marked(claim, namespace, body, {}, {}));
-  const applied = { ...textsOf(annotations), [appliedAnnotation]: hashOf(body) };
-  return named(claim, marked(claim, namespace, body, textsOf(labels), applied));
+  const [labels, annotations] = ['labels', 'annotations'].map((field) => ownMember(metadataOf(body), field));
+  // Without metadata of the policy, all that Reeve wrote is compared as it is. Else the hash shows a key that was removed.
+  const isPlain = isWhollyOurs(claim) && labels === undefined && annotations === undefined;
+  const applied = isPlain ? {} : { [appliedAnnotation]: hashOf(body) };
+  return named(
+    claim,
+    marked(claim, namespace, body, textsOf(labels), { ...textsOf(annotations), ...applied }),
+  );
 }
 
 /** Adds the metadata that the object is found by: its provider and its expiry. */

@@ -267,7 +267,9 @@ export function compareCopy(wanted: KubeObject, payload: CopyPayload, live: Obse
 export function compareRoleBinding(wanted: KubeObject, live: KubeObject): NeededWrite {
   // https://kubernetes.io/docs/reference/access-authn-authz/rbac/#clusterrolebinding-example: A roleRef is immutable.
   if (!isDeepStrictEqual(live['roleRef'], wanted['roleRef'])) return 'replace';
-  const isSame = isDeepStrictEqual(live['subjects'] ?? [], wanted['subjects'] ?? []);
+  const isSame =
+    isDeepStrictEqual(live['subjects'] ?? [], wanted['subjects'] ?? []) &&
+    valueOf(annotationsOf(live), appliedAnnotation) === valueOf(annotationsOf(wanted), appliedAnnotation);
   return isSame && hasMetadata(live, wanted) && !hasOldExpiry(wanted, live) ? 'none' : 'update';
 }
 

@@ -273,11 +273,14 @@ export function roleAttempts(team: string): readonly Attempt[] {
         'system:masters',
         'system:serviceaccounts',
         'system:serviceaccounts:reeve-system',
+        'system:serviceaccounts:kube-system',
+        `system:serviceaccounts:${team}-other`,
       ].map((name): Row => [`give a role to the group ${name}`, bind({ kind: 'Group', name })]),
       ...[
         'system:anonymous',
         'system:kube-scheduler',
         'system:serviceaccount:reeve-system:reeve-reconciler',
+        `system:serviceaccounts:${team}`,
       ].map((name): Row => [`give a role to the user ${name}`, bind({ kind: 'User', name })]),
       [
         'give a role to the webhook',

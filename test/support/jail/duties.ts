@@ -94,6 +94,13 @@ function toContents(team: string): readonly Row[] {
         bindingOf('new', { kind: 'ServiceAccount', name: 'x', namespace: team }),
       ),
     ],
+    [
+      'hand out a role to the service accounts of the namespace itself',
+      apply(
+        at('rolebindings', team, 'new'),
+        bindingOf('new', { kind: 'Group', name: `system:serviceaccounts:${team}` }),
+      ),
+    ],
     ['change a managed object', apply(ours, configMapOf('ours', marked, { a: 'b' }))],
     [
       'take its label from an object before it gives the object back',
