@@ -85,6 +85,7 @@ const onTheSandbox = [
   'reconciler-outside',
   'refused-writes',
   'role-bindings',
+  'secret-copies',
   'secret-share-limits',
   'secret-shares',
   'service-accounts',

@@ -138,11 +138,10 @@ function isReserved(key: string): boolean {
   return key === managedByLabel || key.startsWith(`${group}/`);
 }
 
-/** The labels that a share sets on its copies. */
-export function copiedLabels(wish: Copied): { readonly labels?: StringMap } {
-  const lost = Object.keys(copiedKeys(wish, 'annotations'));
-  if (lost.length > 0) wish.from.limit(`a share sets no annotations on copies: ${lost.join(', ')}`);
-  return filled({ labels: copiedKeys(wish, 'labels') });
+/** The labels and annotations that a share sets on its copies. */
+export function copiedMetadata(wish: Copied): object {
+  const [labels, annotations] = [copiedKeys(wish, 'labels'), copiedKeys(wish, 'annotations')];
+  return filled({ labels, annotations: literal(annotations) });
 }
 
 function boundRole(
@@ -197,6 +196,19 @@ export function provideCopy(run: ImportRun, wish: CopyWish): void {
   else providePolicy(run, wish, object);
 }
 
+/** Provides a copy whose name may be a template of the tool. Only a share has templates of names. */
+export function provideClone(
+  run: ImportRun,
+  wish: CopyWish & { readonly name: string },
+  { write, hasUnknown }: TemplateWriter,
+): void {
+  const { from, source, name } = wish;
+  const written = source.kind === 'Secret' ? String(write(name)) : name;
+  if (hasUnknown() || JSON.stringify([source, written]).includes('{{'))
+    from.lose('Reeve copies objects by name only');
+  else provideCopy(run, { ...wish, name: written });
+}
+
 function provideShare(run: ImportRun, wish: CopyWish, object: KubeObject | undefined): void {
   const { from, source, reaches, name = source.name, provider = name, copy, copies, common } = wish;
   const stored = copy && run.source(copy.namespace, copy.name);
@@ -205,7 +217,7 @@ function provideShare(run: ImportRun, wish: CopyWish, object: KubeObject | undef
   const own = sourceKeys && secretKeys(stored)?.filter((key) => !sourceKeys.includes(key));
   if (own !== undefined && own.length > 0)
     from.limit(`a share removes keys that only the copy has: ${own.join(', ')}`);
-  const look = object && copiedLabels({ from, object, ...filled({ copies }) });
+  const look = object && copiedMetadata({ from, object, ...filled({ copies }) });
   const target = { name, ...look, ...(type !== object?.['type'] && filled({ type })) };
   provideShares(run, { from, name: provider, source, target, reaches, ...filled({ common }) });
 }

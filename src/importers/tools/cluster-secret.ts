@@ -1,6 +1,6 @@
 // Imports ClusterSecrets of zakkg3's operator.
 // https://github.com/zakkg3/ClusterSecret/blob/master/src/kubernetes_utils.py
-import { copiedLabels, type Copies } from '../contents.ts';
+import { copiedMetadata, type Copies } from '../contents.ts';
 import type { ImportRun, Importer } from '../import-run.ts';
 import type { ToolObject, Reader } from '../reader.ts';
 import { reachesOfNames } from '../listed-reach.ts';
@@ -32,7 +32,7 @@ function readClusterSecret(run: ImportRun, each: ToolObject): void {
   const type = reader.at('type').text() ?? 'Opaque';
   const read = sourceOf(run, each, type);
   if (reaches === undefined || read === undefined) return;
-  const target = { name, ...read.target, ...copiedLabels({ from: reader, object: each.object, copies }) };
+  const target = { name, ...read.target, ...copiedMetadata({ from: reader, object: each.object, copies }) };
   provideShares(run, { from: reader, name, source: read.source, reaches, target });
 }
 

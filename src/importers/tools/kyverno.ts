@@ -2,7 +2,7 @@
 // https://github.com/kyverno/kyverno/blob/main/api/kyverno/v1/common_types.go
 import { systemNamespaces } from '../../schema/names.ts';
 import { renderPath } from '../../base/problem.ts';
-import { provideCopy, provideObject } from '../contents.ts';
+import { provideClone, provideObject } from '../contents.ts';
 import type { ImportRun, Importer } from '../import-run.ts';
 import { type ToolObject, distinct, filled, type Reader } from '../reader.ts';
 import { providePolicies, reached } from '../provide.ts';
@@ -247,9 +247,10 @@ function readRule(run: ImportRun, policy: ToolObject, rule: Reader): void {
       writer: templateWriter(celOf),
       common,
     });
-  else if (JSON.stringify(made).includes('{{')) rule.lose('Reeve copies objects by name only');
-  else
-    provideCopy(run, { from: rule, source: made.source, name: made.name, provider: name, reaches, common });
+  else {
+    const clone = { from: rule, source: made.source, name: made.name, provider: name, reaches, common };
+    provideClone(run, clone, templateWriter(celOf));
+  }
 }
 
 /** Returns undefined unless the rule generates one object in the namespace that triggers it. */

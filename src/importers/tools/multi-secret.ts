@@ -1,6 +1,6 @@
 // Imports MultiSecrets of ddnw's secret-operator, which copies each into all namespaces.
 // https://github.com/ddnw/secret-operator/blob/main/controllers/multisecret_controller.go
-import { copiedLabels } from '../contents.ts';
+import { copiedMetadata } from '../contents.ts';
 import type { ImportRun, Importer } from '../import-run.ts';
 import type { ToolObject } from '../reader.ts';
 import { provideShares } from '../provide.ts';
@@ -33,7 +33,7 @@ function readMultiSecret(run: ImportRun, each: ToolObject): void {
     // The operator gives its copies this name.
     target: {
       name: `${name}.${namespace}.multisec`.toLowerCase(),
-      ...copiedLabels({ from: reader, object: each.object }),
+      ...copiedMetadata({ from: reader, object: each.object }),
     },
   });
   run.deleteReplaced(each);
