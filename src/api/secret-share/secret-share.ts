@@ -161,7 +161,7 @@ const copiedType: SchemaRule<string> = {
 const staticSecretName: SchemaRule<string> = {
   accepted:
     'the name of a Secret (small letters, digits, - and ., with a letter or digit at both ends) or a template with ${ }',
-  cel: `self.contains('\${') || (self.size() <= 253 && self.matches('^${subdomainPattern}$'))`,
+  cel: `self.contains('\${') || (self.size() <= 253 && self.matches(r'^${subdomainPattern}$'))`,
   offender: (name) => (name.includes('${') || isSubdomain(name) ? undefined : []),
 };
 
