@@ -80,12 +80,14 @@ interface ObjectWish extends Contents {
   readonly object: KubeObject;
   readonly policy: string;
   readonly writer?: TemplateWriter;
+  /** CEL for a list: the object stands once for each item. */
+  readonly forEach?: string;
 }
 
 /** Returns false if no policy can have the object, which is lost then. */
 export function provideObject(run: ImportRun, wish: ObjectWish): boolean {
   const { from, policy: name, reaches, writer = noTemplates, common } = wish;
-  const contents = contentsOf(wish, writer);
+  const contents = repeated(contentsOf(wish, writer), wish.forEach);
   const isSayable = contents !== undefined && !writer.hasUnknown();
   if (isSayable) providePolicies(run, { from, name, reaches, spec: { contents }, ...filled({ common }) });
   else if (contents !== undefined)
@@ -93,7 +95,15 @@ export function provideObject(run: ImportRun, wish: ObjectWish): boolean {
   return isSayable;
 }
 
-function contentsOf(wish: ObjectWish, { write }: TemplateWriter): object | undefined {
+type WrittenContents = Readonly<Record<string, readonly unknown[]>>;
+
+function repeated(contents: WrittenContents | undefined, forEach?: string): WrittenContents | undefined {
+  if (contents === undefined || forEach === undefined) return contents;
+  const each = (entry: unknown): unknown => (isJsonObject(entry) ? { ...entry, forEach } : entry);
+  return Object.fromEntries(Object.entries(contents).map(([kind, list]) => [kind, list.map(each)]));
+}
+
+function contentsOf(wish: ObjectWish, { write }: TemplateWriter): WrittenContents | undefined {
   const { from, object } = wish;
   const { apiVersion, kind, metadata: _metadata, status: _status, ...fields } = object;
   const metadata = {
@@ -149,7 +159,7 @@ function boundRole(
   object: Reader,
   name: string,
   write: TemplateWriter['write'],
-): object | undefined {
+): WrittenContents | undefined {
   const roleRef = object.at('roleRef');
   // RBAC has one group.
   roleRef.at('apiGroup').skip();

@@ -20,7 +20,7 @@ export function templateWriter(translate: (inside: string) => string | undefined
     // A text in quotes needs no template.
     if (cel?.startsWith('"') === true) return String(literal(JSON.parse(cel)));
     const isText =
-      cel !== undefined && compileExpression(cel, { variables: ['namespaceObject'] }, 'string').ok;
+      cel !== undefined && compileExpression(cel, { variables: ['namespaceObject', 'item'] }, 'string').ok;
     hasUnknown ||= !isText;
     return `\${${cel ?? ''}}`;
   };

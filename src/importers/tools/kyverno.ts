@@ -1,14 +1,12 @@
 // Imports generate rules of Kyverno whose trigger is a Namespace, and the rules that kyverno-rules.ts reads.
 // https://github.com/kyverno/kyverno/blob/main/api/kyverno/v1/common_types.go
 import { systemNamespaces } from '../../schema/names.ts';
-import { renderPath } from '../../base/problem.ts';
-import { provideClone, provideObject } from '../contents.ts';
 import type { ImportRun, Importer } from '../import-run.ts';
 import { type ToolObject, distinct, filled, type Reader } from '../reader.ts';
 import { providePolicies, reached } from '../provide.ts';
 import { sourceOfGlob } from '../name-patterns.ts';
 import { both, conditionOn, outsideOf, selectedIn, type NamespaceReach } from '../reach.ts';
-import { templateWriter } from '../templates.ts';
+import { noteWeaker, readGenerate } from './kyverno-generate.ts';
 import { readOverrides, readRuleOn, type RuledKind } from './kyverno-rules.ts';
 
 /** Fields that say how Kyverno runs a policy. They do not change what its generate rules mean. */
@@ -57,7 +55,8 @@ function readPolicy(run: ImportRun, policy: ToolObject): void {
       carried.push(...readRuled(run, policy, rule));
       continue;
     }
-    readRule(run, policy, rule);
+    const name = `${policy.name}-${nameOfRule(rule)}`;
+    readGenerate(run, { policy, rule, name, reaches: reachesOfRule(rule, triggerReach) });
     if (run.size === size) continue;
     if (run.refused > refused) keepRule(run, policy, rule);
     else replaced.push(nameOfRule(rule));
@@ -216,76 +215,6 @@ function ruledReach(resources: Reader, kind: RuledKind, side: Side): NamespaceRe
 }
 
 type Side = 'match' | 'exclude';
-
-/** Reeve always covers existing namespaces, and always keeps objects as they should be. */
-function noteWeaker(run: ImportRun, { id }: ToolObject, field: Reader): void {
-  if (field.flag() === false)
-    run.notes.add(
-      `${id}, ${field.from.path ?? ''} is false. Reeve also covers existing namespaces and restores objects.`,
-    );
-}
-
-function readRule(run: ImportRun, policy: ToolObject, rule: Reader): void {
-  const generate = rule.at('generate');
-  const name = `${policy.name}-${nameOfRule(rule)}`;
-  const reaches = reachesOfRule(rule, triggerReach);
-  for (const key of ['synchronize', 'generateExisting']) noteWeaker(run, policy, generate.at(key));
-  const isOrphan = generate.at('orphanDownstreamOnPolicyDelete').flag() === true;
-  const made = generatedBy(generate);
-  const unread = rule.unread().map(renderPath);
-  const common = filled({ deletionPolicy: isOrphan ? 'Orphan' : undefined });
-  // Without an unread part, the rule would reach or provide too much.
-  if (reaches === undefined) rule.lose('its trigger is not a set of namespaces that a policy can match');
-  else if (unread.length > 0) rule.lose(`Reeve has nothing for ${unread.join(', ')}`);
-  else if (made === undefined) rule.lose('it does not generate one object in the namespace that triggers it');
-  else if (made.source === undefined)
-    provideObject(run, {
-      from: rule,
-      object: made.object,
-      policy: name,
-      reaches,
-      writer: templateWriter(celOf),
-      common,
-    });
-  else {
-    const clone = { from: rule, source: made.source, name: made.name, provider: name, reaches, common };
-    provideClone(run, clone, templateWriter(celOf));
-  }
-}
-
-/** Returns undefined unless the rule generates one object in the namespace that triggers it. */
-function generatedBy(generate: Reader) {
-  const [apiVersion, kind, name, namespace = ''] = generate.textsAt(
-    'apiVersion',
-    'kind',
-    'name',
-    'namespace',
-  );
-  const [data, clone] = [generate.at('data'), generate.at('clone')];
-  // Other fields of the metadata stay unread, and with them the rule is lost.
-  const labels = data.at('metadata', 'labels').textMap();
-  const annotations = data.at('metadata', 'annotations').textMap();
-  const fields = data.entries().filter(([key]) => key !== 'metadata');
-  const written = Object.fromEntries(fields.map(([key, value]) => [key, value.whole()]));
-  const [from, source] = clone.textsAt('namespace', 'name');
-  const isInTrigger = /^\{\{\s*request\.object\.metadata\.name\s*\}\}$/u.test(namespace);
-  if (!isInTrigger || kind === undefined || name === undefined) return undefined;
-  const object = { ...written, kind, metadata: { name, labels, annotations }, ...filled({ apiVersion }) };
-  if (!clone.isPresent) return data.isPresent ? { name, object } : undefined;
-  const isNamed = from !== undefined && source !== undefined;
-  return isNamed ? { name, object, source: { kind, namespace: from, name: source } } : undefined;
-}
-
-const trigger =
-  /^request\.object\.metadata\.(?:(?<name>name)|(?<field>labels|annotations)\.(?:"(?<quoted>[^"]+)"|(?<plain>\w+)))$/u;
-
-/** Translates JMESPath on the trigger: https://kyverno.io/docs/policy-types/cluster-policy/variables/ */
-function celOf(inside: string): string | undefined {
-  const { name, field = '', quoted, plain } = trigger.exec(inside)?.groups ?? {};
-  if (name !== undefined) return 'namespaceObject.metadata.name';
-  const key = quoted ?? plain;
-  return key === undefined ? undefined : `namespaceObject.metadata.${field}[${JSON.stringify(key)}]`;
-}
 
 /**
  * Returns undefined for another trigger, or for a part that no set of namespaces expresses.
