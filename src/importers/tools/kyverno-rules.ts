@@ -132,7 +132,7 @@ function bindingPattern(pattern: Reader): ReadRule {
 }
 
 /** An override of Kyverno. A policy of the import begins with [Audit], so an override that refuses becomes one later. */
-export interface ReadOverride {
+interface ReadOverride {
   readonly override: object;
   readonly isEnforced: boolean;
 }
