@@ -21,7 +21,7 @@ export type BenchCommand =
 
 export const benchHelp = `npm run bench -- [FLAGS]
 
-Measures every row of the table in docs/performance.md in about nine minutes, and compares it with bench/results.json.
+Measures every row of the table in docs/performance.md in about twelve minutes, and compares it with bench/results.json.
 Exits with 1 when a row is worse than its saved figure by more than its threshold, or could not be measured.
 A missed goal is printed, and does not fail the run.
 

@@ -3,6 +3,7 @@ import type { Measurement } from './row.ts';
 import { creates } from './rows/creates.ts';
 import { bursts, fanOuts } from './rows/fan-out.ts';
 import { fewBindings, manyBindings, rest } from './rows/large-cluster.ts';
+import { lists } from './rows/lists.ts';
 import { memory } from './rows/memory.ts';
 import { plan } from './rows/plan.ts';
 import { processMeasurements } from './rows/processes.ts';
@@ -21,6 +22,7 @@ export const measurements: readonly Measurement[] = [
   creates,
   fewRestarts,
   fanOuts,
+  lists,
   bursts,
   manyBindings,
   rest,

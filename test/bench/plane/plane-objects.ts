@@ -66,6 +66,33 @@ export const contentsPolicy = {
   },
 };
 
+/** So many RoleBindings in each namespace of the fan-out stand for the items of a list. */
+export const listLength = 10;
+
+export function namesOfList(name: string): readonly string[] {
+  return Array.from({ length: listLength }, (_, index) => `${name}-yes-${index}`);
+}
+
+/** A policy with a list that reads a label, so that each namespace has its own. */
+export function listPolicy(name: string): object {
+  const items = JSON.stringify(Array.from({ length: listLength }, (_, index) => String(index)));
+  const spec = {
+    match: { namespaceSelector: { matchLabels: inFanOut } },
+    maxDeletions: 1_000_000,
+    contents: {
+      roleBindings: [
+        {
+          name: `${name}-\${item}`,
+          forEach: `${items}.map(i, namespaceObject.metadata.labels['${fanOutLabel}'] + '-' + i)`,
+          roleRef: { kind: 'ClusterRole', name: 'view' },
+          subjects: [{ kind: 'Group', name: 'team-${item}' }],
+        },
+      ],
+    },
+  };
+  return { apiVersion, kind: 'NamespacePolicy', metadata: { name }, spec };
+}
+
 export function shareOf(name: string, targets: object): object {
   const spec = { source: { namespace: sourceNamespace, name }, targets };
   return { apiVersion, kind: 'SecretShare', metadata: { name }, spec };
