@@ -1,9 +1,9 @@
 // Imports the work of a namespace RoleBinding operator: one RoleBinding for a group in each namespace, named after it.
 // https://github.com/treacher/namespace-rolebinding-operator/blob/master/pkg/controller/controller.go
-import { annotationsOf, labelsOf, nameOf } from '../../base/metadata.ts';
-import { roleBindings, boundSubjects, type Binding } from '../contents.ts';
+import { nameOf } from '../../base/metadata.ts';
+import { boundSubjects, copiedMetadata, roleBindings, type Binding } from '../contents.ts';
 import type { ImportRun, Importer } from '../import-run.ts';
-import { type ToolObject, Reader } from '../reader.ts';
+import { type ToolObject, distinct, Reader } from '../reader.ts';
 import { limitToOthers } from '../provide.ts';
 import { everywhere } from '../reach.ts';
 import { literal, namespaceNameTemplate } from '../templates.ts';
@@ -56,21 +56,25 @@ function guessFromBindings(run: ImportRun): void {
     if (form === undefined || present.size < 2) continue;
     const name = form.name.replace(namespaceNameTemplate, '').replaceAll(/^[-.]+|[-.]+$/gu, '');
     const policy = name === '' ? operator : name;
-    provide(
-      run,
-      policy,
-      form,
-      group.map(({ each }) => each),
-    );
-    for (const { each } of group)
-      if (Object.keys({ ...labelsOf(each.object), ...annotationsOf(each.object) }).length > 0)
-        each.reader.limit('RoleBindings of a policy have no labels and annotations');
+    const from = group.map(({ each }) => each);
+    provide(run, policy, { ...form, ...sharedMetadata(from) }, from);
     const others = run.namespaces.map(nameOf).filter((each) => !present.has(each));
     if (others.length > 0)
       run.notes.add(
         `${policy}: ${others.length} namespaces have no such RoleBinding today and get one, such as ${others[0] ?? ''}.`,
       );
   }
+}
+
+/** Returns the labels and annotations if all RoleBindings have the same ones. Otherwise they are lost. */
+function sharedMetadata(bindings: readonly ToolObject[]): object {
+  const all = bindings.map(({ reader, object }) => copiedMetadata({ from: reader, object }));
+  const [first = {}, ...others] = distinct(all);
+  if (others.length === 0) return first;
+  for (const [index, { reader }] of bindings.entries())
+    if (Object.keys(all[index] ?? {}).length > 0)
+      reader.limit('labels and annotations that another RoleBinding of the operator does not have');
+  return {};
 }
 
 /** Returns undefined if no part of the binding is named after its namespace. */
