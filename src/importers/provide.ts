@@ -1,6 +1,6 @@
 // Writes SecretShares and policies for sets of namespaces, and reports the parts of an older tool that they leave out.
 import { systemNamespaces } from '../schema/names.ts';
-import { uncopiedTypes } from '../api/secret-share/secret-share.ts';
+import { uncopiedTypes } from '../api/secret-share/target.ts';
 import { isJsonObject } from '../base/json.ts';
 import { type KubeObject, nameOf } from '../base/metadata.ts';
 import type { ImportRun } from './import-run.ts';

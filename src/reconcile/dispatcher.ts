@@ -151,8 +151,8 @@ export class Dispatcher {
   }
 
   #sourceChanged(id: SourceId): void {
-    for (const { name, source } of this.#context.cluster.snapshot().shares.shares) {
-      if (sourceId(source.namespace, source.name) === id)
+    for (const { name, sources } of this.#context.cluster.snapshot().shares.shares) {
+      if (sources.some((source) => sourceId(source.namespace, source.name) === id))
         this.enqueueProvider(providerId('SecretShare', name));
     }
   }

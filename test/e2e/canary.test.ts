@@ -39,6 +39,7 @@ describeControllers('the bytes of Secrets', () => {
       secret('ca-taken', 'Opaque', { password: canary }),
       source('ca-source', { password: canary }),
       source('ca-other', { password: canary }),
+      source('ca-user', { user: canary }),
       policy('ca-rules', {
         match: names,
         validationActions: ['Deny', 'Audit'],
@@ -52,6 +53,27 @@ describeControllers('the bytes of Secrets', () => {
         source: { namespace: 'reeve-shared', name: 'ca-source' },
         targets: names,
         target: { name: 'ca' },
+      }),
+      share('ca-built', {
+        source: { namespace: 'reeve-shared', name: 'ca-source' },
+        targets: names,
+        target: { name: 'ca-built', template: { url: 'x://${data.password}' } },
+      }),
+      share('ca-failing', {
+        sources: ['ca-source', 'ca-user'].map((name) => ({ namespace: 'reeve-shared', name })),
+        targets: names,
+        target: {
+          name: 'ca-failing',
+          template: { a: '${string(int(data.password))}', b: '${data[data.password]}' },
+        },
+      }),
+      share('ca-registry', {
+        sources: ['ca-source', 'ca-user'].map((name) => ({ namespace: 'reeve-shared', name })),
+        targets: names,
+        target: {
+          name: 'ca-registry',
+          dockerConfig: { registry: 'other.example.com', usernameKey: 'user', passwordKey: 'password' },
+        },
       }),
       share('ca-conflict', {
         source: { namespace: 'reeve-shared', name: 'ca-other' },
@@ -84,6 +106,15 @@ describeControllers('the bytes of Secrets', () => {
       async () => (await stage.condition(conflict)) === 'False Conflicts',
       () => 'the conflict is told',
     );
+    for (const [name, condition] of [
+      ['ca-built', 'True Synced'],
+      ['ca-failing', 'False TemplateFailed'],
+      ['ca-registry', 'False Failed'],
+    ] as const)
+      await until(
+        async () => (await stage.condition({ kind: 'SecretShare', name })) === condition,
+        async () => await stage.condition({ kind: 'SecretShare', name }),
+      );
     // Reeve rewrites a deleted, a changed and a tampered copy in three different ways.
     await stage.inEmergency('delete', 'secret', 'ca', '-n', 'ca-one');
     await stage.apply(source('ca-source', { password: `${canary}${canary}`, another: canary }));

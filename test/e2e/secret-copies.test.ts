@@ -122,4 +122,64 @@ describeControllers('copies of SecretShares', () => {
     ).toBe('SecretShare/sc-two');
     expect(await secrets.uid('sc-red', 'sc-one')).toBe(uid);
   });
+
+  describe('values that are built from several sources', () => {
+    const sources = ['sc-login-user', 'sc-login-host'].map((name) => ({ namespace: sourceNamespace, name }));
+    const built = (target: object) => share('sc-built', { sources, targets: { names: ['sc-red'] }, target });
+    const template = { value: 'x://${data.user}:${data.password}@${data.host}/app' };
+    const canary = 'sc-canary-4711';
+
+    test('a copy joins its sources, and follows each of them', async () => {
+      await stage.apply(
+        secret({ name: 'sc-login-user' }, { user: 'u', password: canary }),
+        secret({ name: 'sc-login-host' }, { host: 'one' }),
+        built({ name: 'sc-built', template }),
+      );
+      await eventually(() => secrets.value('sc-red', 'sc-built')).toBe(`x://u:${canary}@one/app`);
+      await stage.apply(secret({ name: 'sc-login-host' }, { host: 'two' }));
+      await eventually(() => secrets.value('sc-red', 'sc-built')).toBe(`x://u:${canary}@two/app`);
+    });
+
+    test('a key of two sources keeps the copy', async () => {
+      await stage.apply(secret({ name: 'sc-login-host' }, { host: 'three', user: 'x' }));
+      await eventually(() => stage.condition(shareRef('sc-built'))).toBe('False KeyTwice');
+      expect(await secrets.value('sc-red', 'sc-built')).toBe(`x://u:${canary}@two/app`);
+      await stage.apply(secret({ name: 'sc-login-host' }, { host: 'two' }));
+      await eventually(() => stage.condition(shareRef('sc-built'))).toBe('True Synced');
+    });
+
+    test('no status and no event shows a value, even if an expression fails on it', async () => {
+      const failing = { value: '${string(int(data.password))}', other: '${data[data.password]}' };
+      await stage.apply(built({ name: 'sc-built', template: failing }));
+      await eventually(() => stage.condition(shareRef('sc-built'))).toBe('False TemplateFailed');
+      expect(await secrets.value('sc-red', 'sc-built')).toBe(`x://u:${canary}@two/app`);
+      const shown = await Promise.all([
+        stage.kubectl('get', 'secretshare', 'sc-built', '-o', 'json'),
+        stage.kubectl('get', 'namespace', 'sc-red', '-o', 'json'),
+        stage.kubectl('get', 'events', '-A', '-o', 'json'),
+      ]);
+      for (const value of [canary, Buffer.from(canary).toString('base64')])
+        expect(shown.join('\n')).not.toContain(value);
+    });
+
+    test('the configuration of a registry is built from a user name and a password', async () => {
+      const dockerConfig = { registry: 'r.example.com', usernameKey: 'user', passwordKey: 'password' };
+      await stage.apply(built({ name: 'sc-registry', dockerConfig }));
+      await eventually(() => secrets.in('sc-red', 'sc-registry')).toMatchObject({
+        type: 'kubernetes.io/dockerconfigjson',
+      });
+      const config = (await secrets.in('sc-red', 'sc-registry'))?.data?.['.dockerconfigjson'] ?? '';
+      expect(JSON.parse(Buffer.from(config, 'base64').toString())).toEqual({
+        auths: { 'r.example.com': { username: 'u', password: canary, auth: btoa(`u:${canary}`) } },
+      });
+    });
+
+    test('both kinds of source, and a key that two fields build, are refused', async () => {
+      const refused = async (spec: object): Promise<string> =>
+        (await stage.tryApply([share('sc-refused', { targets: { names: ['sc-red'] }, ...spec })])).stderr;
+      expect(await refused({ sources, source: sources[0] })).toContain('either source or sources');
+      const target = { keys: [{ from: 'user', to: 'value' }], template };
+      expect(await refused({ sources, target })).toContain('each key of the copies in one of');
+    });
+  });
 });

@@ -99,8 +99,8 @@ function deviationOf(
 }
 
 function copyFrom(memory: MemoryCluster, share: CompiledShare, type: ObjectType): CopyState | undefined {
-  const source = memory.get({ ...type, ...share.source });
-  return source === undefined ? undefined : copyOf(share, source);
+  const found = share.sources.flatMap((source) => memory.get({ ...type, ...source }) ?? []);
+  return found.length < share.sources.length ? undefined : copyOf(share, found);
 }
 
 /** A finalizer keeps the object, and nothing can be done until it is removed. */

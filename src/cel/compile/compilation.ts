@@ -140,7 +140,7 @@ export class ExpressionCompilation {
 // Holds the state of one evaluation, and defines the steps that an expression is compiled to.
 
 export type Variable =
-  'item' | 'namespaceObject' | 'object' | 'oldObject' | 'params' | 'request' | 'variables';
+  'data' | 'item' | 'namespaceObject' | 'object' | 'oldObject' | 'params' | 'request' | 'variables';
 
 /** Plain JSON as JSON.parse returns it. A missing variable is null. */
 export type Bindings = Readonly<Partial<Record<Variable, unknown>>>;

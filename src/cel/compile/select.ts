@@ -319,6 +319,7 @@ function typeOfVariable({ scope }: ExpressionCompilation, variable: Variable): t
   if (variable === 'namespaceObject') return NAMESPACE;
   if (variable === 'request') return REQUEST;
   if (variable === 'item') return types.STRING;
+  if (variable === 'data') return types.mapType(types.STRING, types.STRING);
   return variable === 'variables' ? objectType('kubernetes.variables', scope.computed ?? {}) : types.DYN;
 }
 

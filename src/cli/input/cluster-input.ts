@@ -157,10 +157,13 @@ async function readSources(
   for (const { kind, spec } of objects) {
     const provider = providerKindOf(kind);
     const copies = provider && kinds[provider].copies;
-    const source = copies ? ownMember(spec, 'source') : undefined;
-    const [namespace, name] = [ownMember(source, 'namespace'), ownMember(source, 'name')];
-    if (typeof namespace === 'string' && typeof name === 'string')
-      named.set(`${namespace}/${name}`, [namespace, name]);
+    const several = copies ? ownMember(spec, 'sources') : undefined;
+    const all: readonly unknown[] = Array.isArray(several) ? several : [];
+    for (const source of copies ? [ownMember(spec, 'source'), ...all] : []) {
+      const [namespace, name] = [ownMember(source, 'namespace'), ownMember(source, 'name')];
+      if (typeof namespace === 'string' && typeof name === 'string')
+        named.set(`${namespace}/${name}`, [namespace, name]);
+    }
   }
   return await readSecrets(connection, [...named.values()], unread);
 }

@@ -172,13 +172,18 @@ function rolePath({ definition }: LocatedDefinition, role: string): Path {
 
 /** Warns of a missing source Secret, because files seldom hold it. A Secret that could not be read may exist. */
 function missingSource(provider: LocatedDefinition, state: ClusterState): readonly CheckFinding[] {
-  const source = shareIn(provider.definition)?.compiled.source;
-  if (source === undefined || !state.isCluster) return [];
-  const { namespace, name } = source;
-  const isUnread = state.unread.some(({ kind }) => kind === `Secret ${namespace}/${name}`);
-  if (isUnread || state.find(secretObjectType, namespace, name) !== undefined) return [];
-  const message = `Secret ${namespace}/${name} does not exist; the share copies nothing until it does`;
-  return [located('warning', 'source', provider, { path: ['spec', 'source'], message })];
+  const share = shareIn(provider.definition);
+  if (share === undefined || !state.isCluster) return [];
+  const { source, sources } = share.object.spec;
+  const isUnread = (id: string): boolean => state.unread.some(({ kind }) => kind === `Secret ${id}`);
+  return share.compiled.sources.flatMap(({ namespace, name }, index) => {
+    if (isUnread(`${namespace}/${name}`) || state.find(secretObjectType, namespace, name) !== undefined)
+      return [];
+    const message = `Secret ${namespace}/${name} does not exist; the share copies nothing until it does`;
+    const path =
+      source === undefined && sources !== undefined ? ['spec', 'sources', index] : ['spec', 'source'];
+    return [located('warning', 'source', provider, { path, message })];
+  });
 }
 
 function withoutEffect(

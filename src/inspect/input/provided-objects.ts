@@ -64,13 +64,15 @@ function withNamespace(snapshot: ClusterSnapshot, namespace: KubeObject): Cluste
 type Share = Extract<Claim['content'], { readonly kind: 'copy' }>['share'];
 
 function copyStateOf(share: Share, state: Known['state']): CopyState {
-  const { namespace, name } = share.source;
-  if (!state.install.sourceNamespaces.includes(namespace))
-    return unavailable('SourceNotAllowed', `this installation has no sources in namespace ${namespace}`);
-  const source = state.find(secretObjectType, namespace, name);
-  return source === undefined
-    ? unavailable('SourceMissing', `there is no Secret ${namespace}/${name}`)
-    : copyOf(share, source);
+  const found: KubeObject[] = [];
+  for (const { namespace, name } of share.sources) {
+    if (!state.install.sourceNamespaces.includes(namespace))
+      return unavailable('SourceNotAllowed', `this installation has no sources in namespace ${namespace}`);
+    const source = state.find(secretObjectType, namespace, name);
+    if (source === undefined) return unavailable('SourceMissing', `there is no Secret ${namespace}/${name}`);
+    found.push(source);
+  }
+  return copyOf(share, found);
 }
 
 function byName(a: KubeObject, b: KubeObject): number {

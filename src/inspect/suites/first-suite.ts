@@ -8,7 +8,7 @@ import type { CompiledShare } from '../../policy/compile/compile-policy.ts';
 import { type ProviderDefinition, shareIn } from '../../policy/compile/load-provider.ts';
 import { matchNamespace } from '../../policy/terms/match.ts';
 import { kinds } from '../../api/kinds.ts';
-import { missingKeys } from '../../api/secret-share/secret-share.ts';
+import { missingKeys } from '../../api/secret-share/target.ts';
 import { roleBindingType, roleType, secretObjectType } from '../../base/object-type.ts';
 import { kindOfProvider } from '../../policy/terms/provider-id.ts';
 import type { RuleOutcome } from '../../policy/terms/review.ts';
@@ -52,7 +52,7 @@ export async function firstSuite(place: SuitePlace, options: FirstSuiteOptions):
   const { providers } = bare.loaded;
   const examples = providers.flatMap((each) => examplesOf(each, providers));
   const { state } = bare.loaded;
-  const sources = providers.flatMap((each) => shareIn(each)?.compiled ?? []).map(sourceOf);
+  const sources = providers.flatMap((each) => shareIn(each)?.compiled ?? []).flatMap(sourcesOf);
   const missing = sources.filter(
     ({ metadata }) => state.find(secretObjectType, metadata.namespace, metadata.name) === undefined,
   );
@@ -171,13 +171,31 @@ function isMatched({ compiled }: ProviderDefinition, namespace: KubeObject): boo
   return matchNamespace(compiled.match, namespace).kind === 'yes';
 }
 
-/** Returns a Secret with all keys that copies of the share need. */
-function sourceOf({ source, copy }: CompiledShare) {
-  const keys = copy.keys?.map(({ from }) => from) ?? missingKeys(copy.type, [])?.split(/ and | or /);
+const keyOfData = /\bdata(?:\.(?<name>\w+)|\[['"](?<quoted>[^'"]+)['"]\])/g;
+
+/** Returns Secrets with all keys that copies of the share need. The first source has them all. */
+function sourcesOf({ sources, copy }: CompiledShare) {
+  const { keys: mapped, template, dockerConfig } = copy;
+  const read = Object.values(template ?? {}).flatMap((text) =>
+    [...text.matchAll(keyOfData)].map(({ groups }) => groups?.['name'] ?? groups?.['quoted'] ?? ''),
+  );
+  const docker = dockerConfig === undefined ? [] : [dockerConfig.usernameKey, dockerConfig.passwordKey];
+  const named = [...(mapped ?? []).map(({ from }) => from), ...read, ...docker];
+  const needed = named.length > 0 ? named : missingKeys(copy.type, [])?.split(/ and | or /);
+  return sources.map((source, index) =>
+    sourceOf(source, copy, index === 0 ? needed : [`example-${index + 1}`]),
+  );
+}
+
+function sourceOf(
+  source: CompiledShare['sources'][number],
+  copy: CompiledShare['copy'],
+  keys?: readonly string[],
+) {
   return {
     ...secretObjectType,
     metadata: { name: source.name, namespace: source.namespace },
-    type: copy.type || 'Opaque',
+    type: copy.dockerConfig === undefined ? copy.type || 'Opaque' : 'Opaque',
     // The value is JSON, so that it also satisfies rules on pull secrets.
     stringData: Object.fromEntries((keys ?? ['example']).map((key) => [key, '{}'])),
   };

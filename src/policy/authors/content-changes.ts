@@ -59,12 +59,10 @@ function shareChanges(
 
 /** The metadata of the copies is compared namespace by namespace. */
 function hasOtherPayload(before: CompiledShare, after: CompiledShare): boolean {
-  const [old, now] = [before, after].map(({ source, copy: { type, keys, isImmutable } }) => [
-    source,
-    type,
-    keys,
-    isImmutable,
-  ]);
+  const [old, now] = [before, after].map(({ sources, copy }) => {
+    const { name: _name, labels: _labels, annotations: _annotations, ...form } = copy;
+    return [sources, form];
+  });
   return !isDeepStrictEqual(old, now);
 }
 
@@ -162,17 +160,14 @@ function differenceText(each: Difference): readonly string[] {
 /** Returns an empty text if both shares make the same copy. */
 function shareDifferences(old: CompiledShare, now: CompiledShare): string {
   const [before, after] = [old.copy, now.copy];
-  const sources = [old.source, now.source].map(({ namespace, name }) => `${namespace}/${name}`);
-  const [oldSource = '', newSource = ''] = sources;
-  const hasOtherData = oldSource !== newSource || !isDeepStrictEqual(before.keys, after.keys);
+  const data = dataDifferences(old, now);
   // https://kubernetes.io/docs/concepts/configuration/secret/#secret-immutable
-  const isReplaced = before.type !== after.type || (before.isImmutable && hasOtherData);
+  const isReplaced = before.type !== after.type || (before.isImmutable && data.length > 0);
+  const [oldSources = '', newSources = ''] = [old, now].map(sourcesText);
   return [
-    ...(oldSource === newSource ? [] : [change('source', oldSource, newSource)]),
+    ...(oldSources === newSources ? [] : [change('source', oldSources, newSources)]),
     ...(before.type === after.type ? [] : [change('type', typeText(before), typeText(after))]),
-    ...(isDeepStrictEqual(before.keys, after.keys)
-      ? []
-      : [change('keys', keysText(before), keysText(after))]),
+    ...data.filter((each) => each !== ''),
     ...(before.isImmutable === after.isImmutable
       ? []
       : [change('immutable', String(before.isImmutable), String(after.isImmutable))]),
@@ -181,6 +176,23 @@ function shareDifferences(old: CompiledShare, now: CompiledShare): string {
     ...some(differingKeys(before.annotations, after.annotations), 'annotations'),
     ...(isReplaced ? [replacement(before, after)] : []),
   ].join('; ');
+}
+
+function sourcesText({ sources }: CompiledShare): string {
+  return sources.map(({ namespace, name }) => `${namespace}/${name}`).join(', ');
+}
+
+/** Words what decides the data. Another source is an empty text, because it has a place of its own. */
+function dataDifferences(old: CompiledShare, now: CompiledShare): readonly string[] {
+  const [before, after] = [old.copy, now.copy];
+  return [
+    ...(sourcesText(old) === sourcesText(now) ? [] : ['']),
+    ...(isDeepStrictEqual(before.keys, after.keys)
+      ? []
+      : [change('keys', keysText(before), keysText(after))]),
+    ...some(differingKeys(before.template ?? {}, after.template ?? {}), 'template of'),
+    ...(isDeepStrictEqual(before.dockerConfig, after.dockerConfig) ? [] : ['dockerConfig']),
+  ];
 }
 
 /** The webhook does not see the source, so it does not know the type of the source. */

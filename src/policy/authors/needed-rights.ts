@@ -166,10 +166,9 @@ const repair: NeededPart = {
 
 function shareRights(
   { spec }: SecretShare,
-  { copy }: CompiledShare,
+  { copy, sources }: CompiledShare,
   install: Install,
 ): readonly NeededPart[] {
-  const { namespace, name } = spec.source;
   const resource = { group: '', resource: 'secrets' } as const;
   // A template can give any name that the install allows.
   const isTemplate = copy.name.includes('${');
@@ -177,21 +176,21 @@ function shareRights(
   const namesSecrets = install.secretNames !== undefined;
   const names = isTemplate ? (install.secretNames ?? []) : [copy.name];
   return [
-    {
+    ...sources.map(({ namespace, name }, index): NeededPart => ({
       ...resource,
       isAllowed,
       verbs: ['get'],
       namespace,
       name,
       effect: `share Secret ${namespace}/${name}`,
-      path: ['spec', 'source'],
+      path: spec.source === undefined ? ['spec', 'sources', index] : ['spec', 'source'],
       handsOut: true,
       own: namesSecrets
         ? // Reeve watches the whole namespace of the source, so the rule cannot name the Secret.
           [{ ...resource, purpose: 'named-sources', verbs: ['get', 'list', 'watch'], namespace }]
         : // The rule for all Secrets covers the source.
           [],
-    },
+    })),
     {
       ...resource,
       isAllowed,

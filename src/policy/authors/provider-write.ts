@@ -152,7 +152,7 @@ export function providedBy(definition: ProviderDefinition | undefined): unknown 
     case 'NamespacePolicy':
       return [definition.object.spec.contents, definition.intents?.onlyIn ?? []];
     case 'SecretShare':
-      return [definition.compiled.source, definition.compiled.copy];
+      return [definition.compiled.sources, definition.compiled.copy];
     case undefined:
       return undefined;
     default:

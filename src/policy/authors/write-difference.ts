@@ -201,8 +201,8 @@ function hasSameForm(a: Claim, b: Claim): boolean {
 /** Returns the object that the claim wants, without its provider. */
 function formOf({ content, expiresAt }: Claim): unknown {
   if (content.kind === 'object') return [content.body, expiresAt];
-  const { source, copy } = content.share;
-  return [source, copy.type, copy.keys, copy.isImmutable, content.metadata];
+  const { name: _name, labels: _labels, annotations: _annotations, ...form } = content.share.copy;
+  return [content.share.sources, form, content.metadata];
 }
 
 /** Returns false for an object that the installation does not let Reeve create, so that it never existed. */

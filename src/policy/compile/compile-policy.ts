@@ -1,6 +1,15 @@
 // Compiles a policy for deciding, or returns all of its problems.
 import type { NamespacePolicy, NamespacePolicySpec } from '../../api/namespace-policy/namespace-policy.ts';
-import { andThen, type Problem, compiled, refused, type CompileResult, mapped } from '../../base/problem.ts';
+import {
+  allOf,
+  andThen,
+  both,
+  type Problem,
+  compiled,
+  refused,
+  type CompileResult,
+  mapped,
+} from '../../base/problem.ts';
 import { clipped } from '../../base/text.ts';
 import type { RequestersSpec } from '../../rules/requesters.ts';
 import type { DefaultKey, Requirement, ReviewedResource } from '../../rules/rule.ts';
@@ -20,6 +29,7 @@ import { compileContents, contentsRules } from '../../contents/contents.ts';
 import { labelText } from '../../contents/content-fields.ts';
 import type { CompiledContent, CompiledTexts, TextCheck } from '../../contents/content.ts';
 import { compileRules, type CompiledRule } from '../../rules/rules.ts';
+import { compileTemplate, type Template } from '../../cel/template.ts';
 import type { SecretShare } from '../../api/secret-share/secret-share.ts';
 import { ownMember } from '../../base/json.ts';
 import { textsOf, type StringMap } from '../../base/metadata.ts';
@@ -152,13 +162,27 @@ export interface CompiledShare {
   readonly name: string;
   readonly contact: string | undefined;
   readonly match: CompiledMatch;
-  readonly source: { readonly namespace: string; readonly name: string };
+  /** At least one. */
+  readonly sources: readonly SourceRef[];
   readonly copy: CopySpec;
+  /** The compiled templates of values. */
+  readonly values: readonly ValueTemplate[];
   /** True when a template of the copies reads the Namespace. */
   readonly readsNamespace: boolean;
   /** Returns the metadata of the copy in a namespace. */
   readonly copyIn: CompiledTexts<CopyMetadata>['render'];
   readonly isSuspended: boolean;
+}
+
+export interface SourceRef {
+  readonly namespace: string;
+  readonly name: string;
+}
+
+/** The value of one key, built from the values of the sources. */
+interface ValueTemplate {
+  readonly key: string;
+  readonly template: Template;
 }
 
 /** As the share has it, the texts can be templates. */
@@ -173,12 +197,19 @@ export interface CopySpec extends CopyMetadata {
   readonly type: string;
   /** Undefined: all keys, under their own names. */
   readonly keys: readonly { readonly from: string; readonly to: string }[] | undefined;
+  readonly template?: Readonly<Record<string, string>> | undefined;
+  readonly dockerConfig?: {
+    readonly registry: string;
+    readonly usernameKey: string;
+    readonly passwordKey: string;
+  };
   readonly isImmutable: boolean;
 }
 
 export function compileShare({ metadata, spec }: SecretShare): CompileResult<CompiledShare> {
-  const { contact, source, suspend } = spec;
-  const { name = source.name, type, keys, labels = {}, annotations = {}, immutable } = spec.target ?? {};
+  const { contact, suspend } = spec;
+  const sources = spec.source === undefined ? (spec.sources ?? []) : [spec.source];
+  const { name = sources[0]?.name ?? '', labels = {}, annotations = {} } = spec.target ?? {};
   const written: CopyMetadata = { name, labels, annotations };
   const texts = compileTexts(
     {
@@ -193,18 +224,44 @@ export function compileShare({ metadata, spec }: SecretShare): CompileResult<Com
       annotations: textsOf(ownMember(rendered, 'annotations')),
     }),
   );
-  return andThen(texts, ({ isTemplated, render }) =>
+  return andThen(both(texts, compileValues(spec.target?.template)), ([{ isTemplated, render }, values]) =>
     mapped(compileMatch(spec.targets), (match) => ({
       id: providerId('SecretShare', metadata.name),
       name: metadata.name,
       contact,
       match,
-      source,
-      copy: { ...written, type: type ?? '', keys, isImmutable: immutable ?? false },
+      sources,
+      copy: { ...written, ...copySpec(spec.target) },
+      values,
       readsNamespace: isTemplated,
       copyIn: render,
       isSuspended: suspend,
     })),
+  );
+}
+
+function copySpec(target: SecretShare['spec']['target']): Omit<CopySpec, keyof CopyMetadata> {
+  const { type = '', keys, template, dockerConfig, immutable = false } = target ?? {};
+  return {
+    type: dockerConfig === undefined ? type : 'kubernetes.io/dockerconfigjson',
+    keys,
+    ...(template === undefined ? {} : { template }),
+    ...(dockerConfig === undefined ? {} : { dockerConfig }),
+    isImmutable: immutable,
+  };
+}
+
+function compileValues(
+  texts: Readonly<Record<string, string>> = {},
+): CompileResult<readonly ValueTemplate[]> {
+  return allOf(
+    Object.entries(texts).map(([key, source]): CompileResult<ValueTemplate> => {
+      const result = compileTemplate(source, { variables: ['data'] });
+      if (result.ok) return compiled({ key, template: result.template });
+      const { message, offset } = result.problem;
+      const accepted = 'text with CEL in ${ }, over data, the values of the sources';
+      return refused([{ path: ['spec', 'target', 'template', key], found: message, accepted, offset }]);
+    }),
   );
 }
 

@@ -7,7 +7,15 @@ import type { NamespacePolicy } from '../../api/namespace-policy/namespace-polic
 import type { Intent } from '../intents/adapter.ts';
 import { compileBinding, type BindingFacts } from '../intents/compile-binding.ts';
 import { noIntents, type IntentContext } from '../intents/intent-context.ts';
-import { compiled, mapped, refused, andThen, type CompileResult, type Problem } from '../../base/problem.ts';
+import {
+  compiled,
+  mapped,
+  refused,
+  andThen,
+  type CompileResult,
+  type Path,
+  type Problem,
+} from '../../base/problem.ts';
 import { compileMatch } from '../terms/match.ts';
 import { kinds, type Kind, type ProviderKind } from '../../api/kinds.ts';
 import type { ObjectType } from '../../base/object-type.ts';
@@ -187,17 +195,22 @@ export function sourceProblems(
   { spec }: Pick<KubeObject, string>,
   { sourceNamespaces }: Install,
 ): readonly Problem[] {
-  const namespace = ownMember(ownMember(spec, 'source'), 'namespace');
-  // The schema reports a value that is not text.
-  if (
-    kinds[kind].copies === undefined ||
-    typeof namespace !== 'string' ||
-    sourceNamespaces.includes(namespace)
-  )
-    return [];
-  const names = alternatives(sourceNamespaces);
-  const accepted = names === '' ? 'nothing: the installation has no namespaces for sources' : names;
-  return [{ path: ['spec', 'source', 'namespace'], found: quoted(namespace), accepted }];
+  if (kinds[kind].copies === undefined) return [];
+  const several = ownMember(spec, 'sources');
+  const written: readonly (readonly [Path, unknown])[] = [
+    [['spec', 'source'], ownMember(spec, 'source')],
+    ...(Array.isArray(several) ? several : []).map(
+      (each: unknown, index) => [['spec', 'sources', index], each] as const,
+    ),
+  ];
+  return written.flatMap(([path, source]) => {
+    const namespace = ownMember(source, 'namespace');
+    // The schema reports a value that is not text.
+    if (typeof namespace !== 'string' || sourceNamespaces.includes(namespace)) return [];
+    const names = alternatives(sourceNamespaces);
+    const accepted = names === '' ? 'nothing: the installation has no namespaces for sources' : names;
+    return [{ path: [...path, 'namespace'], found: quoted(namespace), accepted }];
+  });
 }
 
 /** Returns the kinds of objects that the contents name and the installation does not allow, each once. */

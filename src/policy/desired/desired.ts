@@ -257,8 +257,9 @@ export function activeProvider(definition: ProviderDefinition): Provider {
 }
 
 /** The source Secret is never replaced by its own copy. */
-function isSource({ source }: CompiledShare, name: string, namespaceObject: KubeObject): boolean {
-  return source.name === name && source.namespace === nameOf(namespaceObject);
+function isSource({ sources }: CompiledShare, name: string, namespaceObject: KubeObject): boolean {
+  const namespace = nameOf(namespaceObject);
+  return sources.some((source) => source.name === name && source.namespace === namespace);
 }
 
 export function shareProvider(share: CompiledShare): Provider {

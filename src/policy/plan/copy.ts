@@ -5,7 +5,7 @@ import type { CompiledShare } from '../compile/compile-policy.ts';
 import { parseProviderId } from '../terms/provider-id.ts';
 import { managedByLabel, managedByReeve, ownerAnnotation } from '../../schema/names.ts';
 import { secretFacts, type SecretFacts } from './observed.ts';
-import { uncopiedTypes, missingKeys } from '../../api/secret-share/secret-share.ts';
+import { dockerConfigKey, uncopiedTypes, missingKeys } from '../../api/secret-share/target.ts';
 
 export interface CopyPayload {
   readonly type: string;
@@ -15,7 +15,13 @@ export interface CopyPayload {
 }
 
 type CopyReason =
-  'SourceMissing' | 'SourceNotAllowed' | 'SourceTypeForbidden' | 'SourceUnreadable' | 'KeyMissing';
+  | 'SourceMissing'
+  | 'SourceNotAllowed'
+  | 'SourceTypeForbidden'
+  | 'SourceUnreadable'
+  | 'KeyMissing'
+  | 'KeyTwice'
+  | 'TemplateFailed';
 
 /** The state of the source of a share. `unread`: the source exists, and its payload must be read first. */
 export type CopyState =
@@ -23,20 +29,20 @@ export type CopyState =
   | { readonly kind: 'unread' }
   | { readonly kind: 'unavailable'; readonly reason: CopyReason; readonly message: string };
 
-export function copyOf(share: CompiledShare, source: KubeObject): CopyState {
-  const type = share.copy.type === '' ? typeOf(source) : share.copy.type;
-  const forbidden = [typeOf(source), type].find((each) => uncopiedTypes.includes(each));
+/** `sources` are the Secrets of the share, in its order. */
+export function copyOf(share: CompiledShare, sources: readonly KubeObject[]): CopyState {
+  const { copy } = share;
+  const types = sources.map(typeOf);
+  const type = copy.type === '' ? (types[0] ?? '') : copy.type;
+  const forbidden = [...types, type].find((each) => uncopiedTypes.includes(each));
   if (forbidden !== undefined)
     return unavailable('SourceTypeForbidden', `Secrets of type ${forbidden} are never copied`);
-  if (isManagedCopy(source))
+  if (sources.some(isManagedCopy))
     return unavailable('SourceNotAllowed', 'the source is itself a copy that Reeve manages');
-  const data = isJsonObject(source['data']) ? source['data'] : {};
-  const missing = share.copy.keys?.find(({ from }) => !Object.hasOwn(data, from));
-  if (missing !== undefined) return unavailable('KeyMissing', `the source has no key ${missing.from}`);
-  const entries =
-    share.copy.keys === undefined
-      ? Object.entries(data)
-      : share.copy.keys.map(({ from, to }) => [to, data[from]] as const);
+  const data = joined(sources);
+  if ('kind' in data) return data;
+  const entries = entriesOf(share, data);
+  if ('kind' in entries) return entries;
   const lacked = missingKeys(
     type,
     entries.map(([key]) => key),
@@ -47,13 +53,83 @@ export function copyOf(share: CompiledShare, source: KubeObject): CopyState {
       `copies of type ${type} need ${lacked}, which the source does not give them`,
     );
   // fromEntries creates own properties, also for `__proto__`, which is a legal key of a Secret.
-  const copied = Object.fromEntries(entries.map(([key, value]) => [key, value ?? '']));
-  const isImmutable = share.copy.isImmutable;
+  const copied = Object.fromEntries(entries);
+  const { isImmutable } = copy;
   const body = { metadata: {}, type, data: copied, ...(isImmutable ? { immutable: true } : {}) };
   return { kind: 'ready', payload: { type, data: copied, isImmutable, facts: secretFacts(body) } };
 }
 
-export function unavailable(reason: CopyReason, message: string): CopyState {
+type Unavailable = CopyState & { readonly kind: 'unavailable' };
+/** Values in base64, by key. */
+type Data = ReadonlyMap<string, unknown>;
+type Entry = readonly [key: string, value: unknown];
+
+/** Joins the keys of all sources. Names the key that two of them have. */
+function joined(sources: readonly KubeObject[]): Data | Unavailable {
+  const data = new Map<string, unknown>();
+  for (const source of sources)
+    for (const [key, value] of Object.entries(isJsonObject(source['data']) ? source['data'] : {})) {
+      if (data.has(key)) return unavailable('KeyTwice', `two sources have the key ${key}`);
+      data.set(key, value);
+    }
+  return data;
+}
+
+function entriesOf(share: CompiledShare, data: Data): readonly Entry[] | Unavailable {
+  const { keys, template, dockerConfig } = share.copy;
+  const isBuilt = Object.keys(template ?? {}).length > 0 || dockerConfig !== undefined;
+  if (keys === undefined && !isBuilt) return [...data].map(([key, value]) => [key, value ?? '']);
+  const needed = [
+    ...(keys ?? []).map(({ from }) => from),
+    ...(dockerConfig === undefined ? [] : [dockerConfig.usernameKey, dockerConfig.passwordKey]),
+  ];
+  const missing = needed.find((key) => !data.has(key));
+  if (missing !== undefined) return unavailable('KeyMissing', `the source has no key ${missing}`);
+  const mapped = (keys ?? []).map(({ from, to }): Entry => [to, data.get(from) ?? '']);
+  const built = builtEntries(share, data);
+  return 'kind' in built ? built : [...mapped, ...built];
+}
+
+/** Shows no text of an error, because an expression can put a value into a key that is then missing. */
+function builtEntries(
+  { values, copy: { dockerConfig } }: CompiledShare,
+  data: Data,
+): readonly Entry[] | Unavailable {
+  const texts = new Map(
+    [...data].flatMap(([key, value]) => textOf(value).map((text) => [key, text] as const)),
+  );
+  const entries: Entry[] = [];
+  for (const { key, template } of values) {
+    const rendered = template.render({ data: Object.fromEntries(texts) });
+    if (!rendered.ok)
+      return unavailable(
+        'TemplateFailed',
+        `the template of key ${key} has an error: a key that it reads is missing or holds no text, or an expression fails`,
+      );
+    entries.push([key, encoded(rendered.value)]);
+  }
+  if (dockerConfig === undefined) return entries;
+  const { registry, usernameKey, passwordKey } = dockerConfig;
+  const [username, password] = [texts.get(usernameKey), texts.get(passwordKey)];
+  if (username === undefined || password === undefined)
+    return unavailable('TemplateFailed', 'the user name or password of dockerConfig holds no text');
+  const auth = encoded(`${username}:${password}`);
+  const config = { auths: { [registry]: { username, password, auth } } };
+  return [...entries, [dockerConfigKey, encoded(JSON.stringify(config))]];
+}
+
+/** Returns nothing for a value that is no text in UTF-8. */
+function textOf(value: unknown): readonly string[] {
+  const bytes = Buffer.from(typeof value === 'string' ? value : '', 'base64');
+  const text = bytes.toString();
+  return Buffer.from(text).equals(bytes) ? [text] : [];
+}
+
+function encoded(text: string): string {
+  return Buffer.from(text).toString('base64');
+}
+
+export function unavailable(reason: CopyReason, message: string): Unavailable {
   return { kind: 'unavailable', reason, message };
 }
 

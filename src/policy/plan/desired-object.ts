@@ -92,10 +92,12 @@ function kindOfContent(type: ObjectType): ContentKind | undefined {
 }
 
 /** Adds an annotation with the hash of the form of the copy: metadata, type and keys, and never the payload. */
-function withForm(copy: KubeObject, { copy: { type, keys, isImmutable } }: CompiledShare): KubeObject {
+function withForm(copy: KubeObject, { copy: spec }: CompiledShare): KubeObject {
   const labels = Object.entries(labelsOf(copy)).sort(byKey);
   const annotations = Object.entries(annotationsOf(copy)).sort(byKey);
-  const applied = hashOf({ labels, annotations, type, keys, isImmutable });
+  // The order of the fields stays: another hash would write all copies again.
+  const { type, keys, isImmutable, template, dockerConfig } = spec;
+  const applied = hashOf({ labels, annotations, type, keys, isImmutable, template, dockerConfig });
   return withMetadata(copy, 'annotations', new Map([[appliedAnnotation, applied]]));
 }
 
@@ -201,9 +203,9 @@ function wantedBy(claim: Claim, other: Claim, input: ComparedIn): JsonObject {
   const payload = payloadOf(claim, input);
   if (content.kind === 'copy' && (payload === undefined || payloadOf(other, input) === undefined)) {
     const { share } = content;
-    const { type, keys, isImmutable: immutable } = share.copy;
+    const { type, keys, template, dockerConfig, isImmutable: immutable } = share.copy;
     const { labels, annotations } = content.metadata;
-    return { type, keys, immutable, labels, annotations, source: share.source };
+    return { type, keys, template, dockerConfig, immutable, labels, annotations, source: share.sources };
   }
   const { namespaceObject, snapshot, now } = input;
   const object = unnamed(desiredObject(claim, payload, nameOf(namespaceObject), snapshot, now));

@@ -1,8 +1,8 @@
 // Keeps the source Secrets of shares: the metadata of all Secrets, and the content only of Secrets that a share names.
 import type { KubeObject } from '../../base/metadata.ts';
-import { uncopiedTypes } from '../../api/secret-share/secret-share.ts';
+import { uncopiedTypes } from '../../api/secret-share/target.ts';
 import { type WatchSink, isNewerResourceVersion } from '../../base/watch-sink.ts';
-import type { CompiledShare } from '../../policy/compile/compile-policy.ts';
+import type { CompiledShare, SourceRef } from '../../policy/compile/compile-policy.ts';
 import { shareIn } from '../../policy/compile/load-provider.ts';
 import { copyOf, unavailable, type CopyState } from '../../policy/plan/copy.ts';
 import type { PlanContext } from '../ports.ts';
@@ -16,7 +16,12 @@ interface Version {
 
 interface Payload extends Version {
   readonly secret: KubeObject;
-  readonly copies: WeakMap<CompiledShare, CopyState>;
+}
+
+/** A copy, and the payloads from which it was derived. */
+interface DerivedCopy {
+  readonly payloads: readonly Payload[];
+  readonly copy: CopyState;
 }
 
 const unread: CopyState = { kind: 'unread' };
@@ -27,6 +32,7 @@ export class Sources {
   readonly #unsynced: Set<string>;
   readonly #versions = new Map<SourceId, Version>();
   readonly #payloads = new Map<SourceId, Payload>();
+  readonly #copies = new WeakMap<CompiledShare, DerivedCopy>();
   readonly #reading = new Map<SourceId, Promise<void>>();
   readonly #listeners: ((id: SourceId) => void)[] = [];
 
@@ -66,22 +72,38 @@ export class Sources {
   }
 
   copyStateOf(share: CompiledShare): CopyState {
-    const { namespace, name } = share.source;
+    const states = share.sources.map((source) => this.#payloadOf(source));
+    const lacking = states.filter((each) => 'kind' in each);
+    const state = lacking.find(({ kind }) => kind === 'unavailable') ?? lacking[0];
+    if (state !== undefined) return state;
+    const payloads = states.filter((each) => 'secret' in each);
+    const known = this.#copies.get(share);
+    if (known?.payloads.every((each, index) => each === payloads[index]) === true) return known.copy;
+    const copy = copyOf(
+      share,
+      payloads.map(({ secret }) => secret),
+    );
+    this.#copies.set(share, { payloads, copy });
+    return copy;
+  }
+
+  /** Returns the payload of a source, or why there is none. */
+  #payloadOf({ namespace, name }: SourceRef): Payload | CopyState {
     if (!this.#context.install.sourceNamespaces.includes(namespace)) return notAllowed(namespace);
     const id = sourceId(namespace, name);
     const version = this.#versions.get(id);
     if (version === undefined) return this.isSyncedIn(namespace) ? missing(id) : unwatched(namespace);
     const payload = this.#payloads.get(id);
-    if (payload === undefined || !isSame(payload, version)) return unread;
-    const known = payload.copies.get(share);
-    if (known !== undefined) return known;
-    const copy = copyOf(share, payload.secret);
-    payload.copies.set(share, copy);
-    return copy;
+    return payload === undefined || !isSame(payload, version) ? unread : payload;
   }
 
-  /** Reads the payload. Callers at the same time share one request. Rejects with a KubeError. */
-  async read({ source }: CompiledShare, signal: AbortSignal): Promise<void> {
+  /** Reads the payloads. Callers at the same time share one request. Rejects with a KubeError. */
+  async read({ sources }: CompiledShare, signal: AbortSignal): Promise<void> {
+    const missingOnes = sources.filter((source) => this.#payloadOf(source) === unread);
+    await Promise.all(missingOnes.map(async (source) => await this.#readOnce(source, signal)));
+  }
+
+  async #readOnce(source: SourceRef, signal: AbortSignal): Promise<void> {
     const id = sourceId(source.namespace, source.name);
     const reading = this.#reading.get(id) ?? this.#read(id, source, signal);
     this.#reading.set(id, reading);
@@ -91,15 +113,13 @@ export class Sources {
   /** Drops the payloads that no share names any more. */
   #dropUnnamed(): void {
     const { shares } = this.#context.cluster.snapshot().shares;
-    const named = new Set(shares.map(({ source }) => sourceId(source.namespace, source.name)));
+    const named = new Set(
+      shares.flatMap(({ sources }) => sources.map(({ namespace, name }) => sourceId(namespace, name))),
+    );
     for (const id of this.#payloads.keys()) if (!named.has(id)) this.#payloads.delete(id);
   }
 
-  async #read(
-    id: SourceId,
-    { namespace, name }: CompiledShare['source'],
-    signal: AbortSignal,
-  ): Promise<void> {
+  async #read(id: SourceId, { namespace, name }: SourceRef, signal: AbortSignal): Promise<void> {
     try {
       const secret = await this.#context.writer.read(
         { apiVersion: 'v1', kind: 'Secret', namespace, name },
@@ -119,8 +139,7 @@ export class Sources {
     if (watched === undefined || isNewerResourceVersion(watched.resourceVersion, version.resourceVersion))
       return;
     this.#versions.set(id, version);
-    if (this.#isNamed(id))
-      this.#payloads.set(id, { ...version, secret: copyable(secret), copies: new WeakMap() });
+    if (this.#isNamed(id)) this.#payloads.set(id, { ...version, secret: copyable(secret) });
     // Copies of the previous version must be written again.
     if (!isSame(watched, version)) this.#notify(id);
   }
@@ -129,7 +148,9 @@ export class Sources {
   #isNamed(id: SourceId): boolean {
     return this.#context.cluster
       .snapshot()
-      .shares.shares.some(({ source }) => sourceId(source.namespace, source.name) === id);
+      .shares.shares.some(({ sources }) =>
+        sources.some(({ namespace, name }) => sourceId(namespace, name) === id),
+      );
   }
 
   /** `listedAt`: the version of the list with the Secret. A known Secret wins only if it is newer than the list. */

@@ -2,7 +2,7 @@
 import { describe, expect, it, test } from 'vitest';
 import { runSettings } from '../../../src/cli/commands/run.ts';
 import { systemNamespaces } from '../../../src/schema/names.ts';
-import { uncopiedTypes } from '../../../src/api/secret-share/secret-share.ts';
+import { uncopiedTypes } from '../../../src/api/secret-share/target.ts';
 import { whyNotEvaluated } from '../../../src/sandbox/admission/expressions.ts';
 import type { KubeObject } from '../../../src/base/metadata.ts';
 import { manifestObject, manifestObjects, type ManifestObject } from '../../support/manifest-files.ts';

@@ -223,3 +223,77 @@ describe('two shares of the same content', () => {
     expect(h.status('SecretShare', 'one')).toMatchObject({ synced: 1 });
   });
 });
+
+describe('values that are built', () => {
+  const sources = ['regcred', 'host'].map((name) => ({ namespace: 'reeve-shared', name }));
+  const built = { name: 'login', template: { url: 'x://${data.user}:${data.password}@${data.host}' } };
+  const several = (more: object = {}): object => {
+    const { source: _source, ...rest } = shareOf({ target: built, ...more }) as { readonly source: unknown };
+    return { ...rest, sources };
+  };
+  const urlIn = (h: Harness): string => {
+    const data = h.get('Secret', 'login', 'a')?.['data'] as { readonly url: string } | undefined;
+    return atob(data?.url ?? '');
+  };
+
+  test('a copy follows each of its sources, and stays while one of them is missing', async () => {
+    const h = scene();
+    h.namespace('a', team);
+    h.secret('reeve-shared', 'host', { host: 'one' });
+    h.share('s', several());
+    await settled(h);
+    expect(urlIn(h)).toBe('x://u:canary@one');
+    h.secret('reeve-shared', 'host', { host: 'two' });
+    await h.settle();
+    expect(urlIn(h)).toBe('x://u:canary@two');
+    h.secret('reeve-shared', 'regcred', { user: 'v', password: 'canary' });
+    await h.settle();
+    expect(urlIn(h)).toBe('x://v:canary@two');
+    h.memory.delete(refTo('Secret', 'host', 'reeve-shared'));
+    await h.settle();
+    expect(urlIn(h)).toBe('x://v:canary@two');
+    expect(h.condition('SecretShare', 's', 'SourceAvailable')).toMatchObject({ reason: 'SourceMissing' });
+  });
+
+  test('a key of two sources keeps the copies, and the status names the key', async () => {
+    const h = scene();
+    h.namespace('a', team);
+    h.secret('reeve-shared', 'host', { host: 'one' });
+    h.share('s', several());
+    await settled(h);
+    h.secret('reeve-shared', 'host', { host: 'two', user: 'x' });
+    await h.settle();
+    expect(urlIn(h)).toBe('x://u:canary@one');
+    expect(h.condition('SecretShare', 's')).toMatchObject({
+      status: 'False',
+      reason: 'KeyTwice',
+      message: 'two sources have the key user',
+    });
+  });
+
+  test.each<readonly [string, object]>([
+    ['an error that quotes a value', { template: { url: '${string(int(data.password))}' } }],
+    ['a key that a value names', { template: { url: '${data[data.password]}' } }],
+    [
+      'a value of another kind',
+      { template: { url: '${data.password.matches(data.password + "(") ? "a" : "b"}' } },
+    ],
+    ['a copy that can be built', { template: { url: '${data.password}' } }],
+    ['a registry', { dockerConfig: { registry: 'r', usernameKey: 'user', passwordKey: 'password' } }],
+  ])('no value leaves the reconciler: %s', async (_what, fields) => {
+    const h = scene();
+    h.namespace('a', team);
+    h.namespace('b', team);
+    h.secret('b', 'login', { of: 'somebody' });
+    h.secret('reeve-shared', 'host', { host: 'one' });
+    h.share('s', several({ target: { name: 'login', ...fields } }));
+    await settled(h);
+    const shown = JSON.stringify([
+      h.told,
+      h.status('SecretShare', 's'),
+      h.get('Namespace', 'a', ''),
+      h.get('Namespace', 'b', ''),
+    ]);
+    for (const value of ['canary', btoa('canary'), btoa('u:canary')]) expect(shown).not.toContain(value);
+  });
+});

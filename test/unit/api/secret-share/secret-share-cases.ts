@@ -68,6 +68,18 @@ export const acceptedShares: readonly (readonly [title: string, spec: unknown])[
     }),
   ],
   [
+    'several sources',
+    {
+      sources: [minimalShare.source, { namespace: 'reeve-shared', name: 'b' }],
+      targets: minimalShare.targets,
+    },
+  ],
+  ['templates of values', withTarget({ template: { url: 'x://${data.user}', '.a': '{{ .Values }}' } })],
+  [
+    'the configuration of a registry',
+    withTarget({ dockerConfig: { registry: 'r.example.com:5000/a', usernameKey: 'u', passwordKey: 'p' } }),
+  ],
+  [
     'annotations of other programs',
     withTarget({
       annotations: {
@@ -107,12 +119,37 @@ export const refusedShares: readonly (readonly [title: string, spec: unknown, pr
         `spec.target.keys: found a list of 1; accepted: ${needed} among its keys if its type is ${type}`,
       ] as const,
   ),
-  ['no source', { targets: { names: ['a'] } }, 'spec.source: found nothing; accepted: an object with'],
+  [
+    'no source',
+    { targets: { names: ['a'] } },
+    'spec.source: found nothing; accepted: either source or sources',
+  ],
+  [
+    'both kinds of source',
+    { ...minimalShare, sources: [minimalShare.source] },
+    'spec.sources: found a list of 1; accepted: either source or sources',
+  ],
+  ['no item of sources', { targets: { names: ['a'] }, sources: [] }, 'spec.sources: found an empty list'],
+  [
+    'another type beside dockerConfig',
+    withTarget({ type: 'Opaque', dockerConfig: { registry: 'r', usernameKey: 'u', passwordKey: 'p' } }),
+    'spec.target.type: found "Opaque"; accepted: the type kubernetes.io/dockerconfigjson',
+  ],
+  [
+    'a key that a template builds, too',
+    withTarget({ keys: [{ from: 'a', to: 'b' }], template: { b: 'x' } }),
+    'spec.target.keys[0].to: found "b"; accepted: each key of the copies in one of',
+  ],
+  [
+    'a registry that cannot be one',
+    withTarget({ dockerConfig: { registry: 'a b', usernameKey: 'u', passwordKey: 'p' } }),
+    'spec.target.dockerConfig.registry: found "a b"; accepted: a registry such as',
+  ],
   ['a contact that is too long', { ...minimalShare, contact: 'c'.repeat(201) }, 'spec.contact: found '],
   ['an empty contact', { ...minimalShare, contact: '' }, 'spec.contact: found empty text'],
   ['a contact of two lines', { ...minimalShare, contact: 'a\nb' }, 'accepted: one line of text'],
   ['no targets', { source: minimalShare.source }, 'spec.targets: found nothing; accepted: '],
-  ['an unknown field', { ...minimalShare, sources: 1 }, 'spec.sources: found an unknown field'],
+  ['an unknown field', { ...minimalShare, froms: 1 }, 'spec.froms: found an unknown field'],
   [
     'no namespace of the source',
     { ...minimalShare, source: { name: 'a' } },

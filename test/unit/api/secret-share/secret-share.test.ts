@@ -112,7 +112,7 @@ describe('refused shares', () => {
 });
 
 test('fields with a default are never undefined in the type', () => {
-  expectTypeOf<SecretShareSpec['source']['namespace']>().toEqualTypeOf<string>();
+  expectTypeOf<NonNullable<SecretShareSpec['source']>['namespace']>().toEqualTypeOf<string>();
   expectTypeOf<SecretShareSpec['deletionPolicy']>().toEqualTypeOf<'Delete' | 'Orphan'>();
   expectTypeOf<SecretShareSpec['maxDeletions']>().toEqualTypeOf<number>();
   expectTypeOf<NonNullable<SecretShareSpec['target']>['type']>().toEqualTypeOf<string>();

@@ -57,7 +57,7 @@ describe('the copies', () => {
     ],
   ])('%s', (_title, spec, copy) => {
     const share = compile(spec);
-    expect(share).toMatchObject({ name: 'pull', source, isSuspended: false });
+    expect(share).toMatchObject({ name: 'pull', sources: [source], isSuspended: false });
     expect(share.copy).toEqual(copy);
   });
 

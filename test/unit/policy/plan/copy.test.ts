@@ -4,12 +4,8 @@ import { aShare } from '../../../support/engine.ts';
 
 function copied(target: object, source: object): unknown {
   const share = aShare('s', { source: { namespace: 'src', name: 'x' }, targets: { names: ['*'] }, target });
-  const state = copyOf(share, {
-    metadata: {},
-    data: { a: 'YQ==', b: 'Yg==' },
-    type: 'example.com/t',
-    ...source,
-  });
+  const secret = { metadata: {}, data: { a: 'YQ==', b: 'Yg==' }, type: 'example.com/t', ...source };
+  const state = copyOf(share, [secret]);
   if (state.kind !== 'ready') return state.kind === 'unavailable' ? state.reason : state.kind;
   const { facts: _facts, ...payload } = state.payload;
   return payload;
@@ -85,6 +81,81 @@ describe('the copy of a Secret', () => {
     ],
   ])('%s', (_what, target, source, expected) => {
     expect(copied(target, source)).toEqual(expected);
+  });
+
+  test.each<readonly [string, object, object]>([
+    [
+      'a value is built from the values of the source',
+      { template: { url: 'x://${data.a}:${data["b"]}@h' } },
+      { url: 'x://a:b@h' },
+    ],
+    ['a template without an expression is plain text', { template: { c: '$${x}' } }, { c: '${x}' }],
+    [
+      'a template stands beside mapped keys',
+      { keys: [{ from: 'a', to: 'k' }], template: { c: '${data.a}' } },
+      { k: 'a', c: 'a' },
+    ],
+    ['an empty map of templates changes nothing', { template: {} }, { a: 'a', b: 'b' }],
+    [
+      'the configuration of a registry has the user name and the password',
+      { dockerConfig: { registry: 'r.example.com', usernameKey: 'a', passwordKey: 'b' } },
+      {
+        '.dockerconfigjson': JSON.stringify({
+          auths: { 'r.example.com': { username: 'a', password: 'b', auth: btoa('a:b') } },
+        }),
+      },
+    ],
+  ])('%s', (_what, target, values) => {
+    const data = Object.fromEntries(Object.entries(values).map(([key, text]) => [key, btoa(String(text))]));
+    const type = 'dockerConfig' in target ? 'kubernetes.io/dockerconfigjson' : 'example.com/t';
+    expect(copied(target, {})).toEqual({ type, data, isImmutable: false });
+  });
+
+  test.each<readonly [string, object, object, string]>([
+    ['the source lacks a key of a template', { template: { c: '${data.canary}' } }, {}, 'TemplateFailed'],
+    [
+      'an expression has an error that quotes a value',
+      { template: { c: '${string(int(data.a))}' } },
+      {},
+      'TemplateFailed',
+    ],
+    ['a value names a missing key', { template: { c: '${data[data.a + data.b]}' } }, {}, 'TemplateFailed'],
+    ['a value is no text', { template: { c: '${data.a}' } }, { data: { a: '/w==' } }, 'TemplateFailed'],
+    [
+      'the source lacks the user name',
+      { dockerConfig: { registry: 'r', usernameKey: 'u', passwordKey: 'b' } },
+      {},
+      'KeyMissing',
+    ],
+    [
+      'the password is no text',
+      { dockerConfig: { registry: 'r', usernameKey: 'a', passwordKey: 'b' } },
+      { data: { a: 'YQ==', b: '/w==' } },
+      'TemplateFailed',
+    ],
+  ])('there is no copy if %s', (_what, target, source, reason) => {
+    expect(copied(target, source)).toBe(reason);
+  });
+
+  test('a copy has the keys of all sources, unless two of them have one key', () => {
+    const share = aShare('s', {
+      sources: [
+        { namespace: 'src', name: 'x' },
+        { namespace: 'src', name: 'y' },
+      ],
+      targets: { names: ['*'] },
+    });
+    const one = { metadata: {}, type: 'example.com/t', data: { a: 'YQ==' } };
+    const both = copyOf(share, [one, { metadata: {}, type: 'Opaque', data: { b: 'Yg==' } }]);
+    expect(both).toMatchObject({
+      kind: 'ready',
+      payload: { type: 'example.com/t', data: { a: 'YQ==', b: 'Yg==' } },
+    });
+    expect(copyOf(share, [one, one])).toEqual({
+      kind: 'unavailable',
+      reason: 'KeyTwice',
+      message: 'two sources have the key a',
+    });
   });
 
   test('a copy has the key __proto__ of its source', () => {
