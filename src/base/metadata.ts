@@ -1,5 +1,5 @@
 // Reads and changes the metadata of objects. Users choose the keys, so only own members count.
-import { isJsonObject } from './json.ts';
+import { isJsonObject, ownMember } from './json.ts';
 import { clipped } from './text.ts';
 
 const none: StringMap = Object.freeze({});
@@ -62,6 +62,16 @@ export function textsOf(value: unknown): StringMap {
     (entry): entry is [string, string] => typeof entry[1] === 'string',
   );
   return Object.fromEntries(texts);
+}
+
+/** Reads the name, the labels and the annotations of rendered metadata. */
+export function writtenMetadata(value: unknown) {
+  const [labels, annotations] = [ownMember(value, 'labels'), ownMember(value, 'annotations')];
+  return {
+    name: String(ownMember(value, 'name')),
+    labels: textsOf(labels),
+    annotations: textsOf(annotations),
+  };
 }
 
 /** Names a label or annotation in a sentence: `label team`. */

@@ -13,6 +13,18 @@ export function parseDuration(text: string): number | undefined {
   return amount(hours) * policyUnits.h + amount(minutes) * policyUnits.m + amount(seconds) * policyUnits.s;
 }
 
+interface End {
+  readonly expiresAfter?: string;
+  readonly expiresAt?: string;
+}
+
+/** Returns the end in milliseconds since the epoch. Undefined without one. `created` is a time as the API server writes it. */
+export function endOf({ expiresAfter, expiresAt }: End, created: unknown): number | undefined {
+  if (expiresAt !== undefined) return Date.parse(expiresAt);
+  const lifetime = expiresAfter === undefined ? undefined : parseDuration(expiresAfter);
+  return lifetime === undefined || typeof created !== 'string' ? undefined : Date.parse(created) + lifetime;
+}
+
 /** `30m` is 30; a missing part is 0. */
 function amount(part: string | undefined): number {
   return part === undefined ? 0 : Number(part.slice(0, -1));

@@ -13,12 +13,11 @@ import {
   type Problem,
 } from '../base/problem.ts';
 import { clipped, quoted } from '../base/text.ts';
+import { endOf } from '../base/time.ts';
 import type { Bindings, Evaluation, ExpressionScope, MetadataKey } from '../cel/expression.ts';
 import { compileTemplate, goTemplateProblem, type Template } from '../cel/template.ts';
 import type { RuleBudget } from '../rules/rule.ts';
 import {
-  endOf,
-  expiryOf,
   unrendered,
   type CompiledTexts,
   type WrittenTexts,
@@ -39,7 +38,7 @@ const contentUnits = 10;
 
 export function compileContent(written: WrittenContent): CompileResult<CompiledContent> {
   const { contentKind, value, path: content, name } = written;
-  const expiry = expiryOf(written);
+  const expiry = contentKind.expiry?.(value);
   const shown = { ...written, expiry, shownName: shownText(name) };
   const template = contentKind.template(value);
   const source = ownMember(value, 'forEach');
@@ -121,7 +120,7 @@ function contentOf(
       : contentKind.render.build(rendered, value);
   if (form.kind === 'skip')
     return { kind: 'skipped', object: { type, name: clipped(name) }, message: form.message };
-  const expiresAt = endOf(expiry, namespaceObject);
+  const expiresAt = endOf(expiry ?? {}, namespaceObject.metadata.creationTimestamp);
   return { kind: 'present', value: { name, form, ...(expiresAt === undefined ? {} : { expiresAt }) } };
 }
 

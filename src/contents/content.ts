@@ -1,6 +1,5 @@
 // Defines the form of a kind of content: its field, what a namespace gets of it, the rights it requires, and how two versions compare.
 import type { JsonObject } from '../base/json.ts';
-import { parseDuration } from '../base/time.ts';
 import { keyText, type KubeObject } from '../base/metadata.ts';
 import type { ObjectType } from '../base/object-type.ts';
 import type { Path } from '../base/problem.ts';
@@ -27,7 +26,7 @@ export interface ContentKind<N extends string = string, C = unknown> {
   /** `as-written`: the rendered template is the object. */
   readonly render: 'as-written' | Builder<C>;
   /** Left out if no object of the kind expires. Messages call what expires RoleBindings that grant access. */
-  expiry?(content: C): Expiry;
+  expiry?(content: C): Expiry | undefined;
   /** `resourceOf` returns the resource name of a kind: `configmaps`. */
   rights(content: C, resourceOf: (type: ObjectType) => string): readonly ContentRight[];
   /** Left out if the kind binds no ClusterRole. */
@@ -218,26 +217,9 @@ function problemText({ field, verb, found, accepted, lookups }: TextProblem): st
 export interface CompiledTexts<T> {
   /** True if its texts have expressions, so that a namespace can make it fail. */
   readonly isTemplated: boolean;
-  render(namespaceObject: KubeObject, budget: RuleBudget): Rendered<T>;
+  readonly render: (namespaceObject: KubeObject, budget: RuleBudget) => Rendered<T>;
 }
 
 export interface WrittenTexts extends Pick<WrittenContent, 'path' | 'type' | 'name'> {
   readonly template: ContentTemplate;
-}
-
-export function expiryOf({ contentKind: kind, value }: WrittenContent): CompiledContent['expiry'] {
-  const expiry = kind.expiry?.(value);
-  return (expiry?.expiresAfter ?? expiry?.expiresAt) === undefined ? undefined : expiry;
-}
-
-/** Returns the time in milliseconds since the epoch. Undefined without an expiry. */
-export function endOf(
-  { expiresAfter, expiresAt }: CompiledContent['expiry'] = {},
-  { metadata }: KubeObject,
-): number | undefined {
-  if (expiresAt !== undefined) return Date.parse(expiresAt);
-  const lifetime = expiresAfter === undefined ? undefined : parseDuration(expiresAfter);
-  const { creationTimestamp } = metadata;
-  if (lifetime === undefined || typeof creationTimestamp !== 'string') return undefined;
-  return Date.parse(creationTimestamp) + lifetime;
 }

@@ -151,7 +151,7 @@ export const roleBindings = contentKind({
       return { kind: 'object', body };
     },
   },
-  expiry: (binding) => binding,
+  expiry: (binding) => ((binding.expiresAfter ?? binding.expiresAt) === undefined ? undefined : binding),
   rights: ({ roleRef: { name } }) => [
     // The right to bind does not cover the RoleBindings of others, which a policy can take over and replace.
     {

@@ -31,8 +31,7 @@ import type { CompiledContent, CompiledTexts, TextCheck } from '../../contents/c
 import { compileRules, type CompiledRule } from '../../rules/rules.ts';
 import { compileTemplate, type Template } from '../../cel/template.ts';
 import type { SecretShare } from '../../api/secret-share/secret-share.ts';
-import { ownMember } from '../../base/json.ts';
-import { textsOf, type StringMap } from '../../base/metadata.ts';
+import { writtenMetadata, type StringMap } from '../../base/metadata.ts';
 import { secretObjectType } from '../../base/object-type.ts';
 
 export interface CompiledPolicy extends Enforcement {
@@ -218,11 +217,7 @@ export function compileShare({ metadata, spec }: SecretShare): CompileResult<Com
       name,
       template: { value: written, isFixed: () => false, checks: ([field]) => copyChecks.get(field) },
     },
-    (rendered): CopyMetadata => ({
-      name: String(ownMember(rendered, 'name')),
-      labels: textsOf(ownMember(rendered, 'labels')),
-      annotations: textsOf(ownMember(rendered, 'annotations')),
-    }),
+    writtenMetadata,
   );
   return andThen(both(texts, compileValues(spec.target?.template)), ([{ isTemplated, render }, values]) =>
     mapped(compileMatch(spec.targets), (match) => ({
