@@ -3,6 +3,8 @@
 import {
   ExpressionCompilation,
   type Compiled,
+  type Definition,
+  type Definitions,
   type ExpressionScope,
   type MetadataKey,
   Frame,
@@ -11,7 +13,7 @@ import {
   type Variable,
 } from './compile/compilation.ts';
 import { parse } from './syntax/parser.ts';
-import { CompileError, positionOf, type Literal, type Node } from './syntax/ast.ts';
+import { CompileError, positionOf, type Index, type Literal, type Node, type Select } from './syntax/ast.ts';
 import { BOOL, DYN, STRING, listType, typeText, type Type } from './types/type.ts';
 import {
   EvaluationError,
@@ -24,12 +26,13 @@ import type { Work } from './values/meter.ts';
 import { findEnd } from './syntax/lexer.ts';
 import { compileCall } from './compile/call.ts';
 import { compileIndex, compileSelect, compileIdentifier } from './compile/select.ts';
+import { compileDefined, compileDefinedIndex } from './compile/defined.ts';
 import { compileList, compileMap } from './compile/aggregate.ts';
 import { compileLoop, compileOptionalMap } from './compile/macro.ts';
 import { compileOperator, isOperator } from './compile/operator.ts';
 
 export { findEnd, positionOf };
-export type { Bindings, ExpressionScope, MetadataKey, Node, Type, Variable, Work };
+export type { Bindings, Definitions, ExpressionScope, MetadataKey, Node, Type, Variable, Work };
 
 export interface ExpressionProblem {
   readonly message: string;
@@ -96,6 +99,37 @@ function attempt<T>(source: string, work: () => T): Attempt<T> {
     const message = error instanceof CompileError ? error.message : 'the expression is too complex';
     return { ok: false, problem: { message, offset, ...positionOf(source, offset) } };
   }
+}
+
+/** A variable of a policy as it is written. */
+interface WrittenVariable {
+  readonly name: string;
+  readonly expression: string;
+}
+
+export interface CompiledDefinitions {
+  readonly definitions: Definitions;
+  /** By the place of the variable in the list. */
+  readonly problems: ReadonlyMap<number, ExpressionProblem>;
+}
+
+/** All that some expression sees. What one place does not show is refused where the variable is read there. */
+const everything = ['namespaceObject', 'object', 'oldObject', 'request'] as const;
+
+/** Compiles each variable alone, so that its problems are found even if no expression reads it. */
+export function compileDefinitions(
+  written: readonly WrittenVariable[],
+  cluster: Definitions['cluster'],
+): CompiledDefinitions {
+  const variables: Definition[] = [];
+  const problems = new Map<number, ExpressionProblem>();
+  for (const [index, { name, expression }] of written.entries()) {
+    const definitions = { variables: [...variables], cluster };
+    const compiled = compileExpression(expression, { variables: everything, definitions }, 'any');
+    if (!compiled.ok) problems.set(index, compiled.problem);
+    variables.push({ name, tree: compiled.ok ? parse(expression) : undefined });
+  }
+  return { definitions: { variables, cluster }, problems };
 }
 
 type TreeResult =
@@ -205,9 +239,9 @@ function compileNode(compilation: ExpressionCompilation, node: Node): Compiled {
     case 'identifier':
       return compileIdentifier(compilation, node);
     case 'select':
-      return compileSelect(compilation, node);
+      return compileField(compilation, node);
     case 'index':
-      return compileIndex(compilation, node);
+      return compileElement(compilation, node);
     case 'call':
       return isOperator(node.name) ? compileOperator(compilation, node) : compileCall(compilation, node);
     case 'list':
@@ -221,6 +255,18 @@ function compileNode(compilation: ExpressionCompilation, node: Node): Compiled {
     default:
       return node satisfies never;
   }
+}
+
+function compileField(compilation: ExpressionCompilation, node: Select): Compiled {
+  return compilation.isDefinitions(node.operand)
+    ? compileDefined(compilation, node)
+    : compileSelect(compilation, node);
+}
+
+function compileElement(compilation: ExpressionCompilation, node: Index): Compiled {
+  return node.operand.kind === 'select' && compilation.isDefinitions(node.operand.operand)
+    ? compileDefinedIndex(compilation, node)
+    : compileIndex(compilation, node);
 }
 
 function compileLiteral({ type, value }: Literal): Compiled {

@@ -14,7 +14,7 @@ import {
 } from '../base/problem.ts';
 import { clipped, quoted } from '../base/text.ts';
 import { endOf } from '../base/time.ts';
-import type { Bindings, Evaluation, ExpressionScope, MetadataKey } from '../cel/expression.ts';
+import type { Bindings, Definitions, Evaluation, ExpressionScope, MetadataKey } from '../cel/expression.ts';
 import { compileTemplate, goTemplateProblem, type Template } from '../cel/template.ts';
 import type { RuleBudget } from '../rules/rule.ts';
 import {
@@ -36,14 +36,17 @@ import { compileList, textsIn, unlessOneFails } from './for-each.ts';
 /** For an object, besides its texts: to build it, and to compare it with others. */
 const contentUnits = 10;
 
-export function compileContent(written: WrittenContent): CompileResult<CompiledContent> {
+export function compileContent(
+  written: WrittenContent,
+  definitions: Definitions,
+): CompileResult<CompiledContent> {
   const { contentKind, value, path: content, name } = written;
   const expiry = contentKind.expiry?.(value);
-  const shown = { ...written, expiry, shownName: shownText(name) };
+  const shown = { ...written, expiry, shownName: shownText(name, scopeWith(definitions, 'item')) };
   const template = contentKind.template(value);
   const source = ownMember(value, 'forEach');
-  const place = { content, field: [], template, scope: plainScope };
-  const repeated = source === undefined ? place : { ...place, scope: itemScope };
+  const place = { content, field: [], template, scope: scopeWith(definitions) };
+  const repeated = source === undefined ? place : withItem(place);
   const parts = both(compileForEach(source, below(place, 'forEach')), compileValue(repeated));
   return mapped(parts, ([list, render]) => ({
     ...written,
@@ -69,8 +72,9 @@ export function compileTexts<T>(
   { template, path, type, name }: WrittenTexts,
   build: (rendered: unknown) => T,
 ): CompileResult<CompiledTexts<T>> {
-  const shown = { type, shownName: shownText(name) };
-  const place = { content: path, field: [], template, scope: plainScope };
+  const scope = scopeWith(undefined);
+  const shown = { type, shownName: shownText(name, scope) };
+  const place = { content: path, field: [], template, scope };
   return mapped(compileValue(place), (render) => ({
     isTemplated: isTemplated(template),
     render(namespaceObject, budget) {
@@ -139,8 +143,13 @@ interface NamespaceBindings extends Bindings {
 
 type Renderer<T = unknown> = (bindings: NamespaceBindings, budget: RuleBudget) => RenderedValue<T>;
 
-const plainScope: ExpressionScope = { variables: ['namespaceObject'] };
-const itemScope: ExpressionScope = { variables: ['namespaceObject', 'item'] };
+function scopeWith(definitions: Definitions | undefined, ...item: readonly 'item'[]): ExpressionScope {
+  return { variables: ['namespaceObject', ...item], ...(definitions && { definitions }) };
+}
+
+function withItem(place: Place): Place {
+  return { ...place, scope: scopeWith(place.scope.definitions, 'item') };
+}
 const maxSourceLength = 200;
 /** For a text, besides its expressions: to check it, and to put it into its place. */
 const textUnits = 3;
@@ -303,7 +312,7 @@ function compileItem(value: unknown, place: Place): CompileResult<Renderer> {
   const { forEach: _forEach, ...repeated } = isJsonObject(value) ? value : {};
   const parts = both(
     compileForEach(source, below(place, 'forEach')),
-    source === undefined ? compileAt(value, place) : compileAt(repeated, { ...place, scope: itemScope }),
+    source === undefined ? compileAt(value, place) : compileAt(repeated, withItem(place)),
   );
   return mapped(parts, ([list, render]) => {
     if (list === undefined) return (bindings, budget) => collect([render(bindings, budget)]);
@@ -318,8 +327,8 @@ function compileItem(value: unknown, place: Place): CompileResult<Renderer> {
 }
 
 /** Returns how messages show a text: rendered if possible, else as the policy has it. */
-function shownText(source: string): (bindings: NamespaceBindings) => string {
-  const result = compileTemplate(source, itemScope);
+function shownText(source: string, scope: ExpressionScope): (bindings: NamespaceBindings) => string {
+  const result = compileTemplate(source, scope);
   return (bindings) => {
     const rendered = result.ok ? result.template.render(bindings) : undefined;
     return rendered?.ok === true ? rendered.value : source;

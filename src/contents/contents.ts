@@ -14,7 +14,7 @@ import {
 import { isSameObjectType, objectKey, type ObjectKey, type ObjectType } from '../base/object-type.ts';
 import { allOf, refused, type CompileResult } from '../base/problem.ts';
 import { clipped, quoted } from '../base/text.ts';
-import type { MetadataKey } from '../cel/expression.ts';
+import type { Definitions, MetadataKey } from '../cel/expression.ts';
 import { everyOperation, type RuleViolation } from '../rules/rule.ts';
 import type { CompiledRule } from '../rules/rules.ts';
 import type { Fields } from '../schema/schema.ts';
@@ -68,10 +68,11 @@ function typeIn(value: unknown): ObjectType {
 /** The spec has been checked with the fields of the listed kinds. */
 export function compileContents(
   spec: object | undefined,
+  definitions: Definitions,
   list: readonly ContentKind[] = contentKinds,
 ): CompileResult<readonly CompiledContent[]> {
   const written = writtenContents(spec, list);
-  return allOf(written.map((each) => refusedFields(each, written) ?? compileContent(each)));
+  return allOf(written.map((each) => refusedFields(each, written) ?? compileContent(each, definitions)));
 }
 
 /** Refuses fields of an object that the policy provides as a whole. */

@@ -72,7 +72,7 @@ export const namespaceDefaults = ruleForm({
   precedence: 3,
   isAudited: true,
   isFulfilled: true,
-  compile: (spec) => compileDefaults('namespaces', spec, quoted),
+  compile: (spec, definitions) => compileDefaults('namespaces', spec, { ...scope, definitions }, quoted),
   examples: () => ({}),
 });
 
@@ -88,7 +88,8 @@ export const secretDefaults = ruleForm({
   isFulfilled: true,
   // Values on Secrets are not shown, not even of annotations: kubectl apply stores the data there.
   // https://kubernetes.io/docs/reference/labels-annotations-taints/#kubectl-kubernetes-io-last-applied-configuration
-  compile: (spec) => compileDefaults('secrets', spec, () => 'another value'),
+  compile: (spec, definitions) =>
+    compileDefaults('secrets', spec, { ...scope, definitions }, () => 'another value'),
   examples: () => ({}),
 });
 
@@ -100,10 +101,13 @@ const scope: ExpressionScope = {
 function compileDefaults(
   block: string,
   spec: DefaultsSpec,
+  seen: ExpressionScope,
   reveal: (value: string) => string,
 ): readonly CompileResult<Rule>[] {
   const parts = (['labels', 'annotations'] as const).flatMap((field) =>
-    Object.entries(spec[field] ?? {}).map(([key, source]) => compileDefault(block, field, key, source)),
+    Object.entries(spec[field] ?? {}).map(([key, source]) =>
+      compileDefault({ block, field, key }, source, seen),
+    ),
   );
   return partly(parts, (keys) => defaultsRule(keys, reveal));
 }
@@ -196,12 +200,11 @@ function judgeValue(
 }
 
 function compileDefault(
-  block: string,
-  field: MetadataField,
-  key: string,
+  { block, field, key }: { readonly block: string; readonly field: MetadataField; readonly key: string },
   source: string,
+  seen: ExpressionScope,
 ): CompileResult<DefaultKey> {
-  const result = compileTemplate(source, scope);
+  const result = compileTemplate(source, seen);
   const path = ['spec', block, 'defaults', field, key];
   if (!result.ok) {
     const { message: found, offset } = result.problem;

@@ -2,7 +2,7 @@
 import type { JsonObject } from '../base/json.ts';
 import type { KubeObject, MetadataField } from '../base/metadata.ts';
 import type { CompileResult } from '../base/problem.ts';
-import type { Work } from '../cel/expression.ts';
+import type { Definitions, Work } from '../cel/expression.ts';
 import type { Template } from '../cel/template.ts';
 import type { Infer, Schema } from '../schema/schema.ts';
 
@@ -63,7 +63,7 @@ export interface RuleForm<I extends string = string, S extends Schema = Schema> 
   readonly judges: ReviewedResource;
   readonly field: S;
   /** Returns an empty list for a value that requires nothing. */
-  compile(value: Infer<S>): Rule | readonly CompileResult<Rule>[];
+  compile(value: Infer<S>, definitions: Definitions): Rule | readonly CompileResult<Rule>[];
   /** Returns examples for a first suite, in a Namespace of this name. The engine decides which of them are allowed. */
   examples(value: Infer<S>, namespace: string): RuleExamples;
 }

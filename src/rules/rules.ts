@@ -1,6 +1,7 @@
 // Lists the rules, in the order of the CRD, of the reference and of reasons, and compiles those of a policy.
 // A new rule is one file, and one line here.
 import { ownMember } from '../base/json.ts';
+import type { Definitions } from '../cel/expression.ts';
 import type { Fields, Infer, Schema } from '../schema/schema.ts';
 import { namespaceDefaults, secretDefaults } from './default-keys.ts';
 import { deletionProtection } from './deletion-protection.ts';
@@ -89,10 +90,14 @@ interface CompiledRules {
 }
 
 /** The spec has been checked with the fields of the listed rules. */
-export function compileRules(spec: object, listed: readonly ListedRule[] = rules): CompiledRules {
+export function compileRules(
+  spec: object,
+  definitions: Definitions,
+  listed: readonly ListedRule[] = rules,
+): CompiledRules {
   const results = listed.flatMap((form) => {
     const value = valueIn(spec, form);
-    const made = value === undefined ? [] : form.compile(value);
+    const made = value === undefined ? [] : form.compile(value, definitions);
     return ('shape' in made ? [compiled(made)] : made).map((each) => ({
       form,
       result: mapped(each, (rule): CompiledRule => ({ ...rule, id: rule.ownId ?? form.id, traits: form })),

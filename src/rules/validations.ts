@@ -1,14 +1,14 @@
 // validations: the author's own rules on a Namespace, in CEL.
 import { compileExpression } from '../cel/expression.ts';
 import type { Bindings, Expression, ExpressionScope, Work } from '../cel/expression.ts';
-import { compiled, refused, type CompileResult } from '../base/problem.ts';
+import { compiled, refused, type CompileResult, type Path } from '../base/problem.ts';
 import { clipped } from '../base/text.ts';
 import { list, object as objectSchema, text as textSchema, type Infer } from '../schema/schema.ts';
 import { expression, itemName } from '../schema/common-fields.ts';
 import { everyOperation, ruleForm, type RuleViolation, type Rule } from './rule.ts';
 
 /** As in ValidatingAdmissionPolicy: https://kubernetes.io/docs/reference/access-authn-authz/validating-admission-policy/ */
-const scope: ExpressionScope = { variables: ['object', 'oldObject', 'request'] };
+const seen = ['object', 'oldObject', 'request'] as const;
 const maxMessageLength = 1024;
 const maxShown = 300;
 
@@ -48,17 +48,18 @@ export const validations = ruleForm({
   }),
   operations: everyOperation,
   hasExpressions: true,
-  compile: (rules) => rules.map(compileValidation),
+  compile: (rules, definitions) =>
+    rules.map((rule, index) => compileValidation(rule, index, { variables: seen, definitions })),
   // Only the author knows what an expression refuses.
   examples: () => ({}),
 });
 
-function compileValidation(rule: ValidationRule, index: number): CompileResult<Rule> {
-  const condition = compile(rule.expression, 'bool', index, 'expression');
+function compileValidation(rule: ValidationRule, index: number, scope: ExpressionScope): CompileResult<Rule> {
+  const condition = compile(rule.expression, 'bool', ['spec', 'validations', index, 'expression'], scope);
   const message =
     rule.messageExpression === undefined
       ? compiled(undefined)
-      : compile(rule.messageExpression, 'string', index, 'messageExpression');
+      : compile(rule.messageExpression, 'string', ['spec', 'validations', index, 'messageExpression'], scope);
   if (!condition.ok || !message.ok) {
     return refused([...(condition.ok ? [] : condition.problems), ...(message.ok ? [] : message.problems)]);
   }
@@ -75,7 +76,13 @@ function validationRule(rule: ValidationRule, condition: Expression, message: Ex
       { path: 'object', found: 'true', accepted: `true for ${clipped(rule.expression, maxShown)}` },
     ],
     judge(object, { review, budget }) {
-      const bindings = { object, oldObject: review.oldObject ?? null, request: review.attributes };
+      // Variables of the policy read the judged Namespace as namespaceObject, too.
+      const bindings = {
+        namespaceObject: object,
+        object,
+        oldObject: review.oldObject ?? null,
+        request: review.attributes,
+      };
       const result = condition.evaluate(bindings, budget);
       if (result.ok && result.value === true) return [];
       const source = clipped(rule.expression, maxMessageLength);
@@ -119,12 +126,12 @@ function violation(found: string, accepted: string, identity: string | undefined
 function compile(
   source: string,
   result: 'bool' | 'string',
-  index: number,
-  field: 'expression' | 'messageExpression',
+  path: Path,
+  scope: ExpressionScope,
 ): CompileResult<Expression> {
   const compilation = compileExpression(source, scope, result);
   if (compilation.ok) return compiled(compilation.expression);
   const { message: found, offset } = compilation.problem;
   const accepted = `CEL over object, oldObject and request that gives a ${result}`;
-  return refused([{ path: ['spec', 'validations', index, field], found, accepted, offset }]);
+  return refused([{ path, found, accepted, offset }]);
 }

@@ -9,7 +9,12 @@ import type { CompileResult, Path, Problem } from '../base/problem.ts';
 import { type FileProblem, firstOfEach, inOrder, type LocatedObject } from './yaml-files.ts';
 import type { Intent } from '../policy/intents/adapter.ts';
 import { intentAdapters } from '../policy/intents/adapters.ts';
-import { adapterSettings, adapterStates, type IntentContext } from '../policy/intents/intent-context.ts';
+import {
+  adapterSettings,
+  adapterStates,
+  noIntents,
+  type IntentContext,
+} from '../policy/intents/intent-context.ts';
 import {
   loadObject,
   loadProvider,
@@ -49,19 +54,21 @@ const withoutCluster: DefinitionSetup = { install: anyInstall, isServed: () => t
 
 export function loadDefinitions(
   located: readonly LocatedObject[],
-  setup: DefinitionSetup = withoutCluster,
+  given: Partial<DefinitionSetup> = {},
 ): Definitions {
+  const setup = { ...withoutCluster, ...given };
   const objects = Map.groupBy(
     located.filter(({ value }) => !isForTools(value)),
     ({ value }) => kindIn(value),
   );
   const intents = loadAll('SecurityIntent', objects, readIntent);
+  const plain = { ...noIntents, cluster: setup.install.clusterVariables };
   // Most files have no bindings, so nothing asks for the context.
   let known: IntentContext | undefined;
   const contextOfFiles = (): IntentContext =>
     (known ??= contextOf([...setup.intents, ...intents.loaded.map(({ value }) => value)], setup));
   const providers = providerKinds.map((kind) => {
-    const context = isBindingKind(kind) ? contextOfFiles : () => undefined;
+    const context = isBindingKind(kind) ? contextOfFiles : () => plain;
     const all = loadAll(kind, objects, (value) => loadProvider(kind, asStored(value), context()));
     const definitionOf = (each: Loaded<ProviderDefinition>): LocatedDefinition => ({
       id: providerId(kind, each.name, each.namespace),
@@ -103,6 +110,7 @@ function contextOf(intents: readonly Intent[], { install, isServed }: Definition
     intents: new Map(intents.map((intent) => [intent.name, intent])),
     adapters: adapterStates(intentAdapters, install, isServed),
     settings: adapterSettings(install),
+    cluster: install.clusterVariables,
   };
 }
 
@@ -240,6 +248,7 @@ export function allProblems<T>(
 
 /** A rule or an exception can name another part of the same policy. */
 const references = [
+  [['spec'], ['spec', 'variables']],
   [
     ['spec', 'exceptions'],
     ['spec', 'validations'],

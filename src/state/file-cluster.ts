@@ -21,7 +21,7 @@ import {
 import type { KubeObject } from '../base/metadata.ts';
 import { isJsonObject } from '../base/json.ts';
 import { alternatives, describeValue } from '../base/text.ts';
-import type { Install } from '../policy/terms/install.ts';
+import { anyInstall, type Install } from '../policy/terms/install.ts';
 import { policyIn, shareIn } from '../policy/compile/load-provider.ts';
 import { loadDefinitions, loadedKinds, type LocatedDefinition } from './definitions.ts';
 import { namespaceName } from '../schema/common-fields.ts';
@@ -46,7 +46,10 @@ export interface LoadedCluster {
 
 /** Rejects with an UnreadablePathError when a path cannot be read at all. */
 export async function loadCluster(settings: ClusterSettings, install: Install): Promise<LoadedCluster> {
-  const { policies, shares, bindings, intents, problems } = await loadPolicyFiles(settings.policies);
+  const { policies, shares, bindings, intents, problems } = await loadPolicyFiles(
+    settings.policies,
+    install.clusterVariables,
+  );
   const known =
     settings.clusterState === undefined
       ? { namespaces: [], problems: [] }
@@ -121,10 +124,17 @@ interface LoadedPolicies {
 }
 
 /** Throws UnreadablePathError when the path itself cannot be read; everything else is a problem in the result. */
-export async function loadPolicyFiles(path: string): Promise<LoadedPolicies> {
+export async function loadPolicyFiles(
+  path: string,
+  clusterVariables?: Install['clusterVariables'],
+): Promise<LoadedPolicies> {
   const { files, problems } = await readYamlFiles(path);
   const read = files.map(readObjects);
-  const definitions = loadDefinitions(read.flatMap(({ objects }) => objects));
+  const install = { ...anyInstall, clusterVariables };
+  const definitions = loadDefinitions(
+    read.flatMap(({ objects }) => objects),
+    { install },
+  );
   const { providers, intents, rest } = definitions;
   return {
     policies: providers.filter(({ definition }) => definition.intents === undefined).flatMap(asPolicy),

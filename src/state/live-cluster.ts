@@ -14,7 +14,7 @@ import {
 } from '../policy/terms/provider-id.ts';
 import { type ClusterSnapshot, PolicySet, ShareSet, type StoredBinding } from '../policy/compile/snapshot.ts';
 import { LiveIntents, type LiveIntentsOptions } from './live-intents.ts';
-import type { IntentContext } from '../policy/intents/intent-context.ts';
+import { noIntents, type IntentContext } from '../policy/intents/intent-context.ts';
 import { ObjectCache } from './object-cache.ts';
 import { type LoadedProvider, loadStored, reloadStored, type Standing } from './stored-provider.ts';
 import { isDeepStrictEqual } from 'node:util';
@@ -185,6 +185,8 @@ class LiveProviders {
   readonly stores: Readonly<Record<ProviderKind, Store>>;
   readonly intents: LiveIntents;
   readonly #install: Install;
+  /** The context of providers that are no bindings. */
+  readonly #plain: IntentContext;
   readonly #changed: (changes: readonly ProviderChange[]) => void;
   // Built on first use, so that a burst of changes builds each set once.
   #policySet: PolicySet | undefined;
@@ -196,6 +198,7 @@ class LiveProviders {
     changed: (changes: readonly ProviderChange[]) => void,
   ) {
     this.#install = intents.install;
+    this.#plain = { ...noIntents, cluster: intents.install.clusterVariables };
     this.#changed = changed;
     this.intents = new LiveIntents({
       ...intents,
@@ -257,7 +260,7 @@ class LiveProviders {
       apiVersion,
       kind,
       read: (object, before) =>
-        loadStored(kind, object, before, isBindingKind(kind) ? this.intents.context : undefined),
+        loadStored(kind, object, before, isBindingKind(kind) ? this.intents.context : this.#plain),
       changed: (changes) => {
         if (changes.some(({ before, after }) => before?.definition !== after?.definition)) {
           if (kinds[kind].copies === undefined) this.#policySet = undefined;

@@ -142,6 +142,7 @@ export class LiveIntents {
       isKindMissing: this.#isKindMissing,
       adapters: adapterStates(adapters, install, (type) => this.isServed(type)),
       settings: adapterSettings(install),
+      cluster: install.clusterVariables,
       forms: new FormCache(),
     };
     return this.#context;

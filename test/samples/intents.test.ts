@@ -64,6 +64,7 @@ function objectsWith(adapter: IntentAdapter, isServed: boolean): readonly unknow
     intents: new Map([[inside.name, inside]]),
     adapters: adapterStates([adapter], anyInstall, () => isServed),
     settings: adapterSettings(anyInstall),
+    cluster: undefined,
   };
   const binding = {
     apiVersion: 'reeve.dev/v1alpha1',

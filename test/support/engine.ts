@@ -31,17 +31,21 @@ export const testInstall: Install = installOf({
 });
 
 /** Returns the problems of the schema or of the engine as text. Empty for a valid policy. */
-export function problemsOf(name: string, spec: unknown): readonly string[] {
+export function problemsOf(
+  name: string,
+  spec: unknown,
+  cluster?: Install['clusterVariables'],
+): readonly string[] {
   const parsed = kinds.NamespacePolicy.parse(providerObject('NamespacePolicy', name, spec));
   if (!parsed.ok) return parsed.problems.map(renderProblem);
-  const result = compilePolicy(parsed.value);
+  const result = compilePolicy(parsed.value, cluster);
   return result.ok ? [] : result.problems.map(renderProblem);
 }
 
-export function aPolicy(name: string, spec: unknown): CompiledPolicy {
+export function aPolicy(name: string, spec: unknown, cluster?: Install['clusterVariables']): CompiledPolicy {
   const parsed = kinds.NamespacePolicy.parse(providerObject('NamespacePolicy', name, spec));
   if (!parsed.ok) throw new Error(parsed.problems.map(renderProblem).join('; '));
-  const result = compilePolicy(parsed.value);
+  const result = compilePolicy(parsed.value, cluster);
   if (!result.ok) throw new Error(result.problems.map(renderProblem).join('; '));
   return result.value;
 }

@@ -50,6 +50,7 @@ export function intentContext(
     intents: new Map(Object.entries(intents).map(([name, spec]) => [name, anIntent(name, spec)])),
     adapters: adapterStates(adapters, install, ({ kind }) => !unserved.includes(kind)),
     settings: adapterSettings(install),
+    cluster: undefined,
     forms: new FormCache(),
   };
 }

@@ -1,5 +1,5 @@
 // Defines the kind NamespacePolicy: its fields, and the types derived from them.
-import type { matchCondition } from '../../schema/common-fields.ts';
+import { expression, notBoth, type matchCondition } from '../../schema/common-fields.ts';
 import {
   type validationAction,
   actionOverride,
@@ -12,10 +12,9 @@ import { matchOf } from './match.ts';
 import { policyColumns, policyStatus } from './status.ts';
 import { defineKind, type ObjectOfKind } from '../kind.ts';
 import { providerFields } from '../provider-fields.ts';
-import { list, object, specification, type Infer } from '../../schema/schema.ts';
+import { list, object, specification, text, type Infer } from '../../schema/schema.ts';
 import { blockFields, rules } from '../../rules/rules.ts';
 import { validations } from '../../rules/validations.ts';
-import { notBoth } from '../../schema/common-fields.ts';
 
 const match = matchOf('policy');
 
@@ -42,10 +41,45 @@ const contents = object({
   fields: contentFields(contentKinds),
 });
 
+const variable = object({
+  description: 'A name for an expression.',
+  fields: {
+    name: text({
+      description: 'The name, with which expressions and templates read it: variables.<name>. Example: team.',
+      minLength: 1,
+      maxLength: 63,
+      pattern: '^[A-Za-z_][A-Za-z0-9_]*$',
+      accepted: 'a name of letters, digits and _, such as team',
+    }),
+    expression: expression(
+      "CEL over namespaceObject and the variables before it, or over what else its readers see: object, oldObject, request. Example: namespaceObject.metadata.labels['team'].",
+    ),
+  },
+  required: ['name', 'expression'],
+});
+
 const spec = specification({
   description:
     'What the matched namespaces must look like and contain. Rules (namespaces, secrets, rbac, validations) are checked before an object is stored. Contents are created afterwards and kept.',
   fields: {
+    variables: list({
+      description:
+        'Names for expressions, which all other expressions and templates of the policy read as variables.<name>. A variable is evaluated when it is first read. variables.cluster.<name> is a fact about the cluster, which the installation sets (--variable).',
+      items: variable,
+      maxItems: 50,
+      unique: { key: 'name' },
+      rules: [
+        {
+          accepted: 'another name',
+          mustNot: 'name a variable cluster',
+          cel: "self.all(each, each.name != 'cluster')",
+          offender: (variables) => {
+            const index = variables.findIndex(({ name }) => name === 'cluster');
+            return index === -1 ? undefined : [index, 'name'];
+          },
+        },
+      ],
+    }),
     match,
     validationActions,
     validationActionOverrides: list({

@@ -13,6 +13,21 @@ export interface ExpressionScope {
   readonly requestFields?: readonly string[];
   /** The fields of `variables`, for a scope that has this variable. */
   readonly computed?: Readonly<Record<string, Type>>;
+  /** What `variables.<name>` stands for, in a scope without that variable. */
+  readonly definitions?: Definitions;
+}
+
+export interface Definitions {
+  /** Each may read those before it. */
+  readonly variables: readonly Definition[];
+  /** The fields of `variables.cluster`. Undefined: not known, so it may have any. */
+  readonly cluster: Readonly<Record<string, string>> | undefined;
+}
+
+export interface Definition {
+  readonly name: string;
+  /** Undefined for an expression that does not compile: readers of it should not fail for that as well. */
+  readonly tree: Node | undefined;
 }
 
 /** A label or annotation of `namespaceObject` that an expression looks up. */
@@ -49,11 +64,17 @@ export class ExpressionCompilation {
   /** The number of nodes of the block that is being compiled. */
   #size = 0;
   readonly #types = new Map<Node, Type>();
+  /** The variables that the part being compiled may read. */
+  #readable: readonly Variable[];
+  #definitions: readonly Definition[];
+  readonly #defined = new Map<Definition, Compiled>();
 
   readonly #compileNode: NodeCompiler;
 
   constructor(scope: ExpressionScope, compileNode: NodeCompiler) {
     this.scope = scope;
+    this.#readable = scope.variables;
+    this.#definitions = scope.definitions?.variables ?? [];
     this.#compileNode = compileNode;
   }
 
@@ -105,7 +126,53 @@ export class ExpressionCompilation {
   }
 
   global(name: string): Variable | undefined {
-    return this.scope.variables.find((variable) => variable === name);
+    return this.#readable.find((variable) => variable === name);
+  }
+
+  /** True for `variables` where they stand for the definitions of a policy. */
+  isDefinitions(node: Node): boolean {
+    const isNamed = node.kind === 'identifier' && node.name === 'variables';
+    return isNamed && this.scope.definitions !== undefined && this.local(node.name) === undefined;
+  }
+
+  get definitionNames(): readonly string[] {
+    return this.#definitions.map(({ name }) => name);
+  }
+
+  /**
+   * Compiles what a variable stands for, as a part of this expression. So lookups, types and cost are those of the whole.
+   * Its step evaluates it once in each evaluation:
+   * https://kubernetes.io/docs/reference/access-authn-authz/validating-admission-policy/#variable-composition
+   */
+  defined(name: string): Compiled | undefined {
+    const index = this.#definitions.findIndex((each) => each.name === name);
+    const definition = this.#definitions[index];
+    if (definition === undefined) return undefined;
+    const known = this.#defined.get(definition);
+    if (known !== undefined) return known;
+    const compiled = this.#compileDefinition(definition, this.#definitions.slice(0, index));
+    this.#defined.set(definition, compiled);
+    return compiled;
+  }
+
+  /** A variable is the same wherever it is read: it sees no variables of macros, and no item of a list. */
+  #compileDefinition({ name, tree }: Definition, before: readonly Definition[]): Compiled {
+    if (tree === undefined) return { type: DYN, step: () => null };
+    const outer = {
+      locals: this.#locals,
+      loops: this.#loops,
+      formats: this.#formats,
+      readable: this.#readable,
+      definitions: this.#definitions,
+    };
+    const readable = this.scope.variables.filter((each) => each !== 'item' && each !== 'namespaceObject');
+    [this.#locals, this.#loops, this.#formats, this.#definitions] = [[], 0, 0, before];
+    this.#readable = ['namespaceObject', ...readable];
+    const { type, step } = this.compileBlock(tree);
+    [this.#locals, this.#loops, this.#formats] = [outer.locals, outer.loops, outer.formats];
+    [this.#readable, this.#definitions] = [outer.readable, outer.definitions];
+    const { slot } = this.newLocal(name, type);
+    return { type: this.unifier.ground(type), step: (frame) => (frame.slots[slot] ??= step(frame)) };
   }
 
   newLocal(name: string, type: Type): LocalVariable {

@@ -301,6 +301,9 @@ export function compileIdentifier(compilation: ExpressionCompilation, node: Iden
   if (node.name === 'request' && compilation.scope.requestFields !== undefined) {
     throw new CompileError('of request only single fields can be read here', node.offset);
   }
+  if (compilation.isDefinitions(node)) {
+    throw new CompileError('of variables only single fields can be read', node.offset);
+  }
   return compileGlobal(compilation, node) ?? compileTypeName(node.name) ?? refuseName(node);
 }
 

@@ -26,6 +26,7 @@ export type ObjectKind =
   | 'kubernetes.NamespaceStatus'
   | 'kubernetes.OwnerReference'
   | 'kubernetes.UserInfo'
+  | 'variables.cluster'
   | 'kubernetes.variables';
 
 /** `V` is the type of the values in TypeScript. It exists at compile time only. */

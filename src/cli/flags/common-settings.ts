@@ -15,6 +15,7 @@ import {
 } from './settings.ts';
 import { parseGoDuration } from '../../base/time.ts';
 import { defaultEvaluationUnits } from '../../policy/terms/budget.ts';
+import { isClusterVariable } from '../../policy/terms/install.ts';
 
 export const parseLabelKey = lastOf((text) => (isLabelKey(text) ? text : undefined));
 
@@ -68,6 +69,11 @@ export function outputSetting<T extends string>(
 }
 
 /** The namespaces that no policy matches, in addition to those of Kubernetes. */
+export const clusterVariable = {
+  placeholder: 'cluster.NAME=VALUE',
+  accepted: 'cluster.NAME=VALUE, such as cluster.region=eu',
+};
+
 export const installSettings = {
   namespace: installNamespace('reeve-system'),
   sharedNamespace: listSetting(
@@ -81,6 +87,10 @@ export const installSettings = {
   excludeNamespace: listSetting(isNamespaceName, {
     ...namespaceNames,
     help: 'A namespace that no policy matches. May be given several times.',
+  }),
+  variable: listSetting(isClusterVariable, {
+    ...clusterVariable,
+    help: 'A fact about the cluster that policies read as variables.cluster.<name>. May be given several times.',
   }),
 } satisfies Settings;
 

@@ -4,7 +4,15 @@ import { kinds } from '../../api/kinds.ts';
 import { describeValue } from '../../base/text.ts';
 import { providerNamed, type ReadProviderName } from '../../inspect/input/object-names.ts';
 import { kindOfProvider, type ProviderId } from '../../policy/terms/provider-id.ts';
-import { file, fileOrFolder, namespaceNames, outputSetting, parseNamespace } from './common-settings.ts';
+import { isClusterVariable } from '../../policy/terms/install.ts';
+import {
+  clusterVariable,
+  file,
+  fileOrFolder,
+  namespaceNames,
+  outputSetting,
+  parseNamespace,
+} from './common-settings.ts';
 import { isKindText, kindAccepted } from '../commands/run.ts';
 import {
   listSetting,
@@ -108,6 +116,12 @@ export const installOverrides = {
       placeholder: 'NAME',
       help: 'The name of a Secret that shares may create, as the install has it. May be given several times.',
       accepted: 'names of Secrets',
+    }),
+  ),
+  variable: withoutVariable(
+    listOrNone(isClusterVariable, {
+      ...clusterVariable,
+      help: 'A fact about the cluster that policies read as variables.cluster.<name>, in place of those of the install. May be given several times.',
     }),
   ),
 } satisfies Settings;

@@ -9,8 +9,9 @@ export const deploymentType = { apiVersion: 'apps/v1', kind: 'Deployment' } as c
 
 /** The flags of a command that replace those of the install. */
 export type InstallOverrides = { readonly installNamespace?: string | undefined } & {
-  readonly [F in 'sharedNamespace' | 'excludeNamespace' | 'resourceKind' | 'secretName' | 'teamLabel']?:
-    InstallFlags[F] | undefined;
+  readonly [
+    F in 'sharedNamespace' | 'excludeNamespace' | 'resourceKind' | 'secretName' | 'teamLabel' | 'variable'
+  ]?: InstallFlags[F] | undefined;
 };
 
 /** `objects` may hold other objects, too. */
@@ -26,9 +27,13 @@ export function findInstall(objects: readonly KubeObject[], overrides: InstallOv
     resourceKind = facts.resourceKind,
     secretName = facts.secretName,
     teamLabel = facts.teamLabel,
+    // Without an install, nothing says which variables it would have.
+    variable = flags?.variable,
   } = overrides;
   const chosen = { sharedNamespace, excludeNamespace, resourceKind, secretName, teamLabel };
-  const install = installOf({ ...facts, ...chosen, namespace: installNamespace });
+  const { variable: _variable, ...others } = facts;
+  const known = variable === undefined ? {} : { variable };
+  const install = installOf({ ...others, ...chosen, ...known, namespace: installNamespace });
   return { ...install, isAssumed: flags === undefined };
 }
 

@@ -178,6 +178,10 @@ export const suiteSchema = object({
         excludeNamespace: rows('The namespaces that no policy matches.', name('A namespace.')),
         resourceKind: rows('The kinds that policies may provide, such as v1/ConfigMap.', name('A kind.')),
         secretName: rows('The names of Secrets that shares may create.', name('A name.')),
+        variable: rows(
+          'Facts about the cluster that policies read as variables.cluster.<name>.',
+          name('cluster.NAME=VALUE, such as cluster.region=eu.'),
+        ),
       },
       required: [],
     }),

@@ -11,6 +11,7 @@ import {
   mapped,
 } from '../../base/problem.ts';
 import { clipped } from '../../base/text.ts';
+import { compileDefinitions, type CompiledDefinitions, type Definitions } from '../../cel/expression.ts';
 import type { RequestersSpec } from '../../rules/requesters.ts';
 import type { DefaultKey, Requirement, ReviewedResource } from '../../rules/rule.ts';
 import { helmReleaseType } from '../../rules/secret-types.ts';
@@ -57,9 +58,10 @@ export interface CompiledPolicy extends Enforcement {
   readonly exceptions: readonly CompiledException[];
 }
 
-/** `id` is another for a binding, which has the form of a policy. */
+/** `id` is another for a binding, which has the form of a policy. `cluster`: see `Install.clusterVariables`. */
 export function compilePolicy(
   { metadata, spec }: NamespacePolicy,
+  cluster: Definitions['cluster'],
   id = providerId('NamespacePolicy', metadata.name),
 ): CompileResult<CompiledPolicy> {
   // All problems, so that an author can fix them in one edit. What compiles may still contradict other fields.
@@ -69,13 +71,16 @@ export function compilePolicy(
     problems.push(...part.problems);
     return otherwise;
   };
-  const listed = compileRules(spec);
+  const variables = compileDefinitions(spec.variables ?? [], cluster);
+  problems.push(...variableProblems(variables));
+  const { definitions } = variables;
+  const listed = compileRules(spec, definitions);
   const namespaceDefaults = listed.on.namespaces.flatMap((rule) => rule.defaults ?? []);
   const secretDefaults = listed.on.secrets.flatMap((rule) => rule.defaults ?? []);
   const defaults = [...namespaceDefaults, ...secretDefaults];
   problems.push(...listed.problems(true));
-  const match = take(compileMatch(spec.match), nothingMatches);
-  const contents = take(compileContents(spec.contents), []);
+  const match = take(compileMatch(spec.match, definitions), nothingMatches);
+  const contents = take(compileContents(spec.contents, definitions), []);
   problems.push(...listed.problems(false));
   const policy: CompiledPolicy = {
     id,
@@ -102,6 +107,13 @@ export function compilePolicy(
   };
   problems.push(...contradictions(spec, policy));
   return problems.length > 0 ? refused(problems) : compiled(policy);
+}
+
+function variableProblems({ problems }: CompiledDefinitions): readonly Problem[] {
+  return Array.from(problems, ([index, { message: found, offset }]) => {
+    const path = ['spec', 'variables', index, 'expression'];
+    return { path, found, accepted: 'CEL over namespaceObject and the variables before it', offset };
+  });
 }
 
 const nothingMatches = { selector: undefined, names: [], excludeNames: [], conditions: [] };

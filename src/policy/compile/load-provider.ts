@@ -73,9 +73,13 @@ export function providesFields(definition: ProviderDefinition | undefined): bool
 /** The compilers of the kinds. A kind without one is missing here by its type. */
 const compilers: Readonly<Record<ProviderKind, (value: unknown, context: IntentContext) => ProviderLoad>> &
   Readonly<Record<Kind, (value: unknown, context: IntentContext) => CompileResult<unknown>>> = {
-  NamespacePolicy: (value) =>
+  NamespacePolicy: (value, { cluster }) =>
     andThen(kinds.NamespacePolicy.parse(value), (object) =>
-      mapped(compilePolicy(object), (policy) => ({ kind: 'NamespacePolicy', object, compiled: policy })),
+      mapped(compilePolicy(object, cluster), (policy) => ({
+        kind: 'NamespacePolicy',
+        object,
+        compiled: policy,
+      })),
     ),
   SecretShare: (value) =>
     andThen(kinds.SecretShare.parse(value), (object) =>
@@ -90,7 +94,7 @@ const compilers: Readonly<Record<ProviderKind, (value: unknown, context: IntentC
     andThen(kinds.SecurityIntentBinding.parse(value), (binding) => loadTenants(binding, context)),
 };
 
-/** `context` is for bindings: without it, their intents count as missing. */
+/** Without a context, the intents of bindings count as missing, and a policy may read any variable of the cluster. */
 export function loadProvider(kind: ProviderKind, value: unknown, context = noIntents): ProviderLoad {
   return compilers[kind](value, context);
 }
@@ -164,7 +168,7 @@ function loadBinding(
     metadata: { name },
     spec: policySpec,
   } as const;
-  const policy = compilePolicy(object, providerId(kind, name, namespace));
+  const policy = compilePolicy(object, context.cluster, providerId(kind, name, namespace));
   if (!policy.ok)
     return refused(policy.problems.map((each) => ({ ...each, path: facts.sourceOf(each.path) })));
   const contents = policy.value.contents.map((content, index) => onlyIn(facts.onlyIn[index], content));

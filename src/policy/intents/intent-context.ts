@@ -1,4 +1,4 @@
-// Says with what a binding is compiled: the intents by name, and which adapters are there.
+// Says with what a provider is compiled: intents by name, which adapters are there, and the variables of the cluster.
 import { anyInstall, isProvided, type Install } from '../terms/install.ts';
 import type { ObjectType } from '../../base/object-type.ts';
 import { isIntentId, knownIntents } from '../../api/intents/intent-ids.ts';
@@ -16,6 +16,8 @@ export interface IntentContext {
   /** All adapters that the program has, in their order. */
   readonly adapters: readonly AdapterState[];
   readonly settings: AdapterSettings;
+  /** See `Install.clusterVariables`. */
+  readonly cluster: Install['clusterVariables'];
   /** What bindings compile to in this context alone. */
   readonly forms?: FormCache;
 }
@@ -128,4 +130,5 @@ export const noIntents: IntentContext = {
   intents: new Map(),
   adapters: [],
   settings: adapterSettings(anyInstall),
+  cluster: undefined,
 };

@@ -22,6 +22,8 @@ export interface Install {
   readonly tlsScanImage: string | undefined;
   /** True if existing Secrets are read and judged. */
   readonly auditSecrets: boolean;
+  /** What `variables.cluster` of policies holds. Undefined if nothing says so: then policies may read any. */
+  readonly clusterVariables: Readonly<Record<string, string>> | undefined;
   /** The label of a Namespace whose value is its team. */
   readonly teamLabel: string;
   /** True if a command found no Deployment of Reeve, so that these are the defaults and the flags of the command. */
@@ -44,6 +46,8 @@ export interface InstallFlags {
   readonly tlsScanImage?: string | undefined;
   readonly auditSecrets?: boolean;
   readonly teamLabel?: string;
+  /** `cluster.region=eu`. Default: unknown. */
+  readonly variable?: readonly string[];
 }
 
 export function installOf(flags: InstallFlags): Install {
@@ -65,9 +69,25 @@ export function installOf(flags: InstallFlags): Install {
     tlsScanImage: flags.tlsScanImage,
     auditSecrets: flags.auditSecrets ?? false,
     teamLabel: flags.teamLabel ?? '',
+    clusterVariables: flags.variable && variablesIn(flags.variable),
     isAssumed: false,
     resourceOf: ({ kind }) => guessedPlural(kind),
   };
+}
+
+const clusterVariable = /^cluster\.(?<name>[A-Za-z][-A-Za-z0-9_.]{0,127})=(?<value>.{0,256})$/u;
+
+export function isClusterVariable(text: string): boolean {
+  return clusterVariable.test(text);
+}
+
+/** The last of two values for one name counts, as in a list of flags. */
+function variablesIn(texts: readonly string[]): Readonly<Record<string, string>> {
+  const pairs = texts.flatMap((text): readonly (readonly [string, string])[] => {
+    const { name, value } = clusterVariable.exec(text)?.groups ?? {};
+    return name === undefined || value === undefined ? [] : [[name, value]];
+  });
+  return Object.fromEntries(pairs);
 }
 
 /** The install for a state without one, such as files alone. */

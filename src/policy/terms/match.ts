@@ -8,7 +8,12 @@ import type {
   ValidationAction,
 } from '../../api/namespace-policy/namespace-policy.ts';
 import { type KubeObject, labelsOf, nameOf, valueOf, withMetadata } from '../../base/metadata.ts';
-import { compileExpression, type Expression } from '../../cel/expression.ts';
+import {
+  compileExpression,
+  type Definitions,
+  type Expression,
+  type ExpressionScope,
+} from '../../cel/expression.ts';
 import { unlimitedBudget, type Budget } from './budget.ts';
 import { allOf, compiled, mapped, refused, type CompileResult } from '../../base/problem.ts';
 import { compileGlob, type Glob } from '../../cel/regex.ts';
@@ -44,13 +49,20 @@ const matchingUnits = 3;
 const yes: MatchResult = { kind: 'yes' };
 const no: MatchResult = { kind: 'no' };
 
-/** The terms of a policy or a share. A share has no conditions, and a policy no alternatives. */
+/** The terms of a policy or a share. A share has no conditions and no variables, and a policy no alternatives. */
 export interface MatchTerms extends MatchSpec {
   readonly anyOf?: readonly MatchSpec[];
 }
 
-export function compileMatch(match: MatchTerms = {}): CompileResult<CompiledMatch> {
-  return mapped(allOf((match.matchConditions ?? []).map(compileCondition)), (conditions) => ({
+export function compileMatch(
+  match: MatchTerms = {},
+  definitions?: Definitions,
+): CompileResult<CompiledMatch> {
+  const scope: ExpressionScope = { variables: ['namespaceObject'], ...(definitions && { definitions }) };
+  const compiledConditions = (match.matchConditions ?? []).map((condition, index) =>
+    compileCondition(condition, index, scope),
+  );
+  return mapped(allOf(compiledConditions), (conditions) => ({
     ...compileTerms(match),
     ...(match.anyOf === undefined ? {} : { anyOf: match.anyOf.map(compileTerms) }),
     conditions,
@@ -67,8 +79,12 @@ function compileTerms({ namespaceSelector, names, excludeNames = [] }: MatchSpec
   };
 }
 
-function compileCondition(condition: MatchCondition, index: number): CompileResult<CompiledCondition> {
-  const result = compileExpression(condition.expression, { variables: ['namespaceObject'] }, 'bool');
+function compileCondition(
+  condition: MatchCondition,
+  index: number,
+  scope: ExpressionScope,
+): CompileResult<CompiledCondition> {
+  const result = compileExpression(condition.expression, scope, 'bool');
   if (result.ok) return compiled({ name: condition.name, expression: result.expression });
   return refused([
     {

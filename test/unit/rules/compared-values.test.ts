@@ -32,7 +32,9 @@ function specOf(id: string, value: unknown): JsonObject {
 
 test.each(rules.map(({ id }) => id))('%s shows the values that it compared', (id) => {
   const [value, operation = 'CREATE'] = rows[id];
-  const [rule] = Object.values(compileRules(specOf(id, value)).on).flat();
+  const [rule] = Object.values(
+    compileRules(specOf(id, value), { variables: [], cluster: undefined }).on,
+  ).flat();
   const object = { metadata: { name: 'a' }, subjects: [{ kind: 'User', name: 'b' }] };
   const sides = operation === 'CREATE' ? { object } : { oldObject: object };
   const write = { operation, username: 'alice', ...sides, ...(operation === 'UPDATE' && { object }) };
