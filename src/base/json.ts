@@ -28,3 +28,8 @@ export function withMergePatch(there: unknown, patch: JsonObject): JsonObject {
   }
   return Object.fromEntries(result);
 }
+
+/** Returns the value at the path as text, as of a name. */
+export function textAt(value: unknown, path: readonly (string | number)[]): string {
+  return String(path.reduce<unknown>((part, step) => ownMember(part, String(step)), value));
+}

@@ -58,10 +58,20 @@ async function waitBetweenScenes({ step, json }: UpFlags, io: CommandIo): Promis
 }
 
 /** Returns the defaults of `reeve run`, changed for the sandbox. */
-function runOf({ port, probesPort, logLevel, auditSecrets, resourceKind }: UpFlags): RunFlags {
+function runOf(flags: UpFlags): RunFlags {
+  const { port, probesPort, logLevel, auditSecrets, resourceKind, variable } = flags;
   const defaults = readSettings(runSettings, [], {});
   if (!defaults.ok) throw new Error('a setting of `reeve run` has no default');
-  return { ...defaults.values, port, probesPort, logLevel, auditSecrets, resourceKind, host: '127.0.0.1' };
+  return {
+    ...defaults.values,
+    port,
+    probesPort,
+    logLevel,
+    auditSecrets,
+    resourceKind,
+    variable,
+    host: '127.0.0.1',
+  };
 }
 
 function feedOf({ quiet, json }: UpFlags, { stdout, clock }: CommandIo, paint: Paint): Listener {

@@ -1,5 +1,5 @@
 // Compiles one content whose texts may be templates over the Namespace, and renders it.
-import { isJsonObject, ownMember } from '../base/json.ts';
+import { isJsonObject, ownMember, textAt } from '../base/json.ts';
 import type { KubeObject } from '../base/metadata.ts';
 import {
   allOf,
@@ -42,10 +42,15 @@ export function compileContent(
 ): CompileResult<CompiledContent> {
   const { contentKind, value, path: content, name } = written;
   const expiry = contentKind.expiry?.(value);
-  const shown = { ...written, expiry, shownName: shownText(name, scopeWith(definitions, 'item')) };
   const template = contentKind.template(value);
   const source = ownMember(value, 'forEach');
-  const place = { content, field: [], template, scope: scopeWith(definitions) };
+  const place: Place = {
+    content,
+    field: [],
+    template,
+    scope: { variables: ['namespaceObject'], definitions },
+  };
+  const shown = { ...written, expiry, shownName: shownText(name, withItem(place)) };
   const repeated = source === undefined ? place : withItem(place);
   const parts = both(compileForEach(source, below(place, 'forEach')), compileValue(repeated));
   return mapped(parts, ([list, render]) => ({
@@ -72,9 +77,8 @@ export function compileTexts<T>(
   { template, path, type, name }: WrittenTexts,
   build: (rendered: unknown) => T,
 ): CompileResult<CompiledTexts<T>> {
-  const scope = scopeWith(undefined);
-  const shown = { type, shownName: shownText(name, scope) };
-  const place = { content: path, field: [], template, scope };
+  const place: Place = { content: path, field: [], template, scope: { variables: ['namespaceObject'] } };
+  const shown = { type, shownName: shownText(name, place) };
   return mapped(compileValue(place), (render) => ({
     isTemplated: isTemplated(template),
     render(namespaceObject, budget) {
@@ -91,10 +95,9 @@ interface ShownContent extends WrittenContent, Pick<CompiledContent, 'expiry'> {
   readonly shownName: (bindings: NamespaceBindings) => string;
 }
 
-function shownObject(
-  { type, shownName }: Pick<ShownContent, 'type' | 'shownName'>,
-  bindings: NamespaceBindings,
-) {
+type ShownObject = Pick<ShownContent, 'type' | 'shownName'>;
+
+function shownObject({ type, shownName }: ShownObject, bindings: NamespaceBindings) {
   return { type, name: clipped(shownName(bindings)) };
 }
 
@@ -117,7 +120,7 @@ function contentOf(
   rendered: unknown,
   { namespaceObject }: NamespaceBindings,
 ): Rendered<RenderedContent> {
-  const name = nameIn(rendered, contentKind.namePath);
+  const name = textAt(rendered, contentKind.namePath);
   const form =
     contentKind.render === 'as-written'
       ? ({ kind: 'object', body: isJsonObject(rendered) ? rendered : {} } as const)
@@ -128,28 +131,17 @@ function contentOf(
   return { kind: 'present', value: { name, form, ...(expiresAt === undefined ? {} : { expiresAt }) } };
 }
 
-/** Returns the name of the object that a content, or its rendered template, describes. */
-export function nameIn(value: unknown, namePath: Path): string {
-  return String(namePath.reduce<unknown>((part, step) => ownMember(part, String(step)), value));
-}
-
-// Compiles a value whose texts may be templates.
-
 interface NamespaceBindings extends Bindings {
   readonly namespaceObject: KubeObject;
-  /** The item of a `forEach`. */
   readonly item?: string;
 }
 
 type Renderer<T = unknown> = (bindings: NamespaceBindings, budget: RuleBudget) => RenderedValue<T>;
 
-function scopeWith(definitions: Definitions | undefined, ...item: readonly 'item'[]): ExpressionScope {
-  return { variables: ['namespaceObject', ...item], ...(definitions && { definitions }) };
+function withItem(place: Place): Place {
+  return { ...place, scope: { ...place.scope, variables: ['namespaceObject', 'item'] } };
 }
 
-function withItem(place: Place): Place {
-  return { ...place, scope: scopeWith(place.scope.definitions, 'item') };
-}
 const maxSourceLength = 200;
 /** For a text, besides its expressions: to check it, and to put it into its place. */
 const textUnits = 3;
@@ -327,7 +319,7 @@ function compileItem(value: unknown, place: Place): CompileResult<Renderer> {
 }
 
 /** Returns how messages show a text: rendered if possible, else as the policy has it. */
-function shownText(source: string, scope: ExpressionScope): (bindings: NamespaceBindings) => string {
+function shownText(source: string, { scope }: Place): (bindings: NamespaceBindings) => string {
   const result = compileTemplate(source, scope);
   return (bindings) => {
     const rendered = result.ok ? result.template.render(bindings) : undefined;

@@ -1,7 +1,7 @@
 // Lists the kinds of content, in the order of the CRD, of the reference and of messages, and compiles the contents of a policy.
 // A new kind of content is one file, and one line here.
 import { isDeepStrictEqual } from 'node:util';
-import { ownMember } from '../base/json.ts';
+import { ownMember, textAt } from '../base/json.ts';
 import {
   isTerminating,
   keyPath,
@@ -18,7 +18,7 @@ import type { Definitions, MetadataKey } from '../cel/expression.ts';
 import { everyOperation, type RuleViolation } from '../rules/rule.ts';
 import type { CompiledRule } from '../rules/rules.ts';
 import type { Fields } from '../schema/schema.ts';
-import { compileContent, nameIn } from './compile-content.ts';
+import { compileContent } from './compile-content.ts';
 import type { CompiledContent, ContentKind, Rendered, RenderedContent, WrittenContent } from './content.ts';
 import { resources } from './resources.ts';
 import { roleBindings } from './role-bindings.ts';
@@ -55,7 +55,7 @@ function writtenContents(spec: object | undefined, list: readonly ContentKind[])
           value,
           path: ['spec', 'contents', contentKind.name, index],
           type: contentKind.type ?? typeIn(value),
-          name: nameIn(value, contentKind.namePath),
+          name: textAt(value, contentKind.namePath),
         }))
       : [];
   });

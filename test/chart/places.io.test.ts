@@ -15,6 +15,7 @@ const values = {
   secretNames: ['regcred'],
   sharedNamespaces: ['sources'],
   excludeNamespaces: ['legacy'],
+  clusterVariables: { region: 'eu' },
   certificates: { source: 'files', secretName: 'own-tls' },
   priorityClassName: 'system-node-critical',
   nodeSelector: { pool: 'platform' },
@@ -67,6 +68,7 @@ const places: readonly (readonly [value: string, text: RegExp, templates: readon
   ['sharedNamespaces', /kind: Namespace\nmetadata:\n +name: sources\n/, ['install/00-namespaces.yaml']],
   ['sharedNamespaces', /kind: Role\nmetadata:\n.*\n +namespace: sources\n/, [rights.secrets]],
   ['excludeNamespaces', /- --exclude-namespace=legacy\n/, roles],
+  ['clusterVariables', /- "--variable=cluster\.region=eu"\n/, roles],
   [
     'sharedNamespaces and excludeNamespaces',
     /expression: '\["kube-system", "kube-public", "kube-node-lease", "reeve-system", "sources", "legacy"\]'/,

@@ -54,6 +54,7 @@ export const valueCases: readonly ValueCase[] = [
   { path: 'sharedNamespaces', value: ['sources'], shows: '--shared-namespace=sources' },
   { path: 'createSharedNamespaces', value: false, shows: '' },
   { path: 'excludeNamespaces', value: ['legacy'], shows: '--exclude-namespace=legacy' },
+  { path: 'clusterVariables', value: { region: 'eu' }, shows: '--variable=cluster.region=eu' },
   { path: 'crds', value: false, shows: '' },
   { path: 'certificates.source', value: 'cert-manager', shows: 'kind: Certificate' },
   { path: 'certificates.secretName', value: 'tls', beside: files, shows: 'secretName: tls' },

@@ -9,7 +9,7 @@ import { recipes, recipesFolder, recipeSteps } from '../support/recipes.ts';
 const root = join(import.meta.dirname, '..', '..');
 const index = readFileSync(join(recipesFolder, 'README.md'), 'utf8');
 
-test('there are fourteen recipes', () => expect(recipes).toHaveLength(14));
+test('there are fifteen recipes', () => expect(recipes).toHaveLength(15));
 
 describe.each(recipes)('the recipe $name', (recipe) => {
   const { name, page } = recipe;

@@ -47,7 +47,10 @@ const ports = {
 };
 
 async function load({ path }: FixtureFolder): Promise<ClusterSnapshot> {
-  const { policies, shares, problems } = await loadPolicyFiles(join(path, 'policies.yaml'));
+  const { policies, shares, problems } = await loadPolicyFiles(
+    join(path, 'policies.yaml'),
+    testInstall.clusterVariables,
+  );
   expect(problems).toEqual([]);
   const cluster = join(path, 'cluster.yaml');
   const loaded = existsSync(cluster) ? await loadNamespaceFiles(cluster) : { namespaces: [], problems: [] };
@@ -198,6 +201,7 @@ test('every rule has a folder, and each further folder is listed here', () => {
     'owners.spec',
     'steering',
     'steering-by-share',
+    'variables',
   ]);
 });
 

@@ -28,6 +28,7 @@ export const testInstall: Install = installOf({
   sharedNamespace: ['reeve-shared'],
   excludeNamespace: [],
   resourceKind: ['v1/ConfigMap', 'v1/ResourceQuota'],
+  variable: ['cluster.region=eu'],
 });
 
 /** Returns the problems of the schema or of the engine as text. Empty for a valid policy. */

@@ -158,6 +158,9 @@ spec:
 - --certs-dir=/etc/reeve/certificates
 {{- end }}
 {{- end }}
+{{- range $name, $value := $values.clusterVariables }}
+- {{ printf "--variable=cluster.%s=%s" $name $value | quote }}
+{{- end }}
 {{- if ne $values.teamLabel "team" }}
 - --team-label={{ $values.teamLabel }}
 {{- end }}

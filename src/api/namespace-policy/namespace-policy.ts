@@ -62,6 +62,7 @@ const spec = specification({
   description:
     'What the matched namespaces must look like and contain. Rules (namespaces, secrets, rbac, validations) are checked before an object is stored. Contents are created afterwards and kept.',
   fields: {
+    match,
     variables: list({
       description:
         'Names for expressions, which all other expressions and templates of the policy read as variables.<name>. A variable is evaluated when it is first read. variables.cluster.<name> is a fact about the cluster, which the installation sets (--variable).',
@@ -80,7 +81,6 @@ const spec = specification({
         },
       ],
     }),
-    match,
     validationActions,
     validationActionOverrides: list({
       description:

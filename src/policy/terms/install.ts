@@ -75,7 +75,7 @@ export function installOf(flags: InstallFlags): Install {
   };
 }
 
-const clusterVariable = /^cluster\.(?<name>[A-Za-z][-A-Za-z0-9_.]{0,127})=(?<value>.{0,256})$/u;
+const clusterVariable = /^cluster\.(?<name>[A-Za-z][-A-Za-z0-9_.]{0,127})=(?<value>[^,\r\n]{0,256})$/u;
 
 export function isClusterVariable(text: string): boolean {
   return clusterVariable.test(text);

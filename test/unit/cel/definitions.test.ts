@@ -82,7 +82,7 @@ test.each([
   ['variables.cluster["zone"] == ""', 'a value of type variables.cluster has no field zone; it has'],
   ['variables == {}', 'of variables only single fields can be read'],
   ['variables["team"] == ""', 'of variables only single fields can be read'],
-  ['variables.changed', 'variables.changed cannot be read here: object is not known here'],
+  ['variables.changed', 'variables.changed cannot be read here: there is no variable object here'],
   ['variables.team + 1 == ""', '_+_ does not exist for (string, int)'],
 ])('%s does not compile', (source, message) => {
   const compiled = compileExpression(source, scope, 'bool');

@@ -33,6 +33,7 @@ test('one process has both roles by default, and the cluster is found from the e
     namespace: 'reeve-system',
     sharedNamespace: ['reeve-shared'],
     excludeNamespace: [],
+    variable: [],
     secretName: [],
     leaderElect: true,
     concurrency: 16,
