@@ -253,7 +253,8 @@ describeCluster('the rules on Namespaces', () => {
     };
     const rules = [{ ...use, verbs: ['use'] }];
     await grant(cluster, { name: 'ad-ns-users', rules, users: ['ad-ns-lead'] });
-    await eventually(async () => await allowed(remove(name), lead));
+    await eventually(async () => (await dryRun(remove(name), lead)).code).toBe(0);
+    await allowed(remove(name), lead);
   });
 
   describe('validationActions', () => {
