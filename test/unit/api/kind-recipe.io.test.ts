@@ -34,11 +34,11 @@ export const teamPolicy = defineKind({
 });
 `;
 
-const compiler = `  TeamPolicy: (value) =>
+const compiler = `  TeamPolicy: (value, { cluster }) =>
     andThen(kinds.TeamPolicy.parse(value), ({ metadata, spec }) => {
       const form = { validationActions: ['Deny'], existing: 'Report', ...spec } as const;
       const object = { apiVersion: ownVersion, kind: 'NamespacePolicy', metadata, spec: form } as const;
-      const policy = compilePolicy(object, providerId('TeamPolicy', metadata.name));
+      const policy = compilePolicy(object, cluster, providerId('TeamPolicy', metadata.name));
       return mapped(policy, (each) => ({ kind: 'NamespacePolicy', object, compiled: each }));
     }),
 `;
