@@ -97,6 +97,15 @@ function problemAt(source: string, offset: number, message: string): ExpressionP
   return { message, offset, ...positionOf(source, offset) };
 }
 
+/** No object in the API server is larger: https://kubernetes.io/docs/concepts/configuration/secret/#restriction-data-size */
+const maxLength = 1_048_576;
+const tooLong = { ok: false, reason: 'failed', message: 'the text is longer than 1 MiB' } as const;
+const tooMuchWork = {
+  ok: false,
+  reason: 'budget',
+  message: 'the budget of all expressions is used up',
+} as const;
+
 function render(parts: readonly Part[], bindings: Bindings, work: Work | undefined): Evaluation<string> {
   let value = '';
   for (const part of parts) {
@@ -104,9 +113,12 @@ function render(parts: readonly Part[], bindings: Bindings, work: Work | undefin
       value += part;
       continue;
     }
+    if (work?.isSpent?.() === true) return tooMuchWork;
     const evaluation = part.evaluate(bindings, work);
     if (!evaluation.ok) return evaluation;
-    value += String(evaluation.value);
+    const text = String(evaluation.value);
+    if (value.length + text.length > maxLength) return tooLong;
+    value += text;
   }
   return { ok: true, value };
 }

@@ -20,8 +20,8 @@ const { source, targets } = shareSpec;
 const wrong: readonly Case[] = [
   {
     what: 'what is required and missing',
-    spec: { targets },
-    fields: ['spec.source'],
+    spec: { source },
+    fields: ['spec.targets'],
     reason: 'FieldValueRequired',
   },
   {

@@ -41,6 +41,7 @@ const columns: readonly (readonly [Plural, readonly string[]])[] = [
       'Synced',
       'Conflicts',
       '+Failed',
+      '+Skipped',
       '+Suspended',
       'Ready',
       'Reason',

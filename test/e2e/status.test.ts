@@ -69,8 +69,8 @@ describeControllers('what people see', () => {
         'sh-st-policy 2 2 2 0 0 0 2 ["Deny"] false True Synced AGE',
       ]);
       expect(await table('sshare', '-o=wide')).toEqual([
-        'NAME SOURCE SOURCE-NAMESPACE DESIRED SYNCED CONFLICTS FAILED SUSPENDED READY REASON AGE',
-        'sh-st-share sh-st-share reeve-shared 2 2 0 0 false True Synced AGE',
+        'NAME SOURCE SOURCE-NAMESPACE DESIRED SYNCED CONFLICTS FAILED SKIPPED SUSPENDED READY REASON AGE',
+        'sh-st-share sh-st-share reeve-shared 2 2 0 0 0 false True Synced AGE',
       ]);
     });
 

@@ -43,8 +43,9 @@ function missingOf(
 interface TypeAndKeys {
   readonly type?: string | undefined;
   readonly keys?: readonly { readonly to: string }[] | undefined;
-  /** The keys of a template are known with those of the sources. */
+  /** The keys of what is built are known with those of the sources. */
   readonly template?: unknown;
+  readonly dockerConfig?: unknown;
 }
 
 /** One rule for each type, so that a refusal names its keys. Without `keys`, the keys of the source decide. */
@@ -54,10 +55,10 @@ const keysOfType: readonly SchemaRule<TypeAndKeys>[] = typedKeys.map((typed) => 
   return {
     accepted: `${keys.join(isOneEnough ? ' or ' : ' and ')} among its keys if its type is ${type}`,
     must: 'have',
-    cel: `!has(self.keys) || has(self.template) || self.type != '${type}' || (${has.join(isOneEnough ? ' || ' : ' && ')})`,
+    cel: `!has(self.keys) || has(self.template) || has(self.dockerConfig) || self.type != '${type}' || (${has.join(isOneEnough ? ' || ' : ' && ')})`,
     offender: (target) => {
-      if (target.type !== type || target.keys === undefined || target.template !== undefined)
-        return undefined;
+      const isBuilt = (target.template ?? target.dockerConfig) !== undefined;
+      if (target.type !== type || target.keys === undefined || isBuilt) return undefined;
       return missingOf(
         typed,
         target.keys.map(({ to }) => to),
@@ -156,8 +157,9 @@ const keysOnce: SchemaRule<BuiltKeys> = {
   accepted: 'each key of the copies in one of keys, template and dockerConfig',
   must: 'have',
   cel:
-    '!has(self.keys) || !self.keys.exists(each, (has(self.template) && each.to in self.template) || ' +
-    "(has(self.dockerConfig) && each.to == '.dockerconfigjson'))",
+    '(!has(self.keys) || !self.keys.exists(each, (has(self.template) && each.to in self.template) || ' +
+    "(has(self.dockerConfig) && each.to == '.dockerconfigjson'))) && " +
+    "!(has(self.dockerConfig) && has(self.template) && '.dockerconfigjson' in self.template)",
   offender: ({ keys = [], template = {}, dockerConfig }) => {
     const isBuilt = (key: string): boolean =>
       Object.hasOwn(template, key) || (dockerConfig !== undefined && key === dockerConfigKey);

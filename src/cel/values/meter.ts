@@ -9,6 +9,8 @@ const UNITS = 1_000_000;
 /** Adds up the work of several evaluations. */
 export interface Work {
   spend(units: number): void;
+  /** True once no further evaluation should begin. Left out: there is no such limit. */
+  isSpent?(): boolean;
 }
 
 export class Meter {

@@ -2,6 +2,7 @@
 import { isJsonObject, ownMember, type JsonObject } from '../../base/json.ts';
 import { type KubeObject, annotationsOf, labelsOf, valueOf } from '../../base/metadata.ts';
 import type { CompiledShare } from '../compile/compile-policy.ts';
+import { defaultEvaluationUnits } from '../terms/budget.ts';
 import { parseProviderId } from '../terms/provider-id.ts';
 import { managedByLabel, managedByReeve, ownerAnnotation } from '../../schema/names.ts';
 import { secretFacts, type SecretFacts } from './observed.ts';
@@ -21,7 +22,8 @@ type CopyReason =
   | 'SourceUnreadable'
   | 'KeyMissing'
   | 'KeyTwice'
-  | 'TemplateFailed';
+  | 'TemplateFailed'
+  | 'NotStorable';
 
 /** The state of the source of a share. `unread`: the source exists, and its payload must be read first. */
 export type CopyState =
@@ -52,11 +54,41 @@ export function copyOf(share: CompiledShare, sources: readonly KubeObject[]): Co
       'KeyMissing',
       `copies of type ${type} need ${lacked}, which the source does not give them`,
     );
+  const refusal = notStorable(type, entries);
+  if (refusal !== undefined) return unavailable('NotStorable', refusal);
   // fromEntries creates own properties, also for `__proto__`, which is a legal key of a Secret.
   const copied = Object.fromEntries(entries);
   const { isImmutable } = copy;
   const body = { metadata: {}, type, data: copied, ...(isImmutable ? { immutable: true } : {}) };
   return { kind: 'ready', payload: { type, data: copied, isImmutable, facts: secretFacts(body) } };
+}
+
+/** https://kubernetes.io/docs/concepts/configuration/secret/#restriction-data-size */
+const maxBytes = 1_048_576;
+const dockerKeys = new Map([
+  ['kubernetes.io/dockerconfigjson', dockerConfigKey],
+  ['kubernetes.io/dockercfg', '.dockercfg'],
+]);
+
+/** The API server refuses such a Secret. So an immutable copy would be deleted, and could not be created again. */
+function notStorable(type: string, entries: readonly Entry[]): string | undefined {
+  const sizes = entries.map(([, value]) => Buffer.byteLength(String(value), 'base64'));
+  const bytes = sizes.reduce((sum, each) => sum + each, 0);
+  if (bytes > maxBytes) return `a Secret holds at most ${maxBytes} bytes, and the copy would have ${bytes}`;
+  const key = dockerKeys.get(type);
+  const value = entries.find(([name]) => name === key)?.[1];
+  return key === undefined || value === undefined || isJsonText(value)
+    ? undefined
+    : `copies of type ${type} need a JSON object in ${key}`;
+}
+
+/** Drops the error, because it quotes the text. */
+function isJsonText(value: unknown): boolean {
+  try {
+    return isJsonObject(JSON.parse(Buffer.from(String(value), 'base64').toString()));
+  } catch {
+    return false;
+  }
 }
 
 type Unavailable = CopyState & { readonly kind: 'unavailable' };
@@ -90,6 +122,17 @@ function entriesOf(share: CompiledShare, data: Data): readonly Entry[] | Unavail
   return 'kind' in built ? built : [...mapped, ...built];
 }
 
+/** One budget for all templates of a copy, as for one review. */
+function limitedWork() {
+  let spent = 0;
+  return {
+    spend(units: number): void {
+      spent += units;
+    },
+    isSpent: () => spent > defaultEvaluationUnits,
+  };
+}
+
 /** Shows no text of an error, because an expression can put a value into a key that is then missing. */
 function builtEntries(
   { values, copy: { dockerConfig } }: CompiledShare,
@@ -99,12 +142,14 @@ function builtEntries(
     [...data].flatMap(([key, value]) => textOf(value).map((text) => [key, text] as const)),
   );
   const entries: Entry[] = [];
+  const bindings = { data: Object.fromEntries(texts) };
+  const work = limitedWork();
   for (const { key, template } of values) {
-    const rendered = template.render({ data: Object.fromEntries(texts) });
+    const rendered = template.render(bindings, work);
     if (!rendered.ok)
       return unavailable(
         'TemplateFailed',
-        `the template of key ${key} has an error: a key that it reads is missing or holds no text, or an expression fails`,
+        `the template of key ${key} has an error: a key that it reads is missing or holds no text, an expression fails, or it needs too much work`,
       );
     entries.push([key, encoded(rendered.value)]);
   }

@@ -133,6 +133,37 @@ describe('the copy of a Secret', () => {
       { data: { a: 'YQ==', b: '/w==' } },
       'TemplateFailed',
     ],
+    [
+      'the API server would refuse its size',
+      {},
+      { data: { a: 'YQ=='.repeat(350_000), b: 'YQ=='.repeat(350_000) } },
+      'NotStorable',
+    ],
+    [
+      'a value breaks the JSON of a registry',
+      { type: 'kubernetes.io/dockerconfigjson', template: { '.dockerconfigjson': '{"auths":"${data.a}"}' } },
+      { data: { a: btoa('a"b') } },
+      'NotStorable',
+    ],
+    [
+      'a template repeats a long value too often',
+      { template: { c: '${data.a}'.repeat(900) } },
+      { data: { a: btoa('a'.repeat(700_000)) } },
+      'TemplateFailed',
+    ],
+    [
+      'its templates need more work than one review',
+      {
+        template: Object.fromEntries(
+          Array.from({ length: 100 }, (_, index) => [
+            `k${index}`,
+            '${data.a.split("").map(x, x + "").join("")}',
+          ]),
+        ),
+      },
+      { data: { a: btoa('a'.repeat(60_000)) } },
+      'TemplateFailed',
+    ],
   ])('there is no copy if %s', (_what, target, source, reason) => {
     expect(copied(target, source)).toBe(reason);
   });
