@@ -123,13 +123,14 @@ export function compileDefinitions(
 ): CompiledDefinitions {
   const variables: Definition[] = [];
   const problems = new Map<number, ExpressionProblem>();
+  const compiledNodes = { nodes: 0 };
   for (const [index, { name, expression }] of written.entries()) {
-    const definitions = { variables: [...variables], cluster };
+    const definitions = { variables: [...variables], cluster, compiled: compiledNodes };
     const compiled = compileExpression(expression, { variables: everything, definitions }, 'any');
     if (!compiled.ok) problems.set(index, compiled.problem);
     variables.push({ name, tree: compiled.ok ? parse(expression) : undefined });
   }
-  return { definitions: { variables, cluster }, problems };
+  return { definitions: { variables, cluster, compiled: compiledNodes }, problems };
 }
 
 type TreeResult =

@@ -31,7 +31,7 @@ import {
   type TextProblem,
   type WrittenContent,
 } from './content.ts';
-import { compileList, textsIn, unlessOneFails } from './for-each.ts';
+import { compileList, textsIn, unlessOneFails, upToError } from './for-each.ts';
 
 /** For an object, besides its texts: to build it, and to compare it with others. */
 const contentUnits = 10;
@@ -61,11 +61,11 @@ export function compileContent(
       const whole = { namespaceObject };
       if (list === undefined) return [renderOnce(shown, render, whole, budget)];
       const items = list.itemsOf(whole, budget);
-      const notRendered = (result: NotRendered) => unrendered(shownObject(shown, whole), result);
+      const notRendered = (result: NotRendered) => unrendered(shownObject(shown, whole, budget), result);
       if (items.kind !== 'present') return [notRendered(items)];
       const renderItem = ofList(list, render);
       return unlessOneFails(
-        items.value.map((item) => renderOnce(shown, renderItem, { namespaceObject, item }, budget)),
+        upToError(items.value, (item) => renderOnce(shown, renderItem, { namespaceObject, item }, budget)),
         (problem) => notRendered({ kind: 'error', problem: { ...problem, lookups: list.lookups } }),
       );
     },
@@ -86,19 +86,19 @@ export function compileTexts<T>(
       const rendered = render({ namespaceObject }, budget);
       return rendered.kind === 'present'
         ? { kind: 'present', value: build(rendered.value) }
-        : unrendered(shownObject(shown, { namespaceObject }), rendered);
+        : unrendered(shownObject(shown, { namespaceObject }, budget), rendered);
     },
   }));
 }
 
 interface ShownContent extends WrittenContent, Pick<CompiledContent, 'expiry'> {
-  readonly shownName: (bindings: NamespaceBindings) => string;
+  readonly shownName: ShownName;
 }
-
+type ShownName = (bindings: NamespaceBindings, budget: RuleBudget) => string;
 type ShownObject = Pick<ShownContent, 'type' | 'shownName'>;
 
-function shownObject({ type, shownName }: ShownObject, bindings: NamespaceBindings) {
-  return { type, name: clipped(shownName(bindings)) };
+function shownObject({ type, shownName }: ShownObject, bindings: NamespaceBindings, budget: RuleBudget) {
+  return { type, name: clipped(shownName(bindings, budget)) };
 }
 
 // oxlint-disable-next-line max-params -- two callers, which have them all at hand
@@ -112,7 +112,7 @@ function renderOnce(
   const rendered = render(bindings, budget);
   return rendered.kind === 'present'
     ? contentOf(content, rendered.value, bindings)
-    : unrendered(shownObject(content, bindings), rendered);
+    : unrendered(shownObject(content, bindings, budget), rendered);
 }
 
 function contentOf(
@@ -312,17 +312,17 @@ function compileItem(value: unknown, place: Place): CompileResult<Renderer> {
     return (bindings, budget) => {
       const items = list.itemsOf(bindings, budget);
       return items.kind === 'present'
-        ? collect(items.value.map((item) => renderItem({ ...bindings, item }, budget)))
+        ? collect(upToError(items.value, (item) => renderItem({ ...bindings, item }, budget)))
         : items;
     };
   });
 }
 
 /** Returns how messages show a text: rendered if possible, else as the policy has it. */
-function shownText(source: string, { scope }: Place): (bindings: NamespaceBindings) => string {
+function shownText(source: string, { scope }: Place): ShownName {
   const result = compileTemplate(source, scope);
-  return (bindings) => {
-    const rendered = result.ok ? result.template.render(bindings) : undefined;
+  return (bindings, budget) => {
+    const rendered = result.ok ? result.template.render(bindings, budget) : undefined;
     return rendered?.ok === true ? rendered.value : source;
   };
 }

@@ -31,6 +31,20 @@ export function textsIn(value: unknown): Texts {
     : { ok: true, texts };
 }
 
+/** Renders the items up to the first error, because one error is enough to keep the objects of all. */
+export function upToError<T extends { readonly kind: string }>(
+  items: readonly string[],
+  render: (item: string) => T,
+): readonly T[] {
+  const rendered: T[] = [];
+  for (const item of items) {
+    const each = render(item);
+    rendered.push(each);
+    if (each.kind === 'error') break;
+  }
+  return rendered;
+}
+
 /** With one error, the objects of all items stay as they are. Two items must not give one name. */
 export function unlessOneFails(
   rendered: readonly Rendered<RenderedContent>[],

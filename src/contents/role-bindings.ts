@@ -202,7 +202,7 @@ function checksOf(subjects: RoleBinding['subjects']): TextChecks {
     if (field === 'name') return pathSegment;
     if (field === 'labels') return labelText;
     const { kind, name } = (typeof index === 'number' ? subjects[index] : undefined) ?? {};
-    if (kind === undefined || name === ownAccounts) return undefined;
+    if (kind === undefined || (kind === 'Group' && name === ownAccounts)) return undefined;
     if (kind !== 'ServiceAccount') return users[kind];
     return part === 'namespace' ? namespaceName : subdomain;
   };

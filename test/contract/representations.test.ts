@@ -143,6 +143,7 @@ onEachBackend('representations', (backend) => {
         0,
         null,
         null,
+        null,
         false,
         'False',
         'SourceMissing',

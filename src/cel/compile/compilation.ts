@@ -22,6 +22,8 @@ export interface Definitions {
   readonly variables: readonly Definition[];
   /** The fields of `variables.cluster`. Undefined: not known, so it may have any. */
   readonly cluster: Readonly<Record<string, string>> | undefined;
+  /** Counts the nodes of all places that read them, because a variable is compiled again for each reader. */
+  readonly compiled: { nodes: number };
 }
 
 export interface Definition {
@@ -51,6 +53,8 @@ interface LocalVariable {
 
 /** Each level multiplies the cost by the size of the object. Policies need at most two. */
 const MAX_NESTED_LOOPS = 2;
+/** For all variables of a policy in all expressions that read them. This takes a fraction of a second. */
+const MAX_DEFINED_NODES = 200_000;
 
 export class ExpressionCompilation {
   readonly scope: ExpressionScope;
@@ -81,9 +85,18 @@ export class ExpressionCompilation {
   /** Compiles a node that is part of another node. */
   compile(node: Node): Compiled {
     this.#size += 1;
+    this.#countInDefinition(node);
     const compiled = this.#compileNode(this, node);
     this.#types.set(node, compiled.type);
     return compiled;
+  }
+
+  #countInDefinition({ offset }: Node): void {
+    const { definitions } = this.scope;
+    if (definitions === undefined || this.#definitions === definitions.variables) return;
+    definitions.compiled.nodes += 1;
+    if (definitions.compiled.nodes > MAX_DEFINED_NODES)
+      throw new CompileError('the policy reads too large variables in too many places', offset);
   }
 
   /**

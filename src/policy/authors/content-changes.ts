@@ -8,7 +8,7 @@ import type { CompiledShare, CopySpec } from '../compile/compile-policy.ts';
 import { isContentAllowed, mayMakeSecret, type Install } from '../terms/install.ts';
 import { groupKind } from '../../base/object-type.ts';
 import type { Circumstances } from '../terms/budget.ts';
-import { fateOf, hasSame, providedBy, type ProviderWrite } from './provider-write.ts';
+import { fateOf, hasSame, providedBy, variablesOf, type ProviderWrite } from './provider-write.ts';
 import { isJsonObject, ownMember } from '../../base/json.ts';
 import { renderPath, type Path } from '../../base/problem.ts';
 
@@ -29,7 +29,8 @@ export function contentChanges(write: ProviderWrite, install: Install): readonly
   if (fateOf(write) === 'kept' || hasSame(write, providedBy)) return [];
   const versions = [write.before, write.after];
   const [old, now] = versions.map((version) => policyIn(version)?.compiled.contents);
-  if (old !== undefined && now !== undefined) return policyChanges(old, now, install);
+  const mayDiffer = !hasSame(write, variablesOf);
+  if (old !== undefined && now !== undefined) return policyChanges(old, now, { install, mayDiffer });
   const [before, after] = versions.map((version) => shareIn(version)?.compiled);
   return before === undefined || after === undefined ? [] : shareChanges(before, after, install);
 }
@@ -69,12 +70,13 @@ function hasOtherPayload(before: CompiledShare, after: CompiledShare): boolean {
 function policyChanges(
   before: readonly CompiledContent[],
   after: readonly CompiledContent[],
-  install: Install,
+  { install, mayDiffer }: { readonly install: Install; readonly mayDiffer: boolean },
 ): readonly ContentChange[] {
   const older = new Map(before.map((content) => [keyOf(content), content]));
   return after.flatMap((content) => {
     const old = older.get(keyOf(content));
-    if (!isContentAllowed(content, install) || isDeepStrictEqual(old?.value, content.value)) return [];
+    const isSame = isDeepStrictEqual(old?.value, content.value) && !(mayDiffer && content.isTemplated);
+    if (!isContentAllowed(content, install) || isSame) return [];
     const addition = contentChange(old, content, true);
     return old === undefined ? [addition] : [addition, contentChange(old, content, false)];
   });

@@ -13,6 +13,7 @@ import {
   reachableBy,
   type ProviderCircumstances,
   type ProviderWrite,
+  variablesOf,
 } from './provider-write.ts';
 import { type ProviderDefinition, policyIn, quotaIn } from '../compile/load-provider.ts';
 import type { CompiledPolicy } from '../compile/compile-policy.ts';
@@ -110,7 +111,7 @@ class Comparison {
   constructor(write: ProviderWrite, snapshot: ClusterSnapshot, circumstances: ProviderCircumstances) {
     this.#write = write;
     this.#circumstances = circumstances;
-    this.#hasSameMatch = hasSame(write, (version) => version && matchOf(version));
+    this.#hasSameMatch = hasSame(write, (version) => version && [matchOf(version), variablesOf(version)]);
     const [older, newer] = [policyIn(write.before)?.compiled, policyIn(write.after)?.compiled];
     this.#versions = older === undefined || newer === undefined ? undefined : { older, newer };
     this.canDeny = newer !== undefined && deniesSomewhere(newer, circumstances.now);

@@ -146,11 +146,16 @@ export function managedBy(id: ProviderId, snapshot: ClusterSnapshot): readonly K
   return reachableBy(id, snapshot).filter((namespaceObject) => isManaged(namespaceObject, snapshot));
 }
 
+/** All expressions of a policy may read them. */
+export function variablesOf(definition: ProviderDefinition | undefined): unknown {
+  return policyIn(definition)?.object.spec.variables;
+}
+
 /** Returns the parts of a definition that decide which objects it provides. */
 export function providedBy(definition: ProviderDefinition | undefined): unknown {
   switch (definition?.kind) {
     case 'NamespacePolicy':
-      return [definition.object.spec.contents, definition.intents?.onlyIn ?? []];
+      return [definition.object.spec.contents, variablesOf(definition), definition.intents?.onlyIn ?? []];
     case 'SecretShare':
       return [definition.compiled.sources, definition.compiled.copy];
     case undefined:

@@ -11,7 +11,7 @@ import { auditObject } from '../decide/audit.ts';
 import type { Circumstances } from '../terms/budget.ts';
 import type { ReviewedResource } from '../../rules/rule.ts';
 import { deniesIn, deniesSomewhere, matchNamespace } from '../terms/match.ts';
-import { hasSame, ObjectGroups, type ProviderWrite } from './provider-write.ts';
+import { hasSame, ObjectGroups, variablesOf, type ProviderWrite } from './provider-write.ts';
 
 interface Refusal {
   readonly kind: 'RoleBinding' | 'Secret';
@@ -205,7 +205,8 @@ function readsOnlyType({ traits }: CompiledRule): boolean {
 
 function bindingsIn(definition: ProviderWrite['after']): unknown {
   const policy = policyIn(definition)?.compiled;
-  return policy === undefined ? undefined : roleBindingsOf(policy).map(({ value }) => value);
+  if (policy === undefined) return undefined;
+  return [variablesOf(definition), roleBindingsOf(policy).map(({ value }) => value)];
 }
 
 function providedIn(definition: ProviderWrite['after']): unknown {

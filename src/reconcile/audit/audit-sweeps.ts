@@ -167,8 +167,8 @@ function selectedParts({ metadata: { uid, labels, annotations } }: KubeObject): 
 export function judgingParts(loaded: LoadedProvider | undefined, resource: AuditedResource): unknown {
   const policy = policyIn(loaded?.definition);
   if (policy === undefined || !hasAuditableRules(policy.compiled, resource)) return undefined;
-  const { match, exceptions, secrets, rbac } = policy.object.spec;
-  return { match, exceptions, rules: resource === 'secrets' ? secrets : rbac };
+  const { match, variables, exceptions, secrets, rbac } = policy.object.spec;
+  return { match, variables, exceptions, rules: resource === 'secrets' ? secrets : rbac };
 }
 
 function partsOf(key: Sweep): { readonly resource: AuditedResource; readonly namespace: string | undefined } {

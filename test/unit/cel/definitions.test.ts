@@ -132,3 +132,13 @@ test('without an install, any variable of the cluster compiles, and reading it i
     message: 'the variables of the cluster are not known here',
   });
 });
+
+test('large variables that are read in many places do not compile', () => {
+  const large = Array.from({ length: 50 }, (_, index) => ({
+    name: `v${index}`,
+    expression: `[${index === 0 ? "''" : `variables.v${index - 1}`}${", '' + ''".repeat(450)}][0]`,
+  }));
+  const wrong = compileDefinitions(large, undefined);
+  expect(wrong.problems.size).toBeGreaterThan(0);
+  expect([...wrong.problems.values()][0]?.message).toContain('too large variables in too many places');
+});

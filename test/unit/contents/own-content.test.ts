@@ -77,7 +77,9 @@ const first = { name: 'welcome', slogan: `Go ${team}` };
 
 function definitionOf(...contents: readonly object[]): ProviderDefinition {
   const spec = { banners: contents };
-  const compiled = compileContents(spec, { variables: [], cluster: undefined }, [banners]);
+  const compiled = compileContents(spec, { variables: [], cluster: undefined, compiled: { nodes: 0 } }, [
+    banners,
+  ]);
   if (!compiled.ok) throw new Error(JSON.stringify(compiled.problems));
   const definition = {
     kind: 'NamespacePolicy',

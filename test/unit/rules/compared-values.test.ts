@@ -33,7 +33,7 @@ function specOf(id: string, value: unknown): JsonObject {
 test.each(rules.map(({ id }) => id))('%s shows the values that it compared', (id) => {
   const [value, operation = 'CREATE'] = rows[id];
   const [rule] = Object.values(
-    compileRules(specOf(id, value), { variables: [], cluster: undefined }).on,
+    compileRules(specOf(id, value), { variables: [], cluster: undefined, compiled: { nodes: 0 } }).on,
   ).flat();
   const object = { metadata: { name: 'a' }, subjects: [{ kind: 'User', name: 'b' }] };
   const sides = operation === 'CREATE' ? { object } : { oldObject: object };

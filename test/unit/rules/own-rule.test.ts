@@ -33,7 +33,11 @@ const prefix = ruleForm({
 
 const listed = [prefix as RuleForm as ListedRule];
 const spec = { secrets: { prefix: 'team-' } };
-const compiledRules = compileRules(spec, { variables: [], cluster: undefined }, listed).on;
+const compiledRules = compileRules(
+  spec,
+  { variables: [], cluster: undefined, compiled: { nodes: 0 } },
+  listed,
+).on;
 const compiled = { ...aPolicy('p', {}), rules: compiledRules };
 const block = object({ description: 'Rules on Secrets.', fields: blockFields('secrets', [prefix]) });
 
