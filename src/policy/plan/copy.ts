@@ -45,17 +45,10 @@ export function copyOf(share: CompiledShare, sources: readonly KubeObject[]): Co
   if ('kind' in data) return data;
   const entries = entriesOf(share, data);
   if ('kind' in entries) return entries;
-  const lacked = missingKeys(
-    type,
-    entries.map(([key]) => key),
-  );
-  if (lacked !== undefined)
-    return unavailable(
-      'KeyMissing',
-      `copies of type ${type} need ${lacked}, which the source does not give them`,
-    );
-  const refusal = notStorable(type, entries);
-  if (refusal !== undefined) return unavailable('NotStorable', refusal);
+  // The API server has checked the values of a source of the same type.
+  const isChecked = share.values.length === 0 && types.every((each) => each === type);
+  const problem = keyProblem(type, entries) ?? tooLarge(entries) ?? notJson(isChecked ? '' : type, entries);
+  if (problem !== undefined) return problem;
   // fromEntries creates own properties, also for `__proto__`, which is a legal key of a Secret.
   const copied = Object.fromEntries(entries);
   const { isImmutable } = copy;
@@ -70,16 +63,29 @@ const dockerKeys = new Map([
   ['kubernetes.io/dockercfg', '.dockercfg'],
 ]);
 
-/** The API server refuses such a Secret. So an immutable copy would be deleted, and could not be created again. */
-function notStorable(type: string, entries: readonly Entry[]): string | undefined {
+// The API server refuses such Secrets. So an immutable copy would be deleted, and could not be created again.
+
+function keyProblem(type: string, entries: readonly Entry[]): Unavailable | undefined {
+  const keys = entries.map(([key]) => key);
+  const lacked = missingKeys(type, keys);
+  if (lacked === undefined) return undefined;
+  const message = `copies of type ${type} need ${lacked}, which the source does not give them`;
+  return unavailable('KeyMissing', message);
+}
+
+function tooLarge(entries: readonly Entry[]): Unavailable | undefined {
   const sizes = entries.map(([, value]) => Buffer.byteLength(String(value), 'base64'));
   const bytes = sizes.reduce((sum, each) => sum + each, 0);
-  if (bytes > maxBytes) return `a Secret holds at most ${maxBytes} bytes, and the copy would have ${bytes}`;
+  const message = `a Secret holds at most ${maxBytes} bytes, and the copy would have ${bytes}`;
+  return bytes > maxBytes ? unavailable('NotStorable', message) : undefined;
+}
+
+function notJson(type: string, entries: readonly Entry[]): Unavailable | undefined {
   const key = dockerKeys.get(type);
   const value = entries.find(([name]) => name === key)?.[1];
   return key === undefined || value === undefined || isJsonText(value)
     ? undefined
-    : `copies of type ${type} need a JSON object in ${key}`;
+    : unavailable('NotStorable', `copies of type ${type} need a JSON object in ${key}`);
 }
 
 /** Drops the error, because it quotes the text. */
