@@ -45,9 +45,8 @@ export function copyOf(share: CompiledShare, sources: readonly KubeObject[]): Co
   if ('kind' in data) return data;
   const entries = entriesOf(share, data);
   if ('kind' in entries) return entries;
-  // The API server has checked the values of a source of the same type.
-  const isChecked = share.values.length === 0 && types.every((each) => each === type);
-  const problem = keyProblem(type, entries) ?? tooLarge(entries) ?? notJson(isChecked ? '' : type, entries);
+  const isBuilt = share.values.length > 0 || types.some((each) => each !== type);
+  const problem = refusalOf(type, entries, isBuilt);
   if (problem !== undefined) return problem;
   // fromEntries creates own properties, also for `__proto__`, which is a legal key of a Secret.
   const copied = Object.fromEntries(entries);
@@ -64,6 +63,11 @@ const dockerKeys = new Map([
 ]);
 
 // The API server refuses such Secrets. So an immutable copy would be deleted, and could not be created again.
+
+function refusalOf(type: string, entries: readonly Entry[], isBuilt: boolean): Unavailable | undefined {
+  // The API server has checked the values of a source of the same type.
+  return keyProblem(type, entries) ?? tooLarge(entries) ?? (isBuilt ? notJson(type, entries) : undefined);
+}
 
 function keyProblem(type: string, entries: readonly Entry[]): Unavailable | undefined {
   const keys = entries.map(([key]) => key);
