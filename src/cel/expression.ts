@@ -107,7 +107,7 @@ interface WrittenVariable {
   readonly expression: string;
 }
 
-export interface CompiledDefinitions {
+interface CompiledDefinitions {
   readonly definitions: Definitions;
   /** By the place of the variable in the list. */
   readonly problems: ReadonlyMap<number, ExpressionProblem>;

@@ -53,23 +53,29 @@ export function compileContent(
   const shown = { ...written, expiry, shownName: shownText(name, withItem(place)) };
   const repeated = source === undefined ? place : withItem(place);
   const parts = both(compileForEach(source, below(place, 'forEach')), compileValue(repeated));
-  return mapped(parts, ([list, render]) => ({
-    ...written,
-    isTemplated: list !== undefined || isTemplated(template),
-    expiry,
-    render(namespaceObject, budget) {
-      const whole = { namespaceObject };
-      if (list === undefined) return [renderOnce(shown, render, whole, budget)];
-      const items = list.itemsOf(whole, budget);
-      const notRendered = (result: NotRendered) => unrendered(shownObject(shown, whole, budget), result);
-      if (items.kind !== 'present') return [notRendered(items)];
-      const renderItem = ofList(list, render);
-      return unlessOneFails(
-        upToError(items.value, (item) => renderOnce(shown, renderItem, { namespaceObject, item }, budget)),
-        (problem) => notRendered({ kind: 'error', problem: { ...problem, lookups: list.lookups } }),
-      );
-    },
-  }));
+  return mapped(parts, ([list, render]) => {
+    const renderOne = objectRenderer(
+      shown,
+      list === undefined ? render : ofList(list, render),
+      contentOf(shown),
+    );
+    return {
+      ...written,
+      isTemplated: list !== undefined || isTemplated(template),
+      expiry,
+      render(namespaceObject, budget) {
+        const whole = { namespaceObject };
+        if (list === undefined) return [renderOne(whole, budget)];
+        const items = list.itemsOf(whole, budget);
+        const notRendered = (result: NotRendered) => unrendered(shownObject(shown, whole, budget), result);
+        if (items.kind !== 'present') return [notRendered(items)];
+        return unlessOneFails(
+          upToError(items.value, (item) => renderOne({ namespaceObject, item }, budget)),
+          (problem) => notRendered({ kind: 'error', problem: { ...problem, lookups: list.lookups } }),
+        );
+      },
+    };
+  });
 }
 
 /** `name` is the name of the object, as it is written. `build` returns what the rendered value stands for. */
@@ -79,16 +85,13 @@ export function compileTexts<T>(
 ): CompileResult<CompiledTexts<T>> {
   const place: Place = { content: path, field: [], template, scope: { variables: ['namespaceObject'] } };
   const shown = { type, shownName: shownText(name, place) };
-  return mapped(compileValue(place), (render) => ({
-    isTemplated: isTemplated(template),
-    render(namespaceObject, budget) {
-      budget.spend(contentUnits);
-      const rendered = render({ namespaceObject }, budget);
-      return rendered.kind === 'present'
-        ? { kind: 'present', value: build(rendered.value) }
-        : unrendered(shownObject(shown, { namespaceObject }, budget), rendered);
-    },
-  }));
+  return mapped(compileValue(place), (render) => {
+    const renderOne = objectRenderer<T>(shown, render, (value) => ({ kind: 'present', value: build(value) }));
+    return {
+      isTemplated: isTemplated(template),
+      render: (namespaceObject, budget) => renderOne({ namespaceObject }, budget),
+    };
+  });
 }
 
 interface ShownContent extends WrittenContent, Pick<CompiledContent, 'expiry'> {
@@ -101,34 +104,30 @@ function shownObject({ type, shownName }: ShownObject, bindings: NamespaceBindin
   return { type, name: clipped(shownName(bindings, budget)) };
 }
 
-// oxlint-disable-next-line max-params -- two callers, which have them all at hand
-function renderOnce(
-  content: ShownContent,
-  render: Renderer,
-  bindings: NamespaceBindings,
-  budget: RuleBudget,
-): Rendered<RenderedContent> {
-  budget.spend(contentUnits);
-  const rendered = render(bindings, budget);
-  return rendered.kind === 'present'
-    ? contentOf(content, rendered.value, bindings)
-    : unrendered(shownObject(content, bindings, budget), rendered);
+type Build<T> = (rendered: unknown, namespaceObject: KubeObject) => Rendered<T>;
+
+function objectRenderer<T>(shown: ShownObject, render: Renderer, build: Build<T>) {
+  return (bindings: NamespaceBindings, budget: RuleBudget): Rendered<T> => {
+    budget.spend(contentUnits);
+    const rendered = render(bindings, budget);
+    return rendered.kind === 'present'
+      ? build(rendered.value, bindings.namespaceObject)
+      : unrendered(shownObject(shown, bindings, budget), rendered);
+  };
 }
 
-function contentOf(
-  { contentKind, value, type, expiry }: ShownContent,
-  rendered: unknown,
-  { namespaceObject }: NamespaceBindings,
-): Rendered<RenderedContent> {
-  const name = textAt(rendered, contentKind.namePath);
-  const form =
-    contentKind.render === 'as-written'
-      ? ({ kind: 'object', body: isJsonObject(rendered) ? rendered : {} } as const)
-      : contentKind.render.build(rendered, value);
-  if (form.kind === 'skip')
-    return { kind: 'skipped', object: { type, name: clipped(name) }, message: form.message };
-  const expiresAt = endOf(expiry ?? {}, namespaceObject.metadata.creationTimestamp);
-  return { kind: 'present', value: { name, form, ...(expiresAt === undefined ? {} : { expiresAt }) } };
+function contentOf({ contentKind, value, type, expiry }: ShownContent): Build<RenderedContent> {
+  return (rendered, { metadata }) => {
+    const name = textAt(rendered, contentKind.namePath);
+    const form =
+      contentKind.render === 'as-written'
+        ? ({ kind: 'object', body: isJsonObject(rendered) ? rendered : {} } as const)
+        : contentKind.render.build(rendered, value);
+    if (form.kind === 'skip')
+      return { kind: 'skipped', object: { type, name: clipped(name) }, message: form.message };
+    const expiresAt = endOf(expiry ?? {}, metadata.creationTimestamp);
+    return { kind: 'present', value: { name, form, ...(expiresAt === undefined ? {} : { expiresAt }) } };
+  };
 }
 
 interface NamespaceBindings extends Bindings {

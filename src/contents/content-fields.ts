@@ -1,7 +1,7 @@
 // The fields that several kinds of content share, and the checks of their texts.
 import { isLabelValue, isPathSegment, isSubdomain } from '../base/kubernetes-names.ts';
 import { annotationTemplate, expression, metadataMapOf } from '../schema/common-fields.ts';
-import { group, managedByLabel } from '../schema/names.ts';
+import { group, isOurKey, managedByLabel } from '../schema/names.ts';
 import { text, type SchemaRule } from '../schema/schema.ts';
 import type { TextCheck } from './content.ts';
 import { maxItems } from './for-each.ts';
@@ -39,7 +39,7 @@ const notReserved: SchemaRule<Readonly<Record<string, string>>> = {
   mustNot: `set ${managedByLabel} or keys of ${group}/, which Reeve sets`,
   cel: `self.all(key, !key.startsWith('${group}/') && key != '${managedByLabel}')`,
   offender: (written) => {
-    const own = Object.keys(written).find((key) => key === managedByLabel || key.startsWith(`${group}/`));
+    const own = Object.keys(written).find(isOurKey);
     return own === undefined ? undefined : [own];
   },
 };

@@ -1,5 +1,5 @@
 // Writes objects of older tools as contents of policies.
-import { group, managedByLabel } from '../schema/names.ts';
+import { isOurKey } from '../schema/names.ts';
 import { isReservedSubject } from '../base/kubernetes-names.ts';
 import { ownAccounts } from '../contents/role-bindings.ts';
 import { type KubeObject, type StringMap, annotationsOf, labelsOf, nameOf } from '../base/metadata.ts';
@@ -139,13 +139,9 @@ interface Copied extends Pick<Contents, 'copies'> {
 function copiedKeys({ from, object, copies }: Copied, field: Parameters<Copies>[0]): StringMap {
   const all = Object.entries(field === 'labels' ? labelsOf(object) : annotationsOf(object));
   const copied = all.filter(([key]) => !key.startsWith(ofKubectl) && copies?.(field, key) !== false);
-  const lost = copied.filter(([key]) => isReserved(key)).map(([key]) => key);
+  const lost = copied.filter(([key]) => isOurKey(key)).map(([key]) => key);
   if (lost.length > 0) from.limit(`${field} that say who manages an object: ${lost.join(', ')}`);
-  return Object.fromEntries(copied.filter(([key]) => !isReserved(key)));
-}
-
-function isReserved(key: string): boolean {
-  return key === managedByLabel || key.startsWith(`${group}/`);
+  return Object.fromEntries(copied.filter(([key]) => !isOurKey(key)));
 }
 
 /** The labels and annotations that a share sets on its copies. */

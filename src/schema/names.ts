@@ -82,6 +82,11 @@ export const useVerb = 'use';
 /** Namespaces of Kubernetes itself. No policy or share matches them. */
 export const systemNamespaces: readonly string[] = ['kube-system', 'kube-public', 'kube-node-lease'];
 
+/** True for the labels and annotations that only Reeve sets: whose an object is, and how Reeve treats it. */
+export function isOurKey(key: string): boolean {
+  return key === managedByLabel || key.startsWith(`${group}/`);
+}
+
 /** Stands for the previous name of a Namespace that is being created. It is not a valid name, so no Namespace has it. */
 export const placeholderName = '_any_';
 

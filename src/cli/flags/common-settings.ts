@@ -68,12 +68,12 @@ export function outputSetting<T extends string>(
   return { ...setting, short: 'o', hasVariable: false };
 }
 
-/** The namespaces that no policy matches, in addition to those of Kubernetes. */
 export const clusterVariable = {
   placeholder: 'cluster.NAME=VALUE',
   accepted: 'cluster.NAME=VALUE, such as cluster.region=eu',
 };
 
+/** The namespaces that no policy matches, in addition to those of Kubernetes, and the facts about the cluster. */
 export const installSettings = {
   namespace: installNamespace('reeve-system'),
   sharedNamespace: listSetting(

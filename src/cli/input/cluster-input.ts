@@ -27,6 +27,7 @@ import {
   isSameObjectType,
   type ObjectType,
 } from '../../base/object-type.ts';
+import { writtenSources } from '../../policy/compile/load-provider.ts';
 import { providerKindOf } from '../../policy/terms/provider-id.ts';
 import { contentTypes, type Install } from '../../policy/terms/install.ts';
 import { guessedPlural } from '../../base/text.ts';
@@ -157,9 +158,7 @@ async function readSources(
   for (const { kind, spec } of objects) {
     const provider = providerKindOf(kind);
     const copies = provider && kinds[provider].copies;
-    const several = copies ? ownMember(spec, 'sources') : undefined;
-    const all: readonly unknown[] = Array.isArray(several) ? several : [];
-    for (const source of copies ? [ownMember(spec, 'source'), ...all] : []) {
+    for (const [, source] of copies ? writtenSources(spec) : []) {
       const [namespace, name] = [ownMember(source, 'namespace'), ownMember(source, 'name')];
       if (typeof namespace === 'string' && typeof name === 'string')
         named.set(`${namespace}/${name}`, [namespace, name]);

@@ -30,10 +30,8 @@ export function findInstall(objects: readonly KubeObject[], overrides: InstallOv
     // Without an install, nothing says which variables it would have.
     variable = flags?.variable,
   } = overrides;
-  const chosen = { sharedNamespace, excludeNamespace, resourceKind, secretName, teamLabel };
-  const { variable: _variable, ...others } = facts;
-  const known = variable === undefined ? {} : { variable };
-  const install = installOf({ ...others, ...chosen, ...known, namespace: installNamespace });
+  const chosen = { sharedNamespace, excludeNamespace, resourceKind, secretName, teamLabel, variable };
+  const install = installOf({ ...facts, ...chosen, namespace: installNamespace });
   return { ...install, isAssumed: flags === undefined };
 }
 

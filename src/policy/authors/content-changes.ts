@@ -4,7 +4,7 @@ import type { KubeObject, StringMap } from '../../base/metadata.ts';
 import { clipped } from '../../base/text.ts';
 import type { CompiledContent, Difference, Rendered, RenderedContent } from '../../contents/content.ts';
 import { policyIn, shareIn } from '../compile/load-provider.ts';
-import type { CompiledShare, CopySpec } from '../compile/compile-policy.ts';
+import { payloadForm, type CompiledShare, type CopySpec } from '../compile/compile-policy.ts';
 import { isContentAllowed, mayMakeSecret, type Install } from '../terms/install.ts';
 import { groupKind } from '../../base/object-type.ts';
 import type { Circumstances } from '../terms/budget.ts';
@@ -60,11 +60,7 @@ function shareChanges(
 
 /** The metadata of the copies is compared namespace by namespace. */
 function hasOtherPayload(before: CompiledShare, after: CompiledShare): boolean {
-  const [old, now] = [before, after].map(({ sources, copy }) => {
-    const { name: _name, labels: _labels, annotations: _annotations, ...form } = copy;
-    return [sources, form];
-  });
-  return !isDeepStrictEqual(old, now);
+  return !isDeepStrictEqual(payloadForm(before), payloadForm(after));
 }
 
 function policyChanges(

@@ -1,4 +1,5 @@
 // Finds the effects of a provider's write on the objects of one namespace: lost, handed over, or not provided.
+import { payloadForm } from '../compile/compile-policy.ts';
 import { isDeepStrictEqual } from 'node:util';
 import type { KubeObject } from '../../base/metadata.ts';
 import { secretObjectType, groupKind, type ObjectKey, type ObjectType } from '../../base/object-type.ts';
@@ -201,8 +202,7 @@ function hasSameForm(a: Claim, b: Claim): boolean {
 /** Returns the object that the claim wants, without its provider. */
 function formOf({ content, expiresAt }: Claim): unknown {
   if (content.kind === 'object') return [content.body, expiresAt];
-  const { name: _name, labels: _labels, annotations: _annotations, ...form } = content.share.copy;
-  return [content.share.sources, form, content.metadata];
+  return [payloadForm(content.share), content.metadata];
 }
 
 /** Returns false for an object that the installation does not let Reeve create, so that it never existed. */

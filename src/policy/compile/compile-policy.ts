@@ -11,7 +11,7 @@ import {
   mapped,
 } from '../../base/problem.ts';
 import { clipped } from '../../base/text.ts';
-import { compileDefinitions, type CompiledDefinitions, type Definitions } from '../../cel/expression.ts';
+import { compileDefinitions, type Definitions, type ExpressionProblem } from '../../cel/expression.ts';
 import type { RequestersSpec } from '../../rules/requesters.ts';
 import type { DefaultKey, Requirement, ReviewedResource } from '../../rules/rule.ts';
 import { helmReleaseType } from '../../rules/secret-types.ts';
@@ -25,9 +25,8 @@ import {
 } from '../terms/match.ts';
 import { providerId, shortName, type ProviderId } from '../terms/provider-id.ts';
 import { compileTexts } from '../../contents/compile-content.ts';
-import { subdomain } from '../../contents/content-fields.ts';
+import { labelText, subdomain } from '../../contents/content-fields.ts';
 import { compileContents, contentsRules } from '../../contents/contents.ts';
-import { labelText } from '../../contents/content-fields.ts';
 import type { CompiledContent, CompiledTexts, TextCheck } from '../../contents/content.ts';
 import { compileRules, type CompiledRule } from '../../rules/rules.ts';
 import { compileTemplate, type Template } from '../../cel/template.ts';
@@ -71,9 +70,8 @@ export function compilePolicy(
     problems.push(...part.problems);
     return otherwise;
   };
-  const variables = compileDefinitions(spec.variables ?? [], cluster);
-  problems.push(...variableProblems(variables));
-  const { definitions } = variables;
+  const { definitions, problems: unclear } = compileDefinitions(spec.variables ?? [], cluster);
+  problems.push(...variableProblems(unclear));
   const listed = compileRules(spec, definitions);
   const namespaceDefaults = listed.on.namespaces.flatMap((rule) => rule.defaults ?? []);
   const secretDefaults = listed.on.secrets.flatMap((rule) => rule.defaults ?? []);
@@ -109,7 +107,8 @@ export function compilePolicy(
   return problems.length > 0 ? refused(problems) : compiled(policy);
 }
 
-function variableProblems({ problems }: CompiledDefinitions): readonly Problem[] {
+/** `problems` are those of variables, by their place in the list. */
+function variableProblems(problems: ReadonlyMap<number, ExpressionProblem>): readonly Problem[] {
   return Array.from(problems, ([index, { message: found, offset }]) => {
     const path = ['spec', 'variables', index, 'expression'];
     return { path, found, accepted: 'CEL over namespaceObject and the variables before it', offset };
@@ -185,7 +184,7 @@ export interface CompiledShare {
   readonly isSuspended: boolean;
 }
 
-export interface SourceRef {
+interface SourceRef {
   readonly namespace: string;
   readonly name: string;
 }
@@ -215,6 +214,12 @@ export interface CopySpec extends CopyMetadata {
     readonly passwordKey: string;
   };
   readonly isImmutable: boolean;
+}
+
+/** Returns what decides the type and the values of the copies. Their metadata is compared namespace by namespace. */
+export function payloadForm({ sources, copy }: CompiledShare): unknown {
+  const { name: _name, labels: _labels, annotations: _annotations, ...form } = copy;
+  return [sources, form];
 }
 
 export function compileShare({ metadata, spec }: SecretShare): CompileResult<CompiledShare> {

@@ -193,6 +193,16 @@ function onlyIn(namespace: string | undefined, content: CompiledContent): Compil
 
 // What of a definition the installation does not allow: source namespaces, kinds of contents, names of copies.
 
+/** Returns the sources of a share that the schema has not checked, each with its path. */
+export function writtenSources(spec: unknown): readonly (readonly [Path, unknown])[] {
+  const several = ownMember(spec, 'sources');
+  const listed: readonly unknown[] = Array.isArray(several) ? several : [];
+  return [
+    [['spec', 'source'], ownMember(spec, 'source')],
+    ...listed.map((each, index) => [['spec', 'sources', index], each] as const),
+  ];
+}
+
 /** Reads the object without the schema, so that this problem is reported together with those of the schema. */
 export function sourceProblems(
   kind: ProviderKind,
@@ -200,14 +210,7 @@ export function sourceProblems(
   { sourceNamespaces }: Install,
 ): readonly Problem[] {
   if (kinds[kind].copies === undefined) return [];
-  const several = ownMember(spec, 'sources');
-  const written: readonly (readonly [Path, unknown])[] = [
-    [['spec', 'source'], ownMember(spec, 'source')],
-    ...(Array.isArray(several) ? several : []).map(
-      (each: unknown, index) => [['spec', 'sources', index], each] as const,
-    ),
-  ];
-  return written.flatMap(([path, source]) => {
+  return writtenSources(spec).flatMap(([path, source]) => {
     const namespace = ownMember(source, 'namespace');
     // The schema reports a value that is not text.
     if (typeof namespace !== 'string' || sourceNamespaces.includes(namespace)) return [];

@@ -1,7 +1,7 @@
 // Describes what an adopted object loses, and what stays when Reeve gives it back: fields that Kubernetes does not let go.
 import { isJsonObject, ownMember, type JsonObject } from '../../base/json.ts';
 import { type KubeObject, type StringMap } from '../../base/metadata.ts';
-import { adoptLabel, fieldManager, group, managedByLabel } from '../../schema/names.ts';
+import { adoptLabel, fieldManager, isOurKey } from '../../schema/names.ts';
 import { clipped, listed } from '../../base/text.ts';
 import type { Observed } from './observed.ts';
 import type { WriteStep } from './plan-claim.ts';
@@ -78,10 +78,6 @@ function without(all: StringMap | undefined, own: unknown): StringMap {
   return Object.fromEntries(
     entries.filter(([key]) => ownMember(own, key) === undefined && (key === adoptLabel || !isOurKey(key))),
   );
-}
-
-function isOurKey(key: string): boolean {
-  return key === managedByLabel || key.startsWith(`${group}/`);
 }
 
 /** One way to give an object back. `body` replaces everything that Reeve applied. */

@@ -47,7 +47,7 @@ export interface InstallFlags {
   readonly auditSecrets?: boolean;
   readonly teamLabel?: string;
   /** `cluster.region=eu`. Default: unknown. */
-  readonly variable?: readonly string[];
+  readonly variable?: readonly string[] | undefined;
 }
 
 export function installOf(flags: InstallFlags): Install {

@@ -2,12 +2,14 @@
 import type { KubeObject } from '../../base/metadata.ts';
 import { uncopiedTypes } from '../../api/secret-share/target.ts';
 import { type WatchSink, isNewerResourceVersion } from '../../base/watch-sink.ts';
-import type { CompiledShare, SourceRef } from '../../policy/compile/compile-policy.ts';
+import type { CompiledShare } from '../../policy/compile/compile-policy.ts';
 import { shareIn } from '../../policy/compile/load-provider.ts';
 import { copyOf, unavailable, type CopyState } from '../../policy/plan/copy.ts';
 import type { PlanContext } from '../ports.ts';
 
 export type SourceId = `${string}/${string}`;
+
+type SourceRef = CompiledShare['sources'][number];
 
 interface Version {
   readonly uid: string;

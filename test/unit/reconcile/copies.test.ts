@@ -284,7 +284,7 @@ describe('values that are built', () => {
     const h = scene();
     h.namespace('a', team);
     h.namespace('b', team);
-    h.secret('b', 'login', { of: 'somebody' });
+    h.secret('b', 'login', { of: 'another owner' });
     h.secret('reeve-shared', 'host', { host: 'one' });
     h.share('s', several({ target: { name: 'login', ...fields } }));
     await settled(h);
