@@ -45,8 +45,7 @@ export function copyOf(share: CompiledShare, sources: readonly KubeObject[]): Co
   if ('kind' in data) return data;
   const entries = entriesOf(share, data);
   if ('kind' in entries) return entries;
-  const isBuilt = share.values.length > 0 || types.some((each) => each !== type);
-  const problem = refusalOf(type, entries, isBuilt);
+  const problem = refusalOf(type, entries, share.values.length > 0);
   if (problem !== undefined) return problem;
   // fromEntries creates own properties, also for `__proto__`, which is a legal key of a Secret.
   const copied = Object.fromEntries(entries);
@@ -65,7 +64,7 @@ const dockerKeys = new Map([
 // The API server refuses such Secrets. So an immutable copy would be deleted, and could not be created again.
 
 function refusalOf(type: string, entries: readonly Entry[], isBuilt: boolean): Unavailable | undefined {
-  // The API server has checked the values of a source of the same type.
+  // A template can put a value into JSON that no longer parses. The API server names the key of any other invalid value.
   return keyProblem(type, entries) ?? tooLarge(entries) ?? (isBuilt ? notJson(type, entries) : undefined);
 }
 
