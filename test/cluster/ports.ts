@@ -5,14 +5,17 @@ import { createServer } from 'node:net';
 
 /**
  * Ports below the ephemeral range (Linux: from 32768 on), so that a port is still free when its server starts, and when
- * the server starts again after an outage.
+ * the server starts again after an outage. Test files run in processes of their own, and each process takes ports of one
+ * slice, so that two files that start at the same time rarely choose the same port.
  */
-const range = { from: 20_000, to: 32_000 };
+const slices = 12;
+const sliceSize = 1000;
+const lowest = 20_000 + (process.pid % slices) * sliceSize;
 
 export async function freePorts(count: number): Promise<readonly number[]> {
   const ports = new Set<number>();
   while (ports.size < count) {
-    const port = randomInt(range.from, range.to);
+    const port = randomInt(lowest, lowest + sliceSize);
     if (await isFree(port)) ports.add(port);
   }
   return [...ports];

@@ -28,7 +28,9 @@ const leaseMs = 19_000;
 const webhookNotReached: Excuse = ({ message }) =>
   /failed calling webhook|namespaces\.defaults/.test(message);
 /** While one webhook starts, the other one reviews all writes, and a busy machine has no second core for both. */
-const toldToTryAgain: Excuse = ({ status, message }) => status === 503 && message.includes('Try again later');
+const toldToTryAgain: Excuse = ({ status, message }) =>
+  (status === 503 && message.includes('Try again later')) ||
+  (status === 504 && message.includes('short of processor time'));
 /** Reeve could not check the rights of the user, so it refused the call or did not answer in time. */
 const rightsUnknown: Excuse = ({ message }) => /admission webhook|failed calling webhook/.test(message);
 const anything: Excuse = () => true;
@@ -81,6 +83,8 @@ export const faults: readonly Fault[] = [
   },
   {
     name: 'a webhook restarted',
+    excuse: toldToTryAgain,
+    afterMs: 1000,
     strike: async ({ webhooks: [, second] }) => await restarted(second),
   },
   {

@@ -13,6 +13,7 @@ import type { Report } from './report.ts';
 import { renewalsOf } from './renewals.ts';
 import { settle } from './settle.ts';
 import { makeTrouble } from './trouble.ts';
+import type { VitalSigns } from './vital-signs.ts';
 import { watchOver } from './watch.ts';
 import { rulesOfAll } from './world.ts';
 
@@ -71,8 +72,8 @@ async function soakIn(arena: Arena, { minutes, seed, rate, say, signal }: SoakOp
 }
 
 /**
- * Returns trends of processes that ran at least half of the time, as leader if they ever led. Faults ended the others on
- * purpose.
+ * Returns trends of processes that lived long enough in one role. A leader holds more than a standby, so only the samples
+ * of one role are compared. Faults ended the other processes on purpose.
  */
 function trends(
   { replicas }: Arena,
@@ -81,8 +82,20 @@ function trends(
 ): readonly Trend[] {
   return replicas.flatMap((replica) => {
     const pid = replica.lives.at(-1);
-    const samples = pid === undefined ? [] : replica.samplesOf(pid).slice(samplesBeforeLead.get(pid) ?? 0);
-    const lived = (samples.at(-1)?.age ?? 0) - (samples[0]?.age ?? 0);
-    return lived < seconds / 2 ? [] : trendsOf(`${replica.name} (${pid})`, samples);
+    if (pid === undefined) return [];
+    const samples = longestRole(replica.samplesOf(pid), samplesBeforeLead.get(pid) ?? 0);
+    return lived(samples) < seconds / leastShareInRole ? [] : trendsOf(`${replica.name} (${pid})`, samples);
   });
+}
+
+/** A process that runs all the time has one role for at least nearly half of it, however late it becomes the leader. */
+const leastShareInRole = 2.5;
+
+function longestRole(samples: readonly VitalSigns[], beforeLead: number): readonly VitalSigns[] {
+  const [standby, leader] = [samples.slice(0, beforeLead), samples.slice(beforeLead)];
+  return lived(standby) > lived(leader) ? standby : leader;
+}
+
+function lived(samples: readonly VitalSigns[]): number {
+  return (samples.at(-1)?.age ?? 0) - (samples[0]?.age ?? 0);
 }
