@@ -41,6 +41,13 @@ function seconds(time: Date): string {
   return time.toISOString().replace(/\.\d+Z$/, 'Z');
 }
 
+/** Compares the conditions of each type. */
+export function areSameConditions(a: readonly Condition[], b: readonly Condition[]): boolean {
+  const isIn = (all: readonly Condition[], one: Condition): boolean =>
+    all.some((each) => each.type === one.type && isSameCondition(one, each));
+  return a.length === b.length && a.every((each) => isIn(b, each));
+}
+
 export function isSameCondition(a: Condition, b: Condition | undefined): boolean {
   return a.status === b?.status && a.reason === b.reason && a.message === b.message;
 }

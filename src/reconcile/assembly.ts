@@ -49,7 +49,7 @@ export function assembleReconciler(options: AssemblyOptions) {
   const initialSync = new InitialSync(context, objects, ledger);
   const dispatcher = new Dispatcher(context, planning, ledger, initialSync);
   const finalizers = new Finalizers(context);
-  const conditions = new NamespaceConditions(context);
+  const conditions = new NamespaceConditions(context, announcer);
   const namespaceWorker = new NamespaceWorker(context, planning, {
     executor: new StepExecutor(context, planning, finalizers, announcer),
     repairer: new DefaultsRepairer(context, planning.audits, announcer),

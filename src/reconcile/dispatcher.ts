@@ -9,7 +9,7 @@ import { sourceId, type SourceId } from './live/sources.ts';
 import type { Planning } from './planning.ts';
 import type { ReconcileContext } from './ports.ts';
 import { isDeepStrictEqual } from 'node:util';
-import { readyCondition } from '../schema/names.ts';
+import { ownConditions } from '../schema/names.ts';
 import { isJsonObject, ownMember } from '../base/json.ts';
 import { isNewerResourceVersion } from '../base/watch-sink.ts';
 
@@ -109,7 +109,7 @@ export class Dispatcher {
 
   #namespaceChanged({ name, before, after }: NamespaceChange): void {
     const { cluster, namespaceQueue, providerQueue } = this.#context;
-    const isSame = after !== undefined && changesOnlyReadiness(before, after);
+    const isSame = after !== undefined && changesOnlyConditions(before, after);
     if (after !== undefined && !isSame) namespaceQueue.add(name);
     for (const { state } of cluster.providers()) {
       // A namespace that is being deleted no longer lets its objects hold the finalizer of their provider.
@@ -161,19 +161,23 @@ export class Dispatcher {
 // Classifies changes of policies, shares and Namespaces by the work that they need.
 
 /**
- * Returns whether only our own condition differs. Most likely we wrote this condition, and it makes no further object possible.
+ * Returns whether only our own conditions differ. Most likely we wrote them, and they make no further object possible.
  */
-export function changesOnlyReadiness(before: KubeObject | undefined, after: KubeObject): boolean {
-  return before !== undefined && isDeepStrictEqual(withoutReadiness(before), withoutReadiness(after));
+export function changesOnlyConditions(before: KubeObject | undefined, after: KubeObject): boolean {
+  return before !== undefined && isDeepStrictEqual(withoutConditions(before), withoutConditions(after));
 }
 
-function withoutReadiness({ metadata, status, ...rest }: KubeObject): unknown {
+function withoutConditions({ metadata, status, ...rest }: KubeObject): unknown {
   const { resourceVersion: _version, managedFields: _fields, ...kept } = metadata;
   const { conditions, ...others } = isJsonObject(status) ? status : {};
   const theirs = Array.isArray(conditions)
-    ? conditions.filter((condition) => ownMember(condition, 'type') !== readyCondition)
+    ? conditions.filter((condition) => !isOwnCondition(condition))
     : [];
   return { ...rest, metadata: kept, status: { ...others, conditions: theirs } };
+}
+
+function isOwnCondition(condition: unknown): boolean {
+  return ownConditions.some((type) => ownMember(condition, 'type') === type);
 }
 
 /** Returns whether the same object went back to an older version: etcd was restored, because watches never go back. */

@@ -88,6 +88,11 @@ export class EventAnnouncer {
       this.#record(object, change, `${provider}: ${failure.message}`, this.#providerObject(provider));
   }
 
+  /** Records on a Namespace that it violates rules. */
+  violated(namespace: string, note: string): void {
+    this.#record(this.#namespaceObject(namespace), warningOf('Violated'), note);
+  }
+
   /** Records a warning about the provider alone. */
   provider(provider: ProviderId, reason: string, note: string): void {
     this.#record(this.#providerObject(provider), warningOf(reason), note);

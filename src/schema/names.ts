@@ -52,6 +52,10 @@ export const withoutMarks = {
 export const cleanupFinalizer = `${group}/cleanup`;
 /** The condition on Namespaces: whether all desired objects exist and match. */
 export const readyCondition = `${group}/Ready`;
+/** The condition on Namespaces: whether the Namespace itself keeps the rules of policies. */
+export const compliantCondition = `${group}/Compliant`;
+/** The conditions on Namespaces that Reeve writes. */
+export const ownConditions: readonly string[] = [readyCondition, compliantCondition];
 /** The field manager of all that Reeve applies. https://kubernetes.io/docs/reference/using-api/server-side-apply/#managers */
 export const fieldManager = 'reeve';
 /** The field manager of labels and annotations that an adopted object keeps when Reeve deletes it and creates it again. */

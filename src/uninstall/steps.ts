@@ -11,11 +11,12 @@ import {
   inParallel,
   listObjects,
 } from './removal.ts';
-import { partOfLabel, partOfReeve, readyCondition, reconcilerAccount } from '../schema/names.ts';
+import { partOfLabel, ownConditions, partOfReeve, reconcilerAccount } from '../schema/names.ts';
 import type { KubeClient } from '../kube/http/client.ts';
 import { resourcePath } from '../kube/http/https-client.ts';
 import { openReportLabel, openReportType } from '../inspect/report/open-reports.ts';
 import { ownMember } from '../base/json.ts';
+import { listed } from '../base/text.ts';
 import type { ObjectWriter } from '../base/object-writer.ts';
 import { serviceAccountType } from '../base/object-type.ts';
 import type { Facts } from './facts.ts';
@@ -81,7 +82,7 @@ export async function removeReports(client: KubeClient, removal: Removal): Promi
   }
 }
 
-/** Removes the condition reeve.dev/Ready from each namespace, because it would never change again after an uninstall. */
+/** Removes our conditions from each namespace, because they would never change again after an uninstall. */
 export async function removeConditions(client: KubeClient, say: (line: string) => void): Promise<NotDone> {
   try {
     const all = await listObjects(client, { path: resourcePath(namespaces) });
@@ -96,7 +97,10 @@ export async function removeConditions(client: KubeClient, say: (line: string) =
 
 function hasCondition({ status }: KubeObject): boolean {
   const conditions = ownMember(status, 'conditions');
-  return Array.isArray(conditions) && conditions.some((each) => ownMember(each, 'type') === readyCondition);
+  return (
+    Array.isArray(conditions) &&
+    conditions.some((each) => ownConditions.some((type) => ownMember(each, 'type') === type))
+  );
 }
 
 async function removeCondition(
@@ -110,9 +114,9 @@ async function removeCondition(
       path: resourcePath({ ...namespaces, name, subresource: 'status' }),
       // Merges conditions by their type, so conditions that others write at the same time stay.
       contentType: 'application/strategic-merge-patch+json',
-      body: { status: { conditions: [{ type: readyCondition, $patch: 'delete' }] } },
+      body: { status: { conditions: ownConditions.map((type) => ({ type, $patch: 'delete' })) } },
     });
-    say(`removed the condition ${readyCondition} from Namespace ${name}`);
+    say(`removed the conditions ${listed(ownConditions)} from Namespace ${name}`);
     return undefined;
   } catch (error) {
     return isNotFound(error) ? undefined : `Namespace ${name}: ${textOfError(error)}`;

@@ -19,7 +19,7 @@ import { auditNamespace, auditObject } from '../../policy/decide/audit.ts';
 import { unlimitedBudget } from '../../policy/terms/budget.ts';
 import { compileException, isExcepted } from '../../policy/terms/match.ts';
 import { roleBindingType, roleType, type ObjectType } from '../../base/object-type.ts';
-import type { RuleOutcome, TracedViolation } from '../../policy/terms/review.ts';
+import { violationText, type RuleOutcome, type TracedViolation } from '../../policy/terms/review.ts';
 import { listed } from '../../base/text.ts';
 import type { ExplainedRule } from '../output-schemas/explanation.ts';
 import type { LookedAt } from './looked-at.ts';
@@ -176,10 +176,6 @@ export function saidBy(violations: readonly TracedViolation[]): Said {
     message: violations.map(violationText).join('; '),
     compared: violations.map(({ path, found, accepted }) => ({ path, found, accepted })),
   };
-}
-
-function violationText({ path, found, accepted, message }: TracedViolation): string {
-  return message ?? `${path}: found ${found}; accepted: ${accepted}`;
 }
 
 function uncounted({ label }: QuotaSpec): Said {

@@ -9,6 +9,7 @@ import { namespaceOfProvider, type ProviderId } from '../terms/provider-id.ts';
 import {
   nothingToDecide,
   rightKey,
+  violationText,
   type Decision,
   type JudgedViolation,
   type Right,
@@ -141,9 +142,7 @@ function refusals({ id, problems, decision }: BindingEffect): readonly JudgedVio
     actions: ['Deny'],
   }));
   const denied = decision.violations.map((each) => {
-    const { message, found, accepted, path } = each.violation;
-    const text = message ?? `${path}: found ${found}; accepted: ${accepted}`;
-    return { ...each, violation: { ...each.violation, message: `${id}: ${text}` } };
+    return { ...each, violation: { ...each.violation, message: `${id}: ${violationText(each.violation)}` } };
   });
   return [...invalid, ...denied];
 }

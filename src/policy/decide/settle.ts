@@ -9,6 +9,7 @@ import {
   type AnyReview,
   causesFirst,
   rightKey,
+  violationText,
   type AccessAnswer,
   type Decision,
   type JudgedViolation,
@@ -300,11 +301,11 @@ export function causesOf(verdict: Verdict): readonly Cause[] {
 }
 
 export function violationLine(violation: Violation): string {
-  const { by, rule, path, found, accepted, message } = violation;
+  const { by, rule, message } = violation;
   // The path of an object of our own kinds already names the rule, and a message on steering names the provider.
   const source =
     by === 'reeve' || (rule === 'steering' && message !== undefined) ? '' : `${speaker(violation)}${rule}: `;
-  return `${source}${message ?? `${path}: found ${found}; accepted: ${accepted}`}`;
+  return `${source}${violationText(violation)}`;
 }
 
 function speaker({ by, policy }: Violation): string {

@@ -1,13 +1,19 @@
-// Derives the condition reeve.dev/Ready of a Namespace: whether each policy and share has provided all its objects there.
-import { managedByLabel, managedByReeve, ownerAnnotation, readyCondition } from '../../schema/names.ts';
-import { clipped } from '../../base/text.ts';
+// Derives the conditions of a Namespace: reeve.dev/Ready on the objects of policies and shares, reeve.dev/Compliant on rules.
+import {
+  compliantCondition,
+  managedByLabel,
+  managedByReeve,
+  ownerAnnotation,
+  readyCondition,
+} from '../../schema/names.ts';
+import { clipped, counted } from '../../base/text.ts';
 import type { Desired } from '../desired/desired.ts';
 import { kindOfKey, nameOfKey, type ObjectKey } from '../../base/object-type.ts';
-import type { ProviderId } from '../terms/provider-id.ts';
+import { shortName, type ProviderId } from '../terms/provider-id.ts';
 import type { Agreement, ObjectResult, Observed } from '../plan/observed.ts';
 import type { Condition } from '../../base/condition.ts';
 import { matchErrorText, type MatchError } from '../terms/match.ts';
-import type { Violation } from '../terms/review.ts';
+import { violationText, type Violation } from '../terms/review.ts';
 
 const maxMessageLength = 1024;
 
@@ -81,6 +87,34 @@ function ready(reason: string, message: string): Condition {
 
 function notReady(reason: string, message: string): Condition {
   return { type: readyCondition, status: 'False', reason, message: clipped(message, maxMessageLength) };
+}
+
+/** The result of one policy with rules that judge the Namespace. */
+export interface JudgedBy {
+  readonly policy: ProviderId;
+  readonly violations: readonly Violation[];
+}
+
+/**
+ * The owners of a namespace can read its conditions without rights on policies. Returns no condition for a Namespace that
+ * no rule judges.
+ */
+export function namespaceCompliance(judged: readonly JudgedBy[]): readonly Condition[] {
+  if (judged.length === 0) return [];
+  const lines = judged.flatMap(({ policy, violations }) =>
+    violations.map(
+      (each) => `policy ${shortName(policy)}, ${each.rule}: ${violationText(each)}${askOf(each)}`,
+    ),
+  );
+  const type = compliantCondition;
+  if (lines.length === 0)
+    return [{ type, status: 'True', reason: 'NoViolations', message: 'the Namespace violates no rule' }];
+  const message = clipped(`${counted(lines.length, 'violation')}: ${lines.join('; ')}`, maxMessageLength);
+  return [{ type, status: 'False', reason: 'Violated', message }];
+}
+
+function askOf({ contact }: Violation): string {
+  return contact === undefined ? '' : ` (ask ${contact})`;
 }
 
 // Counts the objects of each policy and share in one namespace: those in sync, and the others.

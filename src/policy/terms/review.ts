@@ -76,6 +76,16 @@ export interface Violation {
   readonly isSetByReeve?: true;
 }
 
+/** Returns the violation as a sentence, without its rule. */
+export function violationText({
+  path,
+  found,
+  accepted,
+  message,
+}: Pick<Violation, 'path' | 'found' | 'accepted' | 'message'>): string {
+  return message ?? `${path}: found ${found}; accepted: ${accepted}`;
+}
+
 /** A violation with the validationActions of its policy. */
 export interface JudgedViolation {
   readonly violation: Violation;

@@ -9,7 +9,12 @@ import { matchNamespace, nextRelaxationEnd, type MatchResult } from '../../polic
 import type { ProviderId } from '../../policy/terms/provider-id.ts';
 import { namespaceViolations } from '../../policy/decide/audit.ts';
 import type { Violation } from '../../policy/terms/review.ts';
-import { emptyReport, unmatchedReport, type ProviderReport } from '../../policy/status/namespace-ready.ts';
+import {
+  emptyReport,
+  unmatchedReport,
+  type JudgedBy,
+  type ProviderReport,
+} from '../../policy/status/namespace-ready.ts';
 import type { CompiledPolicy } from '../../policy/compile/compile-policy.ts';
 import type { PlanContext } from '../ports.ts';
 
@@ -53,6 +58,24 @@ export class NamespaceAudits {
     return audited;
   }
 
+  /**
+   * Returns the violations of the Namespace itself, by each policy with rules that judge it. A missing default that
+   * `existing: Repair` is about to add is none: an error of the repair makes the namespace not ready.
+   */
+  judgedBy(namespaceObject: KubeObject): readonly JudgedBy[] {
+    const repairing = new Set(this.repairers(namespaceObject));
+    const isRepaired = (policy: CompiledPolicy, { isSetByReeve }: Violation): boolean =>
+      isSetByReeve === true && repairing.has(policy);
+    return this.#candidates(namespaceObject)
+      .filter((policy) => hasAuditableRules(policy, 'namespaces') && this.#isCurrent(policy))
+      .map((policy) => ({ policy, ...this.#audit(policy, namespaceObject) }))
+      .filter(({ match }) => match.kind === 'yes')
+      .map(({ policy, violations }) => ({
+        policy: policy.id,
+        violations: violations.filter((each) => !isRepaired(policy, each)),
+      }));
+  }
+
   /** Returns when the next exception or override for the namespace ends, in milliseconds since the epoch. */
   nextRelaxationEnd(namespaceObject: KubeObject): number | undefined {
     return nextRelaxationEnd(this.#candidates(namespaceObject), this.#clock.now(), namespaceObject);
@@ -67,13 +90,16 @@ export class NamespaceAudits {
   }
 
   repairers(namespaceObject: KubeObject): readonly CompiledPolicy[] {
-    const { providers } = this.#cluster.snapshot();
     return this.#candidates(namespaceObject).filter((policy) => {
       if (policy.namespaceDefaults.length === 0 || policy.isSuspended) return false;
-      const { id } = policy;
-      const state = providers.get(id);
-      return state?.isValid === true && !state.isDeleting && this.#specOf(id)?.existing === 'Repair';
+      return this.#isCurrent(policy) && this.#specOf(policy.id)?.existing === 'Repair';
     });
+  }
+
+  /** Returns false for the last valid form of a policy that does not load, because no other process would know it. */
+  #isCurrent({ id }: CompiledPolicy): boolean {
+    const state = this.#cluster.snapshot().providers.get(id);
+    return state?.isValid === true && !state.isDeleting;
   }
 
   #candidates(namespaceObject: KubeObject): readonly CompiledPolicy[] {

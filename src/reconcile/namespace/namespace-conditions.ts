@@ -1,4 +1,4 @@
-// Writes what Reeve keeps on a Namespace itself: the condition reeve.dev/Ready, and missing defaults. Objects are written first.
+// Writes what Reeve keeps on a Namespace itself: its conditions, and missing defaults. Objects are written first.
 import { KubeError } from '../../base/kube-error.ts';
 import { keyText, type KubeObject } from '../../base/metadata.ts';
 import { listed } from '../../base/text.ts';
@@ -8,8 +8,9 @@ import { objectKey, type ObjectKey } from '../../base/object-type.ts';
 import type { EventAnnouncer } from '../events.ts';
 import type { NamespaceAudits } from './namespace-audits.ts';
 import { RewriteLimit } from './step-executor.ts';
-import { readyCondition } from '../../schema/names.ts';
+import { compliantCondition, ownConditions, readyCondition } from '../../schema/names.ts';
 import {
+  areSameConditions,
   conditionOf,
   isSameCondition,
   stamped,
@@ -19,21 +20,22 @@ import {
 import { pause } from '../../base/abort.ts';
 import { isNewerResourceVersion } from '../../base/watch-sink.ts';
 import type { NamespaceChange } from '../../state/live-cluster.ts';
-import { changesOnlyReadiness, wasRestored } from '../dispatcher.ts';
+import { changesOnlyConditions, wasRestored } from '../dispatcher.ts';
 import type { ReconcileContext } from '../ports.ts';
 import { done, type Attempt, type Handled } from '../queue/queue.ts';
 import { classifyWriteError, type WriteError } from './write-error.ts';
 
 interface Wanted {
-  readonly condition: Condition;
-  /** The time since which the namespace needs another condition. */
+  /** A condition of ours that is not among them is removed. */
+  readonly conditions: readonly Condition[];
+  /** The time since which the namespace needs other conditions. */
   readonly since: number;
 }
 
 interface Written {
   readonly uid: string | undefined;
   readonly resourceVersion: string;
-  readonly condition: StampedCondition | undefined;
+  readonly conditions: readonly StampedCondition[];
 }
 
 /**
@@ -45,26 +47,28 @@ const retryRefusedMs = 2000;
 
 export class NamespaceConditions {
   readonly #context: ReconcileContext;
+  readonly #announcer: Pick<EventAnnouncer, 'violated'>;
   /** Conditions that still have to be written. */
   readonly #wanted = new Map<string, Wanted>();
-  /** The last condition of each namespace, written or not. */
-  readonly #last = new Map<string, Condition>();
+  /** The last conditions of each namespace, written or not. */
+  readonly #last = new Map<string, readonly Condition[]>();
   /** Our own writes, until the watch has reported them. */
   readonly #written = new Map<string, Written>();
 
-  constructor(context: ReconcileContext) {
+  constructor(context: ReconcileContext, announcer: Pick<EventAnnouncer, 'violated'>) {
     this.#context = context;
+    this.#announcer = announcer;
     context.cluster.subscribe({ namespace: (change) => this.#namespaceChanged(change) });
   }
 
-  want(name: string, condition: Condition): void {
-    this.#last.set(name, condition);
-    if (isSameCondition(condition, this.#currentOf(name))) {
+  want(name: string, conditions: readonly Condition[]): void {
+    this.#last.set(name, conditions);
+    if (areSameConditions(conditions, this.#currentOf(name))) {
       this.#wanted.delete(name);
       return;
     }
     const since = this.#wanted.get(name)?.since ?? this.#context.clock.monotonic();
-    this.#wanted.set(name, { condition, since });
+    this.#wanted.set(name, { conditions, since });
     this.#context.conditionQueue.add(name);
   }
 
@@ -74,10 +78,11 @@ export class NamespaceConditions {
     this.#written.delete(name);
   }
 
-  /** Counts the namespaces by their last condition, for the metrics. */
+  /** Counts the namespaces by their last readiness, for the metrics. */
   counts(): { readonly ready: number; readonly notReady: number } {
     let ready = 0;
-    for (const { status } of this.#last.values()) if (status === 'True') ready += 1;
+    for (const conditions of this.#last.values())
+      if (conditions.some(({ type, status }) => type === readyCondition && status === 'True')) ready += 1;
     return { ready, notReady: this.#last.size - ready };
   }
 
@@ -94,16 +99,22 @@ export class NamespaceConditions {
     const wanted = this.#wanted.get(name);
     const namespaceObject = cluster.snapshot().namespace(name);
     if (wanted === undefined || namespaceObject === undefined || signal.aborted) return done;
-    const condition = stamped(wanted.condition, this.#currentOf(name), clock.now());
+    const current = this.#currentOf(name);
+    const before = (type: string) => current.find((each) => each.type === type);
+    const conditions = wanted.conditions.map((each) => stamped(each, before(each.type), clock.now()));
     try {
       const options = { force: true, subresource: 'status', signal } as const;
-      this.#remember(name, await writer.apply(applied(namespaceObject, condition), options));
+      this.#remember(name, await writer.apply(applied(namespaceObject, conditions), options));
     } catch (error) {
       return this.#failed(error);
     }
     observer.wroteOwn('condition');
+    for (const condition of conditions)
+      if (condition.type === compliantCondition && condition.status === 'False')
+        if (!isSameCondition(condition, before(compliantCondition)))
+          this.#announcer.violated(name, condition.message);
     if (this.#wanted.get(name) === wanted) this.#wanted.delete(name);
-    // Another condition was wanted after the write began.
+    // Other conditions were wanted after the write began.
     else conditionQueue.add(name);
     return done;
   }
@@ -111,11 +122,11 @@ export class NamespaceConditions {
   #namespaceChanged(change: NamespaceChange): void {
     const { name, before, after } = change;
     if (before?.metadata.uid !== after?.metadata.uid) this.forget(name);
-    // The condition that we wrote after the backup was taken is lost.
+    // The conditions that we wrote after the backup was taken are lost.
     else if (wasRestored(change)) this.#written.delete(name);
     const last = this.#last.get(name);
-    // Any other change brings the whole namespace to the namespace queue, including its condition.
-    if (last !== undefined && after !== undefined && changesOnlyReadiness(before, after))
+    // Any other change brings the whole namespace to the namespace queue, including its conditions.
+    if (last !== undefined && after !== undefined && changesOnlyConditions(before, after))
       this.want(name, last);
   }
 
@@ -132,8 +143,7 @@ export class NamespaceConditions {
   #remember(name: string, answer: KubeObject): void {
     const { uid, resourceVersion } = answer.metadata;
     if (typeof resourceVersion !== 'string') return;
-    const condition = conditionOf(answer['status'], readyCondition);
-    this.#written.set(name, { uid, resourceVersion, condition });
+    this.#written.set(name, { uid, resourceVersion, conditions: conditionsIn(answer) });
   }
 
   #failed(error: unknown): Handled {
@@ -146,29 +156,33 @@ export class NamespaceConditions {
     return { kind: 'retry', minDelayMs: writeError.minDelayMs ?? retryRefusedMs };
   }
 
-  #currentOf(name: string): StampedCondition | undefined {
+  #currentOf(name: string): readonly StampedCondition[] {
     const watched = this.#context.cluster.snapshot().namespace(name);
     const written = this.#written.get(name);
-    if (watched === undefined) return undefined;
+    if (watched === undefined) return [];
     const { uid, resourceVersion } = watched.metadata;
     if (
       written?.uid === uid &&
       isNewerResourceVersion(written?.resourceVersion ?? '', String(resourceVersion))
     )
-      return written?.condition;
+      return written?.conditions ?? [];
     this.#written.delete(name);
-    return conditionOf(watched['status'], readyCondition);
+    return conditionsIn(watched);
   }
 }
 
-/** Names only our condition. The API server merges the list by type, so it keeps conditions of other types. */
-function applied({ metadata }: KubeObject, condition: StampedCondition): KubeObject {
+function conditionsIn({ status }: KubeObject): readonly StampedCondition[] {
+  return ownConditions.flatMap((type) => conditionOf(status, type) ?? []);
+}
+
+/** Names only our conditions. The API server merges the list by type, so it keeps conditions of other types. */
+function applied({ metadata }: KubeObject, conditions: readonly StampedCondition[]): KubeObject {
   const { name = '', uid } = metadata;
   return {
     apiVersion: 'v1',
     kind: 'Namespace',
     metadata: { name, ...(uid === undefined ? {} : { uid }) },
-    status: { conditions: [condition] },
+    status: { conditions },
   };
 }
 

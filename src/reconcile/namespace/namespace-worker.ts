@@ -6,6 +6,7 @@ import type { ProviderId } from '../../policy/terms/provider-id.ts';
 import {
   providerReports,
   type UnsyncedObject,
+  namespaceCompliance,
   namespaceReadiness,
   terminatingReadiness,
 } from '../../policy/status/namespace-ready.ts';
@@ -108,7 +109,7 @@ export class NamespaceWorker {
     const namespaceObject = snapshot.namespace(name);
     ledger.drop(name);
     const isEnding = namespaceObject !== undefined && isTerminating(namespaceObject);
-    if (isEnding && !snapshot.policies.isExcluded(name)) conditions.want(name, terminatingReadiness);
+    if (isEnding && !snapshot.policies.isExcluded(name)) conditions.want(name, [terminatingReadiness]);
     else conditions.forget(name);
     initialSync.reconciled(name);
   }
@@ -160,7 +161,8 @@ export class NamespaceWorker {
     const reports = audits.addTo(providerReports(name, plan.desired, outcomes), plan.namespaceObject);
     this.#announce(name, plan, reports);
     ledger.report(name, reports, round);
-    conditions.want(name, namespaceReadiness(plan.desired, outcomes, plan.unowned));
+    const readiness = namespaceReadiness(plan.desired, outcomes, plan.unowned);
+    conditions.want(name, [readiness, ...namespaceCompliance(audits.judgedBy(plan.namespaceObject))]);
   }
 
   /** Queues the namespace for the next end of an object or exception, or the end of a pause. */

@@ -55,12 +55,17 @@ function toNamespaces(team: string): readonly Row[] {
     message: '',
     lastTransitionTime: '2026-01-01T00:00:00Z',
   };
+  const violated = { ...ready, type: 'reeve.dev/Compliant', status: 'False', reason: 'Violated' };
   return [
     ['add a label', patch('merge', path, { metadata: { labels: { env: 'dev' } } })],
     ['add an annotation', patch('merge', path, { metadata: { annotations: { env: 'dev' } } })],
     [
       'say that it is ready',
       apply(`${path}/status`, object('v1', 'Namespace', team, { status: { conditions: [ready] } })),
+    ],
+    [
+      'say that it violates a rule',
+      apply(`${path}/status`, object('v1', 'Namespace', team, { status: { conditions: [ready, violated] } })),
     ],
     ['write an Event', post(eventsIn(team), eventOf('reeve.dev/reeve', team))],
   ];

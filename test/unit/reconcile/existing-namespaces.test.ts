@@ -49,6 +49,36 @@ describe('violations of existing namespaces', () => {
     expect(h.status('NamespacePolicy', 'p')).toMatchObject({ violations: 1 });
   });
 
+  test('the owners of a namespace see its violations in a condition and an event, until it has none', async () => {
+    const h = harness();
+    h.namespace('a', { team: 'red' }, { contact: 'x' });
+    h.namespace('b', { team: 'blue' }, { contact: 'x' });
+    h.namespace('kube-system', { team: 'blue' });
+    h.policy('p', rules);
+    h.start();
+    await h.settle();
+    const compliance = (name: string) => h.condition('Namespace', name, 'reeve.dev/Compliant');
+    const events = () => h.told.events.filter(({ reason }) => reason === 'Violated');
+    const message =
+      '1 violation: policy p, namespaces.required: metadata.labels["team"]: found "blue"; accepted: "red"';
+    expect(compliance('a')).toMatchObject({ status: 'True', reason: 'NoViolations' });
+    expect(compliance('b')).toMatchObject({ status: 'False', reason: 'Violated', message });
+    expect(compliance('kube-system')).toBeUndefined();
+    expect(events()).toMatchObject([{ regarding: { namespace: 'b', kind: 'Namespace' }, note: message }]);
+    h.takeWrites();
+    await h.stop();
+    h.rerun();
+    await h.settle();
+    expect([h.takeWrites(), events().length]).toEqual([[], 1]);
+    h.namespace('b', { team: 'red' }, { contact: 'x' });
+    await h.settle();
+    expect(compliance('b')).toMatchObject({ status: 'True' });
+    h.policy('p', { match: { names: ['*'] } });
+    await h.settle();
+    expect([compliance('a'), compliance('b')]).toEqual([undefined, undefined]);
+    expect(h.condition('Namespace', 'a', 'reeve.dev/Ready')).toMatchObject({ status: 'True' });
+  });
+
   test('a violation with an exception counts as soon as the exception ends, though nothing else changes', async () => {
     const h = harness();
     h.namespace('a', {}, { contact: 'x' });

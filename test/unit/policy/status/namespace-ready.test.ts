@@ -7,7 +7,7 @@ import {
   undesiredResult,
   type ObjectResult,
 } from '../../../../src/policy/plan/observed.ts';
-import { namespaceReadiness } from '../../../../src/policy/status/namespace-ready.ts';
+import { namespaceCompliance, namespaceReadiness } from '../../../../src/policy/status/namespace-ready.ts';
 
 const about = (name: string) => ({ provider: 'NamespacePolicy/p', key: `/Secret/${name}` }) as const;
 type Wanted = Parameters<typeof namespaceReadiness>[0];
@@ -117,5 +117,59 @@ describe('a namespace that is not ready', () => {
     expect(readiness({ ...wanted(), frozen }, [])).toBe(
       'False MatchFailed: NamespacePolicy/p: match condition c: no such key',
     );
+  });
+});
+
+describe('the compliance of a namespace', () => {
+  const policy = 'NamespacePolicy/rules' as const;
+  const violation = {
+    policy: 'rules',
+    rule: 'namespaces.required',
+    path: 'metadata.labels["team"]',
+    found: 'nothing',
+    accepted: 'any value',
+  };
+
+  test.each([
+    ['a namespace that no rule judges has no condition', [], []],
+    [
+      'a namespace without a violation is compliant',
+      [{ policy, violations: [] }],
+      ['True NoViolations: the Namespace violates no rule'],
+    ],
+    [
+      'a violation is told with its policy, its rule and the contact of the policy',
+      [{ policy, violations: [{ ...violation, contact: '#platform' }] }],
+      [
+        'False Violated: 1 violation: policy rules, namespaces.required: metadata.labels["team"]: found nothing; ' +
+          'accepted: any value (ask #platform)',
+      ],
+    ],
+    [
+      'the message of a rule stands for found and accepted',
+      [
+        { policy, violations: [] },
+        {
+          policy: 'NamespacePolicy/more' as const,
+          violations: [violation, { ...violation, rule: 'validations/short', message: 'too long' }],
+        },
+      ],
+      [
+        'False Violated: 2 violations: policy more, namespaces.required: metadata.labels["team"]: found nothing; ' +
+          'accepted: any value; policy more, validations/short: too long',
+      ],
+    ],
+  ])('%s', (_title, judged, expected) => {
+    const shown = namespaceCompliance(judged).map(
+      ({ type, status, reason, message }) => `${type} ${status} ${reason}: ${message}`,
+    );
+    expect(shown).toEqual(expected.map((each) => `reeve.dev/Compliant ${each}`));
+  });
+
+  test('a message of many violations is cut at 1,024 characters', () => {
+    const violations = Array.from({ length: 50 }, () => violation);
+    const [condition] = namespaceCompliance([{ policy, violations }]);
+    expect(condition?.message).toMatch(/^50 violations: .*…$/);
+    expect(condition?.message).toHaveLength(1024);
   });
 });

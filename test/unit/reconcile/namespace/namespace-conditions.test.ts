@@ -105,17 +105,20 @@ function conditionsOf(namespaces: readonly KubeObject[], namespaceQueue: Burst) 
   const { cluster, conditionQueue, writer } = context;
   cluster.namespaces.replaced(namespaces, '5');
   const written: (string | undefined)[] = [];
-  const conditions = new NamespaceConditions({
-    ...context,
-    writer: {
-      ...writer,
-      apply: async (object) => {
-        written.push(object.metadata.name);
-        const metadata = { ...object.metadata, resourceVersion: '9' };
-        return await Promise.resolve({ ...object, metadata });
+  const conditions = new NamespaceConditions(
+    {
+      ...context,
+      writer: {
+        ...writer,
+        apply: async (object) => {
+          written.push(object.metadata.name);
+          const metadata = { ...object.metadata, resourceVersion: '9' };
+          return await Promise.resolve({ ...object, metadata });
+        },
       },
     },
-  });
+    { violated: () => undefined },
+  );
   const abort = new AbortController();
   const handled: string[] = [];
   const ended = conditionQueue.run((name, attempt) => {
@@ -147,7 +150,7 @@ function waitingConditions(names: readonly string[]) {
     names.map((name) => namespaceObject(name, '1')),
     burst,
   );
-  for (const name of names) parts.conditions.want(name, ready);
+  for (const name of names) parts.conditions.want(name, [ready]);
   return { ...parts, burst };
 }
 
@@ -167,7 +170,7 @@ describe('a condition that waits for objects', () => {
     const { clock, conditions, written, stop } = waitingConditions(['a']);
     for (let passed = 0; passed < 5000; passed += 1000) {
       await clock.advance(1000);
-      conditions.want('a', { ...ready, message: String(passed) });
+      conditions.want('a', [{ ...ready, message: String(passed) }]);
     }
     await clock.settle();
     expect(written.length).toBeGreaterThan(0);
@@ -236,9 +239,9 @@ test('after a restore of etcd, a condition that was written before is written ag
     [namespaceObject('a', '7')],
     new Burst(false),
   );
-  conditions.want('a', ready);
+  conditions.want('a', [ready]);
   await clock.settle();
-  conditions.want('a', ready);
+  conditions.want('a', [ready]);
   await clock.settle();
   expect(written).toHaveLength(1);
   cluster.namespaces.replaced([namespaceObject('a', '3')], '3');
