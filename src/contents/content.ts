@@ -164,6 +164,17 @@ export interface RenderedContent {
   readonly form: WholeObject | FieldsOnly;
   /** Milliseconds since the epoch. From then on the object is not desired. */
   readonly expiresAt?: number;
+  /** Set if an exception of the policy names the content. Until its end the object is not desired. */
+  readonly exception?: { readonly until: number; readonly message: string };
+}
+
+/** Returns whether the namespace gets the object now. */
+export function isDueAt(
+  { expiresAt = Infinity, exception }: Pick<RenderedContent, 'expiresAt' | 'exception'>,
+  now: Date,
+): boolean {
+  const time = now.getTime();
+  return time < expiresAt && (exception === undefined || exception.until <= time);
 }
 
 /** An object that a namespace does not get, because its template gives nothing there. */

@@ -125,7 +125,7 @@ function clashes(
   const known = new Map<ObjectKey, RenderedContent>();
   return contents.flatMap(({ type }, index) =>
     (rendered[index] ?? []).flatMap((content) => {
-      if (content.kind !== 'present') return [];
+      if (content.kind !== 'present' || content.value.exception !== undefined) return [];
       const { value } = content;
       const key = objectKey(type, value.name);
       const other = known.get(key);

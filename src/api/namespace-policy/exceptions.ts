@@ -46,7 +46,8 @@ export const existing = withDefault(
 const ruleNames = ruleIds.map((rule) => rule.replace('.', '\\.')).join('|');
 
 export const policyException = object({
-  description: 'Rules that do not apply to some namespaces, until a given time or for good.',
+  description:
+    'Rules that do not apply to some namespaces, and contents that these do not get, until a given time or for good.',
   fields: {
     namespaces: list({
       description:
@@ -68,6 +69,20 @@ export const policyException = object({
       maxItems: 50,
       unique: 'set',
     }),
+    contents: list({
+      description:
+        'The contents that these namespaces do not get, each as <kind>/<name>, with the name as the policy has it. An object that is there is deleted. Example: [RoleBinding/readers].',
+      items: text({
+        description: 'The kind and the name of a content.',
+        braces: 'plain',
+        maxLength: 512,
+        pattern: '^[A-Za-z]+/.+$',
+        accepted: 'the kind and the name of a content, such as RoleBinding/readers',
+      }),
+      minItems: 1,
+      maxItems: 50,
+      unique: 'set',
+    }),
     expiresAt: time(
       'When the exception ends and the rules apply again. Without it the exception does not end. Example: "2027-01-31T00:00:00Z".',
     ),
@@ -77,7 +92,8 @@ export const policyException = object({
       maxLength: 1024,
     }),
   },
-  required: ['namespaces', 'rules'],
+  required: ['namespaces'],
+  rules: [atLeastOne('rules', 'contents')],
 });
 
 export const actionOverride = object({

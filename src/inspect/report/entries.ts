@@ -131,7 +131,7 @@ export function exceptionEntries(
       section: 'exception',
       policy,
       ...(namespace === undefined ? {} : { namespace }),
-      rule: exception.rules.join(', '),
+      rule: [...(exception.rules ?? []), ...(exception.contents ?? [])].join(', '),
       ...(message === undefined ? {} : { message }),
       ...(expiresAt === undefined ? {} : { until: rfc3339(new Date(expiresAt)) }),
     });

@@ -2,7 +2,13 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { KubeObject, StringMap } from '../../base/metadata.ts';
 import { clipped } from '../../base/text.ts';
-import type { CompiledContent, Difference, Rendered, RenderedContent } from '../../contents/content.ts';
+import {
+  isDueAt,
+  type CompiledContent,
+  type Difference,
+  type Rendered,
+  type RenderedContent,
+} from '../../contents/content.ts';
 import { policyIn, shareIn } from '../compile/load-provider.ts';
 import { payloadForm, type CompiledShare, type CopySpec } from '../compile/compile-policy.ts';
 import { isContentAllowed, mayMakeSecret, type Install } from '../terms/install.ts';
@@ -126,9 +132,8 @@ function isOther(
   namespaceObject: KubeObject,
   { now: time, budget }: Circumstances,
 ): boolean {
-  const isExpired = ({ expiresAt = Infinity }: RenderedContent): boolean => expiresAt <= time.getTime();
   const isThere = (each: Rendered<RenderedContent>): boolean =>
-    each.kind === 'present' && !isExpired(each.value);
+    each.kind === 'present' && isDueAt(each.value, time);
   const rendered = now.render(namespaceObject, budget);
   if (!rendered.some(isThere)) return false;
   const before = old?.render(namespaceObject, budget) ?? [];

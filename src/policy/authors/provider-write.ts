@@ -155,7 +155,12 @@ export function variablesOf(definition: ProviderDefinition | undefined): unknown
 export function providedBy(definition: ProviderDefinition | undefined): unknown {
   switch (definition?.kind) {
     case 'NamespacePolicy':
-      return [definition.object.spec.contents, variablesOf(definition), definition.intents?.onlyIn ?? []];
+      return [
+        definition.object.spec.contents,
+        (definition.object.spec.exceptions ?? []).filter(({ contents }) => contents !== undefined),
+        variablesOf(definition),
+        definition.intents?.onlyIn ?? [],
+      ];
     case 'SecretShare':
       return [definition.compiled.sources, definition.compiled.copy];
     case undefined:

@@ -1,6 +1,6 @@
 // Finds the objects that a written policy refuses, and the written contents that other policies refuse.
 import { type KubeObject, nameOf } from '../../base/metadata.ts';
-import type { CompiledContent } from '../../contents/content.ts';
+import { isDueAt, type CompiledContent } from '../../contents/content.ts';
 import type { CompiledPolicy, CompiledShare } from '../compile/compile-policy.ts';
 import type { CompiledRule } from '../../rules/rules.ts';
 import { policyIn, shareIn } from '../compile/load-provider.ts';
@@ -154,8 +154,8 @@ export class RefusedContents {
     const { now, budget } = this.#circumstances;
     return content.render(namespaceObject, budget).flatMap((rendered) => {
       if (rendered.kind !== 'present') return [];
-      const { name, form, expiresAt = Infinity } = rendered.value;
-      if (expiresAt <= now.getTime() || form.kind !== 'object') return [];
+      const { name, form } = rendered.value;
+      if (!isDueAt(rendered.value, now) || form.kind !== 'object') return [];
       const binding = {
         ...form.body,
         ...content.type,

@@ -10,7 +10,9 @@ import {
   type CompileResult,
   mapped,
 } from '../../base/problem.ts';
-import { clipped } from '../../base/text.ts';
+import { nearestWord } from '../../base/nearest.ts';
+import { alternatives, clipped, quoted } from '../../base/text.ts';
+import { rfc3339 } from '../../base/time.ts';
 import { compileDefinitions, type Definitions, type ExpressionProblem } from '../../cel/expression.ts';
 import type { RequestersSpec } from '../../rules/requesters.ts';
 import type { DefaultKey, Requirement, ReviewedResource } from '../../rules/rule.ts';
@@ -21,6 +23,7 @@ import {
   compileMatch,
   type CompiledMatch,
   compileOverride,
+  contentException,
   type Enforcement,
 } from '../terms/match.ts';
 import { providerId, shortName, type ProviderId } from '../terms/provider-id.ts';
@@ -31,7 +34,7 @@ import type { CompiledContent, CompiledTexts, TextCheck } from '../../contents/c
 import { compileRules, type CompiledRule } from '../../rules/rules.ts';
 import { compileTemplate, type Template } from '../../cel/template.ts';
 import type { SecretShare } from '../../api/secret-share/secret-share.ts';
-import { writtenMetadata, type StringMap } from '../../base/metadata.ts';
+import { nameOf, writtenMetadata, type StringMap } from '../../base/metadata.ts';
 import { secretObjectType } from '../../base/object-type.ts';
 
 export interface CompiledPolicy extends Enforcement {
@@ -78,7 +81,8 @@ export function compilePolicy(
   const defaults = [...namespaceDefaults, ...secretDefaults];
   problems.push(...listed.problems(true));
   const match = take(compileMatch(spec.match, definitions), nothingMatches);
-  const contents = take(compileContents(spec.contents, definitions), []);
+  const exceptions = (spec.exceptions ?? []).map(compileException);
+  const contents = withoutExcepted(take(compileContents(spec.contents, definitions), []), exceptions);
   problems.push(...listed.problems(false));
   const policy: CompiledPolicy = {
     id,
@@ -101,7 +105,7 @@ export function compilePolicy(
       contents.some((content) => content.isTemplated) ||
       defaults.some(({ template }) => template.reads.has('namespaceObject')),
     isSuspended: spec.suspend,
-    exceptions: (spec.exceptions ?? []).map(compileException),
+    exceptions,
   };
   problems.push(...contradictions(spec, policy));
   return problems.length > 0 ? refused(problems) : compiled(policy);
@@ -121,10 +125,10 @@ function namesHelmReleases({ secrets }: NamespacePolicySpec): boolean {
   return [...(secrets?.forbiddenTypes ?? []), ...(secrets?.allowedTypes ?? [])].includes(helmReleaseType);
 }
 
-/** Finds defaults that no namespace could satisfy or that select their own policy, and unknown rules in exceptions. */
+/** Finds defaults that no namespace could satisfy or that select their own policy, and what exceptions name and the policy lacks. */
 function contradictions(
   spec: NamespacePolicySpec,
-  { match, requirements, namespaceDefaults }: CompiledPolicy,
+  { match, requirements, namespaceDefaults, contents }: CompiledPolicy,
 ): readonly Problem[] {
   return [
     ...namespaceDefaults.flatMap((key) => selfSelection(key, match)),
@@ -132,6 +136,7 @@ function contradictions(
       requirements.flatMap((requirement) => contradiction(key, requirement)),
     ),
     ...unknownExceptions(spec),
+    ...unknownContents(spec, contents),
   ];
 }
 
@@ -153,12 +158,61 @@ function contradiction(key: DefaultKey, requirement: Requirement): readonly Prob
 function unknownExceptions(spec: NamespacePolicySpec): readonly Problem[] {
   const known = new Set((spec.validations ?? []).map(({ name }) => `validations/${name}`));
   return (spec.exceptions ?? []).flatMap(({ rules }, index) =>
-    rules.flatMap((rule, position) => {
+    (rules ?? []).flatMap((rule, position) => {
       if (!rule.startsWith('validations/') || known.has(rule)) return [];
       const path = ['spec', 'exceptions', index, 'rules', position];
       return [{ path, found: `"${clipped(rule)}"`, accepted: 'the name of a validation of this policy' }];
     }),
   );
+}
+
+function unknownContents(
+  spec: NamespacePolicySpec,
+  contents: readonly CompiledContent[],
+): readonly Problem[] {
+  const known = contents.map(contentName);
+  return (spec.exceptions ?? []).flatMap((exception, index) =>
+    (exception.contents ?? []).flatMap((content, position) => {
+      if (known.includes(content)) return [];
+      const path = ['spec', 'exceptions', index, 'contents', position];
+      const meant = nearestWord(content, known);
+      const hint = meant === undefined ? '' : ` (did you mean ${meant}?)`;
+      const accepted = known.length === 0 ? 'nothing: the policy has no contents' : alternatives(known);
+      return [{ path, found: quoted(content), accepted: `${accepted}${hint}` }];
+    }),
+  );
+}
+
+function contentName({ type, name }: CompiledContent): string {
+  return `${type.kind}/${name}`;
+}
+
+function withoutExcepted(
+  contents: readonly CompiledContent[],
+  exceptions: readonly CompiledException[],
+): readonly CompiledContent[] {
+  return contents.map((content) => unlessExcepted(content, exceptions));
+}
+
+/** Such an object differs between namespaces, as a template does. An error of its template does not count meanwhile. */
+function unlessExcepted(content: CompiledContent, exceptions: readonly CompiledException[]): CompiledContent {
+  const name = contentName(content);
+  if (!exceptions.some(({ contents }) => contents.has(name))) return content;
+  return {
+    ...content,
+    isTemplated: true,
+    render(namespaceObject, budget) {
+      const covering = contentException(exceptions, name, nameOf(namespaceObject));
+      const rendered = content.render(namespaceObject, budget);
+      if (covering === undefined) return rendered;
+      const { expiresAt, reason = 'an exception of the policy' } = covering;
+      const end = expiresAt === undefined ? '' : `, until ${rfc3339(new Date(expiresAt))}`;
+      const exception = { until: expiresAt ?? Infinity, message: `${clipped(reason)}${end}` };
+      return rendered.flatMap((each) =>
+        each.kind === 'present' ? [{ kind: 'present', value: { ...each.value, exception } } as const] : [],
+      );
+    },
+  };
 }
 
 function pathOf({ field, key }: DefaultKey): readonly string[] {

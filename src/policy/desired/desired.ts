@@ -125,12 +125,17 @@ class DesiredUnion implements Desired {
     }
   }
 
-  #provide(provider: ProviderId, wanted: ProvidedObject): void {
-    const { expiresAt, content } = wanted;
-    const key = objectKey(wanted.type, wanted.name);
+  #provide(provider: ProviderId, { exception, ...wanted }: ProvidedObject): void {
+    const { expiresAt, content, type, name } = wanted;
+    if (exception !== undefined && this.#now < exception.until) {
+      this.skipped.push({ provider, type, name, message: exception.message });
+      this.nextExpiry = Math.min(this.nextExpiry ?? Infinity, exception.until);
+      return;
+    }
+    const key = objectKey(type, name);
     if (expiresAt !== undefined && expiresAt <= this.#now) {
       const ended = this.expired.get(provider) ?? new Map<ObjectKey, ObjectType>();
-      this.expired.set(provider, ended.set(key, wanted.type));
+      this.expired.set(provider, ended.set(key, type));
       return;
     }
     if (expiresAt !== undefined) {
@@ -197,7 +202,7 @@ interface Provided<C> {
 }
 
 /** An object that a provider has for a namespace, or fields of one. */
-type ProvidedObject = Provided<ClaimContent> | Provided<FieldsOnly>;
+type ProvidedObject = (Provided<ClaimContent> | Provided<FieldsOnly>) & Pick<RenderedContent, 'exception'>;
 
 interface Claimed<C> extends Provided<C> {
   readonly provider: ProviderId;

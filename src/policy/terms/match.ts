@@ -161,21 +161,26 @@ export function matchErrorText({ condition, message }: MatchError): string {
   return `match condition ${condition}: ${message}`;
 }
 
-// Exceptions: namespaces to which some rules of a policy do not apply, optionally until a time.
+// Exceptions: namespaces to which some rules of a policy do not apply, or that lack some contents, optionally until a time.
 
 export interface CompiledException {
   readonly namespaces: readonly Glob[];
   readonly rules: ReadonlySet<string>;
+  /** Contents as `<kind>/<name>`. */
+  readonly contents: ReadonlySet<string>;
   /** Milliseconds since the epoch. Undefined: the exception does not expire. */
   readonly expiresAt: number | undefined;
+  readonly reason: string | undefined;
 }
 
 export function compileException(exception: PolicyException): CompiledException {
-  const { namespaces, rules, expiresAt } = exception;
+  const { namespaces, rules, contents, expiresAt, reason } = exception;
   return {
     namespaces: namespaces.map(compileGlob),
     rules: new Set(rules),
+    contents: new Set(contents),
     expiresAt: expiresAt === undefined ? undefined : Date.parse(expiresAt),
+    reason,
   };
 }
 
@@ -189,6 +194,18 @@ export function isExcepted(
     (each) =>
       each.rules.has(rule) && isInForce(each, now) && each.namespaces.some((glob) => glob.matches(namespace)),
   );
+}
+
+/** Returns the exception that covers the content in the namespace for the longest time, whether it is still in force or not. */
+export function contentException(
+  exceptions: readonly CompiledException[],
+  content: string,
+  namespace: string,
+): CompiledException | undefined {
+  const [longest] = exceptions
+    .filter((each) => each.contents.has(content) && each.namespaces.some((glob) => glob.matches(namespace)))
+    .toSorted((a, b) => (b.expiresAt ?? Infinity) - (a.expiresAt ?? Infinity));
+  return longest;
 }
 
 // Overrides: namespaces in which a policy takes other actions, optionally until a time.

@@ -39,3 +39,17 @@ test('contents without a template add no rule', () => {
   expect(aPolicy('p', { contents: { roleBindings: [fixed] } }).rules.namespaces).toEqual([]);
   expect(policy.rules.namespaces).toHaveLength(1);
 });
+
+test('a content that fails is no violation in a namespace that an exception keeps without it', () => {
+  const { contents } = policy;
+  expect(contents).toHaveLength(1);
+  const roleBindings = contents.map(({ value }) => value);
+  const excepted = aPolicy('p', {
+    contents: { roleBindings },
+    exceptions: [{ namespaces: ['n'], contents: ['RoleBinding/viewers'] }],
+  });
+  const broken = (name: string) =>
+    decide(aReview({ object: aNamespace({ name, annotations }) }), aSnapshot([excepted]), circumstances)
+      .violations.length;
+  expect([broken('n'), broken('other')]).toEqual([0, 1]);
+});

@@ -94,6 +94,29 @@ describe('what a policy provides', () => {
     expect(h.memory.list('RoleBinding').map(({ metadata }) => metadata.name)).toEqual(['of-blue']);
   });
 
+  test('a namespace lacks a content until its exception ends', async () => {
+    const until = (time: string) => ({
+      exceptions: [
+        { namespaces: ['a'], contents: ['RoleBinding/devs'], expiresAt: time, reason: 'SEC-1' },
+        { namespaces: ['x-*'], contents: ['RoleBinding/devs'] },
+      ],
+    });
+    const h = await withPolicy(bindingPolicy());
+    h.namespace('b', team);
+    await h.settle();
+    h.policy('p', bindingPolicy(until('2026-11-21T13:00:00Z')));
+    await h.settle();
+    expect(h.memory.list('RoleBinding').map(({ metadata }) => metadata.namespace)).toEqual(['b']);
+    expect(h.status('NamespacePolicy', 'p')).toMatchObject({
+      desired: 1,
+      skipped: 1,
+      skippedContents: [{ namespace: 'a', name: 'devs', message: 'SEC-1, until 2026-11-21T13:00:00Z' }],
+    });
+    await h.settle(7_200_000);
+    expect(h.memory.list('RoleBinding').map(({ metadata }) => metadata.namespace)).toEqual(['a', 'b']);
+    expect(h.status('NamespacePolicy', 'p')).toMatchObject({ desired: 2, skipped: 0 });
+  });
+
   test('an object is left alone where the match of its policy has an error', async () => {
     const conditions = [{ name: 'c', expression: "namespaceObject.metadata.annotations['x'] == 'y'" }];
     const h = harness();

@@ -351,6 +351,6 @@ test('fields with a default are never undefined in the type', () => {
   expectTypeOf<NamespacePolicySpec['validationActions']>().toEqualTypeOf<readonly ValidationAction[]>();
   expectTypeOf<NamespacePolicySpec['existing']>().toEqualTypeOf<'Report' | 'Repair'>();
   expectTypeOf<NamespacePolicySpec['maxDeletions']>().toEqualTypeOf<number>();
-  expectTypeOf<PolicyException['rules']>().toEqualTypeOf<readonly string[]>();
+  expectTypeOf<PolicyException['namespaces']>().toEqualTypeOf<readonly string[]>();
   expectTypeOf<DefaultsSpec['labels']>().toEqualTypeOf<Readonly<Record<string, string>> | undefined>();
 });

@@ -345,3 +345,37 @@ describe('the install', () => {
     ]);
   });
 });
+
+describe('an exception from a content', () => {
+  const roleBindings = [
+    {
+      name: 'devs',
+      roleRef: { kind: 'ClusterRole', name: 'view' },
+      subjects: [{ kind: 'Group', name: 'devs' }],
+    },
+  ];
+  const written = (exceptions: readonly object[], maxDeletions: number): KubeObject =>
+    providerObject(
+      'NamespacePolicy',
+      'p',
+      { match: all, maxDeletions, contents: { roleBindings }, exceptions },
+      { finalizers: ['reeve.dev/cleanup'] },
+    );
+  const exception = { namespaces: ['a', 'b'], contents: ['RoleBinding/devs'] };
+  const [past, future] = ['2026-11-21T11:00:00Z', '2026-11-21T13:00:00Z'];
+
+  test.each([
+    ['one without an end takes the objects away', exception, ['fuse']],
+    ['one that has not ended takes the objects away', { ...exception, expiresAt: future }, ['fuse']],
+    ['one that has ended changes nothing', { ...exception, expiresAt: past }, []],
+    ['one for other namespaces changes nothing', { ...exception, namespaces: ['x-*'] }, []],
+  ])('%s', (_title, added, rules) => {
+    expect(rulesIn(decisionOn(written([], 1), written([added], 1)))).toEqual(rules);
+    expect(rulesIn(decisionOn(written([], 2), written([added], 2)))).toEqual([]);
+  });
+
+  test('the end of an exception gives the objects, so its author needs the rights for them', () => {
+    const { rights } = decisionOn(written([exception], 2), written([], 2));
+    expect(rights.map(({ verb, resource }) => `${verb} ${resource}`)).toContain('bind clusterroles');
+  });
+});

@@ -91,6 +91,23 @@ describe('a contradictory policy is refused with every reason', () => {
       ['spec.exceptions[0].rules[0]: found "validations/b"'],
     ],
     [
+      'an exception from a content that the policy does not have',
+      {
+        contents: { resources: [{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'readme' } }] },
+        exceptions: [{ namespaces: ['n'], contents: ['ConfigMap/readme', 'ConfigMap/raedme'] }],
+      },
+      [
+        'spec.exceptions[0].contents[1]: found "ConfigMap/raedme"; accepted: ConfigMap/readme (did you mean ConfigMap/readme?)',
+      ],
+    ],
+    [
+      'an exception from contents of a policy without any',
+      { exceptions: [{ namespaces: ['n'], contents: ['ConfigMap/readme'] }] },
+      [
+        'spec.exceptions[0].contents[0]: found "ConfigMap/readme"; accepted: nothing: the policy has no contents',
+      ],
+    ],
+    [
       'a template that sees more than it may',
       { secrets: { defaults: { labels: { a: '${object.metadata.name}' } } } },
       ['spec.secrets.defaults.labels.a'],
