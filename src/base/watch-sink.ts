@@ -1,5 +1,5 @@
 // Receives objects from a list-watch: the whole state after each list, then each change. Their versions can be compared.
-import type { KubeObject } from './metadata.ts';
+import { labelsOf, valueOf, type KubeObject } from './metadata.ts';
 
 /** The version of the empty list of a kind that the API server does not serve. */
 export const unservedVersion = '0';
@@ -39,6 +39,33 @@ export class SharedSink implements WatchSink {
   removed(object: KubeObject): void {
     for (const sink of this.#sinks) sink.removed(object);
   }
+}
+
+/** Passes on the objects with this label. An object that loses the label counts as removed. */
+export function labeledSink(label: string, sink: WatchSink): WatchSink {
+  const passed = new Set<string>();
+  const isWanted = (object: KubeObject): boolean => valueOf(labelsOf(object), label) !== undefined;
+  const removed = (object: KubeObject): void => {
+    if (passed.delete(keyOf(object))) sink.removed(object);
+  };
+  return {
+    replaced: (objects, resourceVersion) => {
+      const wanted = objects.filter(isWanted);
+      passed.clear();
+      for (const object of wanted) passed.add(keyOf(object));
+      sink.replaced(wanted, resourceVersion);
+    },
+    changed: (object) => {
+      if (!isWanted(object)) return removed(object);
+      passed.add(keyOf(object));
+      sink.changed(object);
+    },
+    removed,
+  };
+}
+
+function keyOf({ metadata: { namespace = '', name = '' } }: KubeObject): string {
+  return `${namespace}/${name}`;
 }
 
 // Compares resource versions, the numbers that the API server gives to each state of an object.

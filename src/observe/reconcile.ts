@@ -66,7 +66,7 @@ export class ReconcileReports implements ReconcileObserver {
     );
     this.#ownWrites = registry.counter(
       'reeve_reconcile_own_writes_total',
-      'Writes of statuses, finalizers, conditions, defaults and Reports.',
+      'Writes of statuses, finalizers, conditions, defaults and Reports, and ends of temporary access.',
       ['what'],
     );
     this.#unexpected = registry.counter(

@@ -7,17 +7,21 @@ import { EventAnnouncer } from './events.ts';
 import { Finalizers, ProviderStatuses } from './provider/provider-writes.ts';
 import type { FuseOptions } from './fuse/fuse.ts';
 import { InitialSync, ProviderLedger } from './ledger.ts';
-import { accountsWatch } from './live/watches.ts';
+import { accountsWatch, type WantedWatch } from './live/watches.ts';
 import { DefaultsRepairer, NamespaceConditions } from './namespace/namespace-conditions.ts';
 import { NamespaceWorker } from './namespace/namespace-worker.ts';
 import { StepExecutor } from './namespace/step-executor.ts';
 import { assemblePlanning, type Planning } from './planning.ts';
+import { temporaryLabel } from '../schema/names.ts';
+import { isSameObjectType, roleBindingType, type ObjectType } from '../base/object-type.ts';
+import { labeledSink, SharedSink, type WatchSink } from '../base/watch-sink.ts';
 import type { YieldingEvents } from '../base/recorded-event.ts';
 import type { AuditReader, KindProbe, OwnedReader, ReconcileContext, SelfReviewer } from './ports.ts';
 import { ReportKeeper, type NamespaceReports } from './reports/report-keeper.ts';
 import { HeldObjects, OwnRightsMonitor, ProviderBlockers } from './provider/provider-blockers.ts';
 import { ProviderWorker } from './provider/provider-worker.ts';
 import { createQueues, type Queues } from './queue/queue.ts';
+import { TemporaryAccess } from './temporary-access.ts';
 
 export interface AssemblyOptions extends Omit<ReconcileContext, keyof Queues> {
   readonly ownedReader: OwnedReader;
@@ -59,6 +63,7 @@ export function assembleReconciler(options: AssemblyOptions) {
     initialSync,
   });
   const audit = createAudit(context, options.auditReader);
+  const access = new TemporaryAccess(context, announcer);
   const parts = { ...audit, ledger, announcer, initialSync, dispatcher, finalizers };
   const providerWorker = createProviderWorker(context, planning, parts, options);
   const { reports, auditReader } = options;
@@ -68,12 +73,27 @@ export function assembleReconciler(options: AssemblyOptions) {
     ...parts,
     context,
     planning,
-    watches: [...audit.sweeps.watched(watches), ...ownWatches],
+    watches: [
+      ...audit.sweeps.watched(withSink(watches, roleBindingType, labeledSink(temporaryLabel, access.sink))),
+      ...ownWatches,
+    ],
     namespaceWorker,
     providerWorker,
     conditions,
+    access,
     reportKeeper,
   };
+}
+
+/** Has the sink share the watch of the type. */
+function withSink(
+  watches: readonly WantedWatch[],
+  type: ObjectType,
+  sink: WatchSink,
+): readonly WantedWatch[] {
+  return watches.map((watch) =>
+    isSameObjectType(watch.type, type) ? { ...watch, sink: new SharedSink(watch.sink, sink) } : watch,
+  );
 }
 
 function contextOf(options: AssemblyOptions): ReconcileContext {

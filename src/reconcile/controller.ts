@@ -93,8 +93,9 @@ class Controller implements Reconciler {
   }
 
   health(): ReconcilerHealth {
-    const { namespaceQueue, providerQueue, conditionQueue, auditQueue, reportQueue } = this.#parts.context;
-    const queues = [namespaceQueue, providerQueue, conditionQueue, auditQueue, reportQueue];
+    const { namespaceQueue, providerQueue, conditionQueue, auditQueue, reportQueue, accessQueue } =
+      this.#parts.context;
+    const queues = [namespaceQueue, providerQueue, conditionQueue, auditQueue, reportQueue, accessQueue];
     const dueTimes = queues.flatMap(({ nextDue }) => nextDue ?? []);
     return {
       isSynced: this.#watchSync.isSynced,
@@ -143,7 +144,7 @@ class Controller implements Reconciler {
   }
 
   #begin(): void {
-    const { planning, ledger, dispatcher, initialSync, sweeps, reportKeeper } = this.#parts;
+    const { planning, ledger, dispatcher, initialSync, sweeps, reportKeeper, access } = this.#parts;
     // Another leader may have changed everything that was reported here earlier.
     ledger.clear();
     planning.fuse.begin([...this.#options.cluster.snapshot().namespaces()].map(nameOf));
@@ -151,11 +152,14 @@ class Controller implements Reconciler {
     initialSync.begin();
     sweeps.begin();
     reportKeeper?.begin();
+    access.begin();
   }
 
   async #work(signal: AbortSignal): Promise<void> {
-    const { namespaceQueue, providerQueue, conditionQueue, auditQueue, reportQueue } = this.#parts.context;
-    const { namespaceWorker, providerWorker, conditions, sweeps, reportKeeper, initialSync } = this.#parts;
+    const { namespaceQueue, providerQueue, conditionQueue, auditQueue, reportQueue, accessQueue } =
+      this.#parts.context;
+    const { namespaceWorker, providerWorker, conditions, sweeps, reportKeeper, access, initialSync } =
+      this.#parts;
     const { traced = (_queue, handler) => handler } = this.#options;
     const run = async <K>(name: string, queue: WorkQueue<K>, handler: Handler<K>): Promise<void> =>
       await queue.run(traced(name, handler), signal);
@@ -165,17 +169,19 @@ class Controller implements Reconciler {
       run('condition', conditionQueue, conditions.write.bind(conditions)),
       run('audit', auditQueue, sweeps.sweep.bind(sweeps)),
       reportKeeper && run('report', reportQueue, reportKeeper.write.bind(reportKeeper)),
+      run('access', accessQueue, access.endIfDue.bind(access)),
       initialSync.endWhenStuck(signal),
       this.#resync(signal),
     ]);
   }
 
   #end(): void {
-    const { dispatcher, initialSync, conditions, providerWorker, announcer, sweeps, reportKeeper } =
+    const { dispatcher, initialSync, conditions, providerWorker, announcer, sweeps, reportKeeper, access } =
       this.#parts;
     announcer.flush();
     sweeps.end();
     reportKeeper?.end();
+    access.end();
     dispatcher.end();
     initialSync.reset();
     conditions.reset();

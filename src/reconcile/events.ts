@@ -88,9 +88,9 @@ export class EventAnnouncer {
       this.#record(object, change, `${provider}: ${failure.message}`, this.#providerObject(provider));
   }
 
-  /** Records on a Namespace that it violates rules. */
-  violated(namespace: string, note: string): void {
-    this.#record(this.#namespaceObject(namespace), warningOf('Violated'), note);
+  /** Records an event about a Namespace itself. */
+  namespace(name: string, reason: string, note: string, type: Change['type'] = 'Warning'): void {
+    this.#record(this.#namespaceObject(name), { ...warningOf(reason), type }, note);
   }
 
   /** Records a warning about the provider alone. */

@@ -37,6 +37,8 @@ export const expiresAtAnnotation = `${group}/expires-at`;
 export const adoptedAnnotation = `${group}/adopted`;
 /** Label on an object that a policy or share left behind: its name. As an annotation: `<Kind>/<name>`. */
 export const orphanedFromKey = `${group}/orphaned-from`;
+/** Label on a RoleBinding that a person granted for a while. The annotation reeve.dev/expires-at says until when. */
+export const temporaryLabel = `${group}/temporary`;
 /** Label on an object that allows Reeve to adopt it: `true`, or `delete` to allow its deletion too. */
 export const adoptLabel = `${group}/adopt`;
 /** Annotation on a policy or share: how many of its objects may be deleted. */

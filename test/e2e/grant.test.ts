@@ -1,6 +1,6 @@
-// `reeve grant use` on a real API server: what the objects permit, and what users of few rights read.
+// `reeve grant` on a real API server: what the objects permit, when access ends, and what users of few rights read.
 import { afterAll, describe, expect, test } from 'vitest';
-import { mustKubectl } from '../support/kubectl.ts';
+import { kubectl, mustKubectl } from '../support/kubectl.ts';
 import { describeControllers, sharedCluster } from '../support/shared-cluster.ts';
 import { runCommand } from './support/command.ts';
 import { inTime } from './support/in-time.ts';
@@ -16,6 +16,53 @@ describeControllers('a command line', () => {
   const stage = new Stage(cluster, prefix);
   const { kubeconfig } = cluster;
   withReeve(stage);
+
+  describe('that grants access to a namespace', () => {
+    const place = `${prefix}lent`;
+    const words = ['grant', 'access', '--role', 'view', '--user', `${prefix}carol`, '-n', place];
+    const apply = ['--apply', '--yes', `--kubeconfig=${kubeconfig}`];
+    const carol = person(cluster, `${prefix}carol`);
+    const canList = async (): Promise<boolean> =>
+      (await kubectl(['get', 'configmaps', '-n', place], carol)).code === 0;
+
+    test('the access begins at once, and Reeve ends it when its time is over', async () => {
+      await stage.apply(namespaceObject(place));
+      await inTime(() => stage.namespaceCondition(place)).toBe('True NothingProvided');
+      const { code, stderr } = await runCommand([...words, '--for', '4h', ...apply]);
+      expect(stderr).toMatch(/User\/cl-gr-carol gets view in namespace cl-gr-lent until \d{4}-/);
+      expect(code).toBe(0);
+      await inTime(canList).toBe(true);
+      // The same grant once more moves its end.
+      expect((await runCommand([...words, '--for', '1s', ...apply])).code).toBe(0);
+      await inTime(canList).toBe(false);
+      await inTime(
+        async () =>
+          await stage.kubectl('get', 'events', '-n', place, '--field-selector=reason=TemporaryAccess'),
+      ).toMatch(/RoleBinding reeve-access-\w+ has ended/);
+      expect(await stage.kubectl('get', 'rolebindings', '-n', place, '-o=name')).toBe('');
+    });
+
+    test('the rules of policies on RoleBindings apply to it', async () => {
+      const rbac = { allowedRoleRefs: ['ClusterRole/edit'] };
+      await stage.apply(policy(`${prefix}roles`, { match: { names: [place] }, rbac }));
+      let attempts = 0;
+      // Another person each time, because a RoleBinding that broke the rule before may be written again.
+      const granted = async () =>
+        await runCommand([...words, '--group', `${prefix}team-${(attempts += 1)}`, ...apply]);
+      await inTime(granted).toMatchObject({
+        code: 1,
+        stderr: expect.stringContaining('rbac.allowedRoleRefs') as unknown,
+      });
+    });
+
+    test('nothing is granted where Reeve would not end it', async () => {
+      const elsewhere = [...words.slice(0, -1), 'reeve-shared'];
+      expect(await runCommand([...elsewhere, ...apply])).toMatchObject({
+        code: 1,
+        stderr: expect.stringContaining('Reeve does not look after namespace reeve-shared') as unknown,
+      });
+    });
+  });
 
   describe('that grants the right to use a policy', () => {
     const name = `${prefix}use`;

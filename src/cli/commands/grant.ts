@@ -1,8 +1,9 @@
-// The command `reeve grant use`: prints the role and the binding that let users steer, and creates them with --apply.
-import { createHash } from 'node:crypto';
+// The command `reeve grant`: prints the objects that let users steer, or enter a namespace for a while, and creates them with --apply.
 import { kinds } from '../../api/kinds.ts';
 import { isNamespaceName, isSubdomain } from '../../base/kubernetes-names.ts';
-import { cliFieldManager } from '../../schema/names.ts';
+import { cliFieldManager, readyCondition } from '../../schema/names.ts';
+import { conditionOf } from '../../base/condition.ts';
+import { parseDuration, rfc3339 } from '../../base/time.ts';
 import type { ClusterConnection } from '../../app/cluster-connection.ts';
 import { KubeError } from '../../base/kube-error.ts';
 import { type KubeObject, nameOf } from '../../base/metadata.ts';
@@ -21,6 +22,8 @@ import {
 import { commandOf, type Call, type CommandIo } from '../command.ts';
 import { outputSetting } from '../flags/common-settings.ts';
 import {
+  durationSetting,
+  optionalText,
   pathsSetting,
   switchSetting,
   withoutVariable,
@@ -31,12 +34,15 @@ import {
 import { connectionSettings, objectNamespace } from '../flags/state-settings.ts';
 import { printableJson } from '../output/data-text.ts';
 import { isAgreed, notConfirmed, type AgreementIo } from './agreement.ts';
+import { accessOf, accessProblems, hashOf, rbacSubjects, subjectKeys, type Subject } from './grant-access.ts';
 import { refusalText } from './refusal-text.ts';
 
 const outputs = {
   yaml: (objects: readonly KubeObject[]) => objects.map((each) => stringifyYaml(each)).join('---\n'),
   json: (objects: readonly KubeObject[]) => printableJson({ apiVersion: 'v1', kind: 'List', items: objects }),
 };
+
+const longestMs = 720 * 3_600_000;
 
 /** Names of groups may contain commas, so each is given by a flag of its own. */
 function subjectSetting(
@@ -65,7 +71,21 @@ const flags = {
     isAccountName,
     'the namespace and name of a ServiceAccount',
   ),
-  namespace: objectNamespace('The namespace of a SecurityIntentBinding.'),
+  namespace: objectNamespace('For use: the namespace of a SecurityIntentBinding. For access: the namespace.'),
+  role: withoutVariable(
+    optionalText({
+      placeholder: 'ROLE',
+      help: 'For access: the role, as the name of a ClusterRole, or as Role/NAME.',
+      accepted: 'the name of a ClusterRole, or Role/NAME',
+    }),
+  ),
+  for: withoutVariable(
+    durationSetting('1h', longestMs, parseDuration, {
+      placeholder: 'DURATION',
+      help: 'For access: how long it lasts.',
+      accepted: 'a duration such as 4h or 30m, at most 720h',
+    }),
+  ),
   apply: withoutVariable(switchSetting('Create the objects on the cluster, after a question.')),
   yes: withoutVariable(
     switchSetting('With --apply: do not ask for confirmation. Also grants to groups of all users.'),
@@ -81,13 +101,16 @@ export const command = commandOf({
   outputs,
   run: runGrant,
   positionals: {
-    placeholder: 'use KIND/NAME',
-    help: 'The right, which is always use, and the policy, share or binding: policy/team, share/regcred, binding/no-egress.',
-    min: 2,
+    placeholder: 'use KIND/NAME | access',
+    help: 'What is granted: the use of a policy, share or binding (policy/team, share/regcred, binding/no-egress), or access to a namespace.',
+    min: 1,
     max: 3,
   },
   details: `Users with the verb use on a policy, share or binding may decide which namespaces it matches, and what these get
 from it. Every other user who changes such a label or annotation of a Namespace is refused.
+
+access makes a RoleBinding in one namespace, which Reeve deletes when its time is over. It is yours as any RoleBinding that you create: you need
+the rights that it gives, and the rules of policies on RoleBindings apply to it. The same grant once more moves its end.
 
 Without --apply the command reads no cluster: it prints the objects for kubectl apply, or for Git.`,
   check: checkedGrant,
@@ -98,6 +121,10 @@ Without --apply the command reads no cluster: it prints the objects for kubectl 
     ],
     ['reeve grant use share/regcred --user alice --apply', 'create the objects, after a question'],
     ['reeve grant use binding/no-egress -n shop --service-account ci/deployer', 'a binding of a namespace'],
+    [
+      'reeve grant access --role edit --user alice -n shop --for 4h --apply',
+      'alice may edit shop for four hours',
+    ],
   ],
   exitCodes: [
     [0, 'The objects were printed, or created.'],
@@ -107,20 +134,27 @@ Without --apply the command reads no cluster: it prints the objects for kubectl 
   ],
 });
 
-function checkedGrant(
-  { group, user, serviceAccount, namespace }: GrantFlags,
-  [verb = '', ...words]: readonly string[],
-): readonly string[] {
+function checkedGrant(settings: GrantFlags, [verb = '', ...words]: readonly string[]): readonly string[] {
+  const { group, user, serviceAccount } = settings;
+  return [
+    ...problemsOf(verb, words, settings),
+    ...(group.length + user.length + serviceAccount.length > 0
+      ? []
+      : ['--group, --user or --service-account is missing']),
+  ];
+}
+
+function problemsOf(verb: string, words: readonly string[], settings: GrantFlags): readonly string[] {
+  if (verb === 'access') return accessProblems(settings, words);
+  if (verb !== 'use') return [`${JSON.stringify(verb)} is not valid; accepted: use, access`];
+  const { namespace, role } = settings;
   const read = providerNamed(words.join('/'), namespace);
   return [
-    ...(verb === 'use' ? [] : [`${JSON.stringify(verb)} is not valid; accepted: use`]),
     ...(read.ok ? [] : [read.problem]),
     ...(read.ok && namespace !== undefined && namespaceOfProvider(read.id) === undefined
       ? [`${read.id} is in no namespace: leave out -n`]
       : []),
-    ...(group.length + user.length + serviceAccount.length > 0
-      ? []
-      : ['--group, --user or --service-account is missing']),
+    ...(role === undefined ? [] : ['--role is for access: leave it out']),
   ];
 }
 
@@ -135,34 +169,72 @@ function isAccountName(text: string): boolean {
 }
 
 async function runGrant(
-  { settings, positionals: [, ...words], environment }: Call<GrantFlags>,
+  { settings, positionals: [verb, ...words], environment }: Call<GrantFlags>,
   io: CommandIo<readonly KubeObject[]>,
 ): Promise<number> {
-  const read = providerNamed(words.join('/'), settings.namespace);
-  if (!read.ok) throw new Error('the command line has checked the name');
   const subjects = subjectsIn(settings);
+  const granted =
+    verb === 'access' ? accessIn(settings, subjects, io.clock.now()) : useIn(words, settings, subjects);
   const everybody = subjects.filter((each) => groupsOfAll.has(each.name));
-  for (const each of subjects)
-    io.stderr(`${shownSubject(each)} may decide which namespaces ${read.id} matches\n`);
+  for (const each of subjects) io.stderr(`${shownSubject(each)} ${granted.effect}\n`);
   for (const each of everybody)
     io.stderr(`${shownSubject(each)} stands for ${groupsOfAll.get(each.name) ?? ''}\n`);
   if (everybody.length > 0 && !settings.yes) {
     io.stderr('nothing was granted (--yes grants it to all of them)\n');
     return notConfirmed;
   }
-  const objects = grantOf(read.id, subjects);
-  io.print(objects);
+  io.print(granted.objects);
   if (!settings.apply) return 0;
   const { onCluster } = await import('../input/on-cluster.ts');
   return await onCluster(settings, environment, io.stderr, (connection) =>
-    grant(read.id, objects, connection, { ...io, yes: settings.yes }),
+    grant(granted, connection, { ...io, yes: settings.yes }),
   );
 }
 
-interface Subject {
-  readonly kind: 'Group' | 'User' | 'ServiceAccount';
-  readonly name: string;
-  readonly namespace?: string;
+/** What the command grants. */
+interface Granted {
+  readonly objects: readonly KubeObject[];
+  /** What a subject may do then, as the rest of a sentence. */
+  readonly effect: string;
+  /** Returns why the grant would have no effect now, or would not end. */
+  readonly problem: (writer: ClusterConnection['writer']) => Promise<GrantProblem | undefined>;
+}
+
+interface GrantProblem {
+  readonly message: string;
+  /** True if nothing may be created. */
+  readonly isFinal: boolean;
+}
+
+function useIn(words: readonly string[], { namespace }: GrantFlags, subjects: readonly Subject[]): Granted {
+  const read = providerNamed(words.join('/'), namespace);
+  if (!read.ok) throw new Error('the command line has checked the name');
+  const { id } = read;
+  return {
+    objects: grantOf(id, subjects),
+    effect: `may decide which namespaces ${id} matches`,
+    problem: async (writer) =>
+      (await isKnown(id, writer)) ? undefined : { message: `${id} does not exist now`, isFinal: false },
+  };
+}
+
+function accessIn(
+  { role = '', namespace = '', for: durationMs }: GrantFlags,
+  subjects: readonly Subject[],
+  now: Date,
+): Granted {
+  const end = new Date(Math.ceil((now.getTime() + durationMs) / 1000) * 1000);
+  return {
+    objects: [accessOf(role, namespace, subjects, end)],
+    effect: `gets ${role} in namespace ${namespace} until ${rfc3339(end)}`,
+    problem: async (writer) => {
+      const found = await writer.read({ apiVersion: 'v1', kind: 'Namespace', name: namespace });
+      if (found === undefined) return { message: `there is no namespace ${namespace}`, isFinal: true };
+      if (conditionOf(found['status'], readyCondition) !== undefined) return undefined;
+      const message = `Reeve does not look after namespace ${namespace}, so it would not end the access`;
+      return { message, isFinal: true };
+    },
+  };
 }
 
 /** https://kubernetes.io/docs/reference/access-authn-authz/authentication/#authentication-strategies */
@@ -188,7 +260,10 @@ function shownSubject({ kind, namespace, name }: Subject): string {
   return [kind, ...(namespace === undefined ? [] : [namespace]), clipped(name)].join('/');
 }
 
-/** The right to a SecurityIntentBinding is a right in its namespace. */
+/**
+ * The right to a SecurityIntentBinding is a right in its namespace. The same subjects get the same binding. Other subjects get
+ * another binding, so that a second grant removes nothing.
+ */
 export function grantOf(id: ProviderId, subjects: readonly Subject[]): readonly KubeObject[] {
   const { verb, group, resource } = useOf(id);
   const { apiVersion } = roleBindingType;
@@ -210,28 +285,23 @@ export function grantOf(id: ProviderId, subjects: readonly Subject[]): readonly 
     {
       apiVersion,
       kind: `${prefix}RoleBinding`,
-      metadata: { name: `${name}-${hashOf(subjects)}`, ...place },
+      metadata: { name: `${name}-${hashOf(subjectKeys(subjects))}`, ...place },
       roleRef: { apiGroup, ...ref },
-      subjects: subjects.map((each) => (each.kind === 'ServiceAccount' ? each : { apiGroup, ...each })),
+      subjects: rbacSubjects(subjects),
     },
   ];
 }
 
-/** The same subjects get the same binding. Other subjects get another binding, so that a second grant removes nothing. */
-function hashOf(subjects: readonly Subject[]): string {
-  const names = subjects.map(({ kind, namespace, name }) => JSON.stringify([kind, namespace, name]));
-  return createHash('sha256').update(names.toSorted().join()).digest('hex').slice(0, 8);
-}
-
 async function grant(
-  id: ProviderId,
-  objects: readonly KubeObject[],
+  { objects, problem }: Granted,
   { writer, description }: ClusterConnection,
   io: AgreementIo & { readonly yes: boolean },
 ): Promise<number> {
-  const isThere = await isKnown(id, writer);
-  if (!isThere) io.stderr(`${id} does not exist now\n`);
-  io.stderr(`The two objects above will be created on ${description}.\n`);
+  const found = await problem(writer);
+  if (found !== undefined) io.stderr(`${found.message}\n`);
+  if (found?.isFinal === true) return 1;
+  const what = objects.length === 1 ? 'The object' : 'The two objects';
+  io.stderr(`${what} above will be created on ${description}.\n`);
   if (!(await isAgreed(io, { yes: io.yes, word: 'grant' }))) return notConfirmed;
   for (const object of objects) {
     const shown = `${object.kind ?? ''} ${nameOf(object)}`;

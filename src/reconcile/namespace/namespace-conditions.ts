@@ -47,7 +47,7 @@ const retryRefusedMs = 2000;
 
 export class NamespaceConditions {
   readonly #context: ReconcileContext;
-  readonly #announcer: Pick<EventAnnouncer, 'violated'>;
+  readonly #announcer: Pick<EventAnnouncer, 'namespace'>;
   /** Conditions that still have to be written. */
   readonly #wanted = new Map<string, Wanted>();
   /** The last conditions of each namespace, written or not. */
@@ -55,7 +55,7 @@ export class NamespaceConditions {
   /** Our own writes, until the watch has reported them. */
   readonly #written = new Map<string, Written>();
 
-  constructor(context: ReconcileContext, announcer: Pick<EventAnnouncer, 'violated'>) {
+  constructor(context: ReconcileContext, announcer: Pick<EventAnnouncer, 'namespace'>) {
     this.#context = context;
     this.#announcer = announcer;
     context.cluster.subscribe({ namespace: (change) => this.#namespaceChanged(change) });
@@ -112,7 +112,7 @@ export class NamespaceConditions {
     for (const condition of conditions)
       if (condition.type === compliantCondition && condition.status === 'False')
         if (!isSameCondition(condition, before(compliantCondition)))
-          this.#announcer.violated(name, condition.message);
+          this.#announcer.namespace(name, 'Violated', condition.message);
     if (this.#wanted.get(name) === wanted) this.#wanted.delete(name);
     // Other conditions were wanted after the write began.
     else conditionQueue.add(name);

@@ -263,6 +263,7 @@ const defaultConcurrency = 16;
 const providerConcurrency = 8;
 const conditionConcurrency = 8;
 const reportConcurrency = 2;
+const accessConcurrency = 2;
 
 /** `concurrency`: how many namespaces are reconciled at once. */
 export function createQueues(
@@ -284,5 +285,6 @@ export function createQueues(
     conditionQueue: queueOf<string>(conditionConcurrency, 'condition of namespace '),
     auditQueue: queueOf<Sweep>(1, 'audit of '),
     reportQueue: queueOf<string>(reportConcurrency, 'report of namespace '),
+    accessQueue: queueOf<string>(accessConcurrency, 'temporary access '),
   };
 }

@@ -115,6 +115,7 @@ function toContents(team: string): readonly Row[] {
     ['release a ServiceAccount', patch('merge', at('serviceaccounts', team, 'ours'), nothingOfOurs)],
     ['release a RoleBinding', patch('merge', at('rolebindings', team, 'ours'), nothingOfOurs)],
     ['delete a managed object', remove(ours)],
+    ['end temporary access', remove(at('rolebindings', team, 'lent'))],
     ['adopt an offered object', apply(offered, configMapOf('offered', marked, { a: 'b' }))],
     ['replace an offered Secret', remove(at('secrets', team, 'offered'))],
     ['take back what was left behind', apply(at('configmaps', team, 'left'), configMapOf('left', marked))],

@@ -292,6 +292,8 @@ export async function setScene(api: Api, namespace: string): Promise<void> {
   await make(at('roles', namespace), object(`${rbac}/v1`, 'Role', 'view', { rules: [] }));
   await make(at('rolebindings', namespace), bindingOf('theirs', readers, ['ClusterRole', 'view'], {}));
   await make(at('rolebindings', namespace), bindingOf('ours'));
+  const temporary = { labels: { 'reeve.dev/temporary': 'true' } };
+  await make(at('rolebindings', namespace), bindingOf('lent', readers, ['ClusterRole', 'view'], temporary));
   await make(eventsIn(namespace), eventOf('kubelet', namespace, 'said'));
   const metadata = { name: namespace, ...labeled, finalizers: [held] };
   for (const each of owningKinds)

@@ -254,6 +254,28 @@ test.each([
   expect(await readCommand([name, ...args], {})).toMatchObject({ kind: name });
 });
 
+test.each([
+  [
+    ['access', '--user', 'a'],
+    ['--role is missing', '-n is missing: access is granted in one namespace'],
+  ],
+  [
+    ['access', 'policy/team', '--user', 'a', '--role', 'edit', '-n', 'shop'],
+    ['"policy/team" is not expected: access takes flags alone'],
+  ],
+  [
+    ['access', '--user', 'a', '--role', 'Rolle/edit', '-n', 'kube-system'],
+    [
+      '--role: "Rolle/edit" is not valid; accepted: the name of a ClusterRole, ClusterRole/NAME or Role/NAME',
+      '-n: Reeve ends nothing in kube-system, kube-public or kube-node-lease',
+    ],
+  ],
+  [['use', 'policy/team', '--user', 'a', '--role', 'edit'], ['--role is for access: leave it out']],
+  [['acess', '--user', 'a'], ['"acess" is not valid; accepted: use, access']],
+])('reeve grant %j is refused with every problem', async (args, problems) => {
+  expect(await readCommand(['grant', ...args], {})).toMatchObject({ kind: 'wrong', problems });
+});
+
 test('each command that prints JSON prints YAML as well', async () => {
   for (const { name, table } of await describedCommands()) {
     const formats = table.flags['output']?.choices ?? [];

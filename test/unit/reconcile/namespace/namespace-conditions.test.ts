@@ -117,7 +117,7 @@ function conditionsOf(namespaces: readonly KubeObject[], namespaceQueue: Burst) 
         },
       },
     },
-    { violated: () => undefined },
+    { namespace: () => undefined },
   );
   const abort = new AbortController();
   const handled: string[] = [];
