@@ -1,6 +1,6 @@
 // Enqueues the namespaces and providers that a change affects.
 import { nameOf, type KubeObject } from '../base/metadata.ts';
-import { providerId, type ProviderId } from '../policy/terms/provider-id.ts';
+import type { ProviderId } from '../policy/terms/provider-id.ts';
 import type { NamespaceChange, ProviderChange } from '../state/live-cluster.ts';
 import { affectedNamespaces, type InitialSync, type ProviderLedger } from './ledger.ts';
 import type { AccountChange } from './live/observed-accounts.ts';
@@ -151,9 +151,9 @@ export class Dispatcher {
   }
 
   #sourceChanged(id: SourceId): void {
-    for (const { name, sources } of this.#context.cluster.snapshot().shares.shares) {
+    for (const { id: share, sources } of this.#context.cluster.snapshot().shares.shares) {
       if (sources.some((source) => sourceId(source.namespace, source.name) === id))
-        this.enqueueProvider(providerId('SecretShare', name));
+        this.enqueueProvider(share);
     }
   }
 }

@@ -11,7 +11,7 @@ import {
 } from '../../contents/content.ts';
 import { policyIn, shareIn } from '../compile/load-provider.ts';
 import { payloadForm, type CompiledShare, type CopySpec } from '../compile/compile-policy.ts';
-import { isContentAllowed, mayMakeSecret, type Install } from '../terms/install.ts';
+import { isContentAllowed, mayCreate, type Install } from '../terms/install.ts';
 import { groupKind } from '../../base/object-type.ts';
 import type { Circumstances } from '../terms/budget.ts';
 import { fateOf, hasSame, providedBy, variablesOf, type ProviderWrite } from './provider-write.ts';
@@ -46,15 +46,18 @@ function shareChanges(
   after: CompiledShare,
   install: Install,
 ): readonly ContentChange[] {
-  const { name } = after.copy;
+  const {
+    type,
+    copy: { name },
+  } = after;
   const detail = shareDifferences(before, after);
   const changeOf = (isNew: boolean): ContentChange => ({
-    text: `${isNew ? 'adds' : 'changes'} Secret ${clipped(name, 60)}`,
+    text: `${isNew ? 'adds' : 'changes'} ${type.kind} ${clipped(name, 60)}`,
     detail: isNew ? '' : detail,
     isNew,
     affects: (namespaceObject, { budget }) => {
       const now = after.copyIn(namespaceObject, budget);
-      if (now.kind !== 'present' || !mayMakeSecret(now.value.name, install)) return false;
+      if (now.kind !== 'present' || !mayCreate({ type, name: now.value.name }, install)) return false;
       const old = before.copyIn(namespaceObject, budget);
       // After an error, the older copy stays as it was.
       const existed = old.kind === 'error' || (old.kind === 'present' && old.value.name === now.value.name);

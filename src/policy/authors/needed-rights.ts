@@ -7,7 +7,7 @@ import { resources } from '../../contents/resources.ts';
 import { serviceAccounts } from '../../contents/service-accounts.ts';
 import type { SecretShare } from '../../api/secret-share/secret-share.ts';
 import { policyIn, type ProviderDefinition } from '../compile/load-provider.ts';
-import { isContentAllowed, mayMakeSecret, type Install } from '../terms/install.ts';
+import { isContentAllowed, mayCreate, type Install } from '../terms/install.ts';
 import type { IntentAdapter } from '../intents/adapter.ts';
 import { groupKind, groupOf, roleBindingType } from '../../base/object-type.ts';
 import { namespaceOfProvider } from '../terms/provider-id.ts';
@@ -166,13 +166,13 @@ const repair: NeededPart = {
 
 function shareRights(
   { spec }: SecretShare,
-  { copy, sources }: CompiledShare,
+  { copy, sources, type }: CompiledShare,
   install: Install,
 ): readonly NeededPart[] {
   const resource = { group: '', resource: 'secrets' } as const;
   // A template can give any name that the install allows.
   const isTemplate = copy.name.includes('${');
-  const isAllowed = isTemplate || mayMakeSecret(copy.name, install);
+  const isAllowed = isTemplate || mayCreate({ type, name: copy.name }, install);
   const namesSecrets = install.secretNames !== undefined;
   const names = isTemplate ? (install.secretNames ?? []) : [copy.name];
   return [

@@ -2,10 +2,10 @@
 import { payloadForm } from '../compile/compile-policy.ts';
 import { isDeepStrictEqual } from 'node:util';
 import type { KubeObject } from '../../base/metadata.ts';
-import { secretObjectType, groupKind, type ObjectKey, type ObjectType } from '../../base/object-type.ts';
+import { groupKind, type ObjectKey, type ObjectType } from '../../base/object-type.ts';
 import { compareProviders, type ProviderId, namespaceOfProvider } from '../terms/provider-id.ts';
 import { type ProviderDefinition, policyIn, shareIn } from '../compile/load-provider.ts';
-import { mayProvide, mayMakeSecret, type Install } from '../terms/install.ts';
+import { mayCreate, type Install } from '../terms/install.ts';
 import {
   activeProvider,
   desired,
@@ -121,14 +121,14 @@ export class ProviderDifference {
     const changes = [
       ...difference(withOthers(keys, old.claims, others), withOthers(keys, now.claims, others)),
     ];
-    const lost = changes.filter(([, change]) => change.kind === 'lost' && mayExist(change.before, install));
+    const lost = changes.filter(([, change]) => change.kind === 'lost' && mayCreate(change.before, install));
     const handedOver = changes
       .flatMap(([key, change]) =>
         handOverOf(change, this.#write.id, old.claims.get(key)?.[0], now.claims.get(key)?.[0]),
       )
       .filter(
         ({ claim, other }) =>
-          mayExist(claim, install) && !others.frozen.has(other.provider) && !hasSameForm(claim, other),
+          mayCreate(claim, install) && !others.frozen.has(other.provider) && !hasSameForm(claim, other),
       );
     return {
       lost: this.#countsLost ? lost.length : 0,
@@ -159,7 +159,7 @@ function notAllowed(
 ): readonly UnrenderedContent[] {
   if (rendered.kind !== 'present' || rendered.value.content.kind !== 'copy') return [];
   const { type, name } = rendered.value;
-  if (mayMakeSecret(name, install)) return [];
+  if (mayCreate({ type, name }, install)) return [];
   const message = `this installation does not allow Secrets of this name (--secret-name)`;
   return [{ index, kind: 'error', object: { type, name }, message }];
 }
@@ -203,12 +203,6 @@ function hasSameForm(a: Claim, b: Claim): boolean {
 function formOf({ content, expiresAt }: Claim): unknown {
   if (content.kind === 'object') return [content.body, expiresAt];
   return [payloadForm(content.share), content.metadata];
-}
-
-/** Returns false for an object that the installation does not let Reeve create, so that it never existed. */
-function mayExist({ type, name }: Claim, install: Install): boolean {
-  if (groupKind(type) === groupKind(secretObjectType)) return mayMakeSecret(name, install);
-  return mayProvide(type, install);
 }
 
 // Adds up contents that existing namespaces do not get, because a template skips or fails there.

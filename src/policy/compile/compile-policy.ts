@@ -35,7 +35,7 @@ import { compileRules, type CompiledRule } from '../../rules/rules.ts';
 import { compileTemplate, type Template } from '../../cel/template.ts';
 import type { SecretShare } from '../../api/secret-share/secret-share.ts';
 import { nameOf, writtenMetadata, type StringMap } from '../../base/metadata.ts';
-import { secretObjectType } from '../../base/object-type.ts';
+import { secretObjectType, type ObjectType } from '../../base/object-type.ts';
 
 export interface CompiledPolicy extends Enforcement {
   readonly id: ProviderId;
@@ -226,6 +226,8 @@ export interface CompiledShare {
   readonly name: string;
   readonly contact: string | undefined;
   readonly match: CompiledMatch;
+  /** The kind of the copies. */
+  readonly type: ObjectType;
   /** At least one. */
   readonly sources: readonly SourceRef[];
   readonly copy: CopySpec;
@@ -278,13 +280,14 @@ export function payloadForm({ sources, copy }: CompiledShare): unknown {
 
 export function compileShare({ metadata, spec }: SecretShare): CompileResult<CompiledShare> {
   const { contact, suspend } = spec;
+  const type = secretObjectType;
   const sources = spec.source === undefined ? (spec.sources ?? []) : [spec.source];
   const { name = sources[0]?.name ?? '', labels = {}, annotations = {} } = spec.target ?? {};
   const written: CopyMetadata = { name, labels, annotations };
   const texts = compileTexts(
     {
       path: ['spec', 'target'],
-      type: secretObjectType,
+      type,
       name,
       template: { value: written, isFixed: () => false, checks: ([field]) => copyChecks.get(field) },
     },
@@ -296,6 +299,7 @@ export function compileShare({ metadata, spec }: SecretShare): CompileResult<Com
       name: metadata.name,
       contact,
       match,
+      type,
       sources,
       copy: { ...written, ...copySpec(spec.target) },
       values,

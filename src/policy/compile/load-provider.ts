@@ -20,7 +20,7 @@ import { compileMatch } from '../terms/match.ts';
 import { kinds, type Kind, type ProviderKind } from '../../api/kinds.ts';
 import type { ObjectType } from '../../base/object-type.ts';
 import { providerId, shortName } from '../terms/provider-id.ts';
-import { isContentAllowed, mayMakeSecret, type Install } from '../terms/install.ts';
+import { isContentAllowed, mayCreate, type Install } from '../terms/install.ts';
 import type { CompiledContent } from '../../contents/content.ts';
 import type { SecretShare } from '../../api/secret-share/secret-share.ts';
 import type { QuotaSpec } from '../../rules/namespace-quota.ts';
@@ -232,6 +232,8 @@ export function kindsNotAllowed(definition: ProviderDefinition, install: Install
 
 /** Returns the name of the copies when the installation does not allow it. A template gives a name only with a namespace. */
 export function nameNotAllowed(definition: ProviderDefinition, install: Install): string | undefined {
-  const name = shareIn(definition)?.compiled.copy.name;
-  return name === undefined || name.includes('${') || mayMakeSecret(name, install) ? undefined : name;
+  const share = shareIn(definition)?.compiled;
+  if (share === undefined || share.copy.name.includes('${')) return undefined;
+  const { type, copy } = share;
+  return mayCreate({ type, name: copy.name }, install) ? undefined : copy.name;
 }

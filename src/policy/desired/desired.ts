@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { type KubeObject, isTerminating, nameOf } from '../../base/metadata.ts';
 import { CountingBudget, unlimitedBudget, type Budget } from '../terms/budget.ts';
 import { matchErrorText, matchNamespace, type CompiledMatch } from '../terms/match.ts';
-import { objectKey, type ObjectKey, type ObjectType, secretObjectType } from '../../base/object-type.ts';
+import { objectKey, type ObjectKey, type ObjectType } from '../../base/object-type.ts';
 import type { ProviderId } from '../terms/provider-id.ts';
 import type { ClusterSnapshot } from '../compile/snapshot.ts';
 import type { Rendered, RenderedContent, FieldsOnly, WholeObject } from '../../contents/content.ts';
@@ -286,5 +286,5 @@ function copyIn(
   const { name } = rendered.value;
   if (isSource(share, name, namespaceObject)) return [];
   const content: CopyContent = { kind: 'copy', share, metadata: rendered.value };
-  return [{ kind: 'present', value: { type: secretObjectType, name, content } }];
+  return [{ kind: 'present', value: { type: share.type, name, content } }];
 }

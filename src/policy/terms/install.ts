@@ -3,7 +3,7 @@ import { guessedPlural } from '../../base/text.ts';
 import type { WrittenContent } from '../../contents/content.ts';
 import { ownTypes } from '../../contents/contents.ts';
 import { systemNamespaces } from '../../schema/names.ts';
-import { isSameObjectType, objectTypeOf, type ObjectType } from '../../base/object-type.ts';
+import { isSameObjectType, objectTypeOf, secretObjectType, type ObjectType } from '../../base/object-type.ts';
 
 export interface Install {
   /** The namespace of Reeve itself. */
@@ -116,6 +116,17 @@ export function mayProvide(type: ObjectType, install: Pick<Install, 'resourceKin
   return ownTypes.some((each) => isSameObjectType(each, type)) || isProvided(type, install);
 }
 
-export function mayMakeSecret(name: string, { secretNames }: Install): boolean {
-  return secretNames?.includes(name) ?? true;
+/** True if the installation allows Reeve to create the object. Secrets have a list of names; other kinds have none. */
+export function mayCreate(
+  { type, name }: MayBeCreated,
+  install: Pick<Install, 'resourceKinds' | 'secretNames'>,
+): boolean {
+  return isSameObjectType(type, secretObjectType)
+    ? (install.secretNames?.includes(name) ?? true)
+    : mayProvide(type, install);
+}
+
+interface MayBeCreated {
+  readonly type: ObjectType;
+  readonly name: string;
 }

@@ -1,5 +1,5 @@
 // Plans the writes for one namespace, and first reads the Secrets that the plan needs.
-import { mayProvide, mayMakeSecret, type Install } from '../../policy/terms/install.ts';
+import { mayCreate, type Install } from '../../policy/terms/install.ts';
 import type { ClaimScope } from '../../policy/plan/plan-input.ts';
 import type { KubeObject } from '../../base/metadata.ts';
 import { isManaged, type Claim, type Desired } from '../../policy/desired/desired.ts';
@@ -214,8 +214,7 @@ function unreadOutcome(
 }
 
 /** Returns whether this installation allows the object, and whether its watch has synced. */
-function scopeOf({ type, name, content }: Claim, install: Install, objects: ObservedObjects): ClaimScope {
-  const isAllowed = content.kind === 'copy' ? mayMakeSecret(name, install) : mayProvide(type, install);
-  if (!isAllowed) return 'not-allowed';
-  return objects.isKnown({ type, name }) ? 'allowed' : 'unknown';
+function scopeOf(claim: Claim, install: Install, objects: ObservedObjects): ClaimScope {
+  if (!mayCreate(claim, install)) return 'not-allowed';
+  return objects.isKnown(claim) ? 'allowed' : 'unknown';
 }
