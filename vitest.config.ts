@@ -77,6 +77,7 @@ const onTheSandbox = [
   'audit',
   'contents',
   'contents-lifecycle',
+  'create-once',
   'fuse',
   'lists',
   'provider-names',

@@ -31,6 +31,7 @@ import {
   type TextProblem,
   type WrittenContent,
 } from './content.ts';
+import { createOnce } from './create-once.ts';
 import { compileList, textsIn, unlessOneFails, upToError } from './for-each.ts';
 
 /** For an object, besides its texts: to build it, and to compare it with others. */
@@ -54,14 +55,12 @@ export function compileContent(
   const repeated = source === undefined ? place : withItem(place);
   const parts = both(compileForEach(source, below(place, 'forEach')), compileValue(repeated));
   return mapped(parts, ([list, render]) => {
-    const renderOne = objectRenderer(
-      shown,
-      list === undefined ? render : ofList(list, render),
-      contentOf(shown),
-    );
+    const renderEach = list === undefined ? render : ofList(list, render);
+    const renderOne = objectRenderer(shown, renderEach, contentOf(shown));
     return {
       ...written,
       isTemplated: list !== undefined || isTemplated(template),
+      isCreatedOnce: ownMember(value, 'mode') === createOnce,
       expiry,
       render(namespaceObject, budget) {
         const whole = { namespaceObject };

@@ -135,6 +135,8 @@ export interface WrittenContent {
 export interface CompiledContent extends WrittenContent {
   /** True if its texts have expressions, so that a namespace can make it fail. */
   readonly isTemplated: boolean;
+  /** True if the object is created once and then left to its namespace. */
+  readonly isCreatedOnce: boolean;
   /** Undefined if the object does not expire. */
   readonly expiry: Expiry | undefined;
   /** Returns one result; with `forEach`, one for each item, or a single error. */

@@ -5,6 +5,7 @@ import { managedByLabel, managedByReeve, group, providerLabels } from '../schema
 import { list, openObject, text, type SchemaRule } from '../schema/schema.ts';
 import type { Path } from '../base/problem.ts';
 import { forEach, labelText, pathSegment, subdomain, templateText } from './content-fields.ts';
+import { modeField } from './create-once.ts';
 import { contentKind, keeping, writing, type TextChecks } from './content.ts';
 
 /** Groups that `contents.resources` refuses: their kinds grant rights, configure the cluster or store nothing. */
@@ -159,6 +160,7 @@ const resource = openObject({
     }),
     metadata,
     forEach,
+    mode: modeField('object'),
   },
   required: ['apiVersion', 'kind', 'metadata'],
   rules: [allowedGroup, allowedKind, noMarkInTemplates, noOwnMetadata, noVanishingJob],
@@ -175,7 +177,7 @@ export const resources = contentKind({
   ownership: 'object',
   type: undefined,
   namePath: ['metadata', 'name'],
-  template: ({ forEach: _forEach, ...value }) => ({
+  template: ({ forEach: _forEach, mode: _mode, ...value }) => ({
     value,
     isFixed: (field) => field.length === 1 && ['apiVersion', 'kind'].includes(String(field[0])),
     checks: checksOf(value.apiVersion),

@@ -19,6 +19,7 @@ import {
   templateHint,
   templateText,
 } from './content-fields.ts';
+import { createOnce, modeField } from './create-once.ts';
 import {
   contentKind,
   keeping,
@@ -105,9 +106,22 @@ const roleBinding = object({
       'When the RoleBinding is deleted. At most one of this and expiresAfter. Example: "2027-01-31T00:00:00Z".',
     ),
     forEach,
+    mode: modeField('RoleBinding'),
   },
   required: ['name', 'roleRef', 'subjects'],
-  rules: [notBoth('expiresAfter', 'expiresAt')],
+  rules: [
+    notBoth('expiresAfter', 'expiresAt'),
+    {
+      // Reeve deletes an object at its end, and never deletes an object that it has left to its namespace.
+      accepted: `no expiresAfter and no expiresAt with mode ${createOnce}, which never deletes`,
+      must: 'have',
+      cel: `!has(self.mode) || self.mode != '${createOnce}' || !(has(self.expiresAfter) || has(self.expiresAt))`,
+      offender: ({ mode, expiresAfter, expiresAt }) => {
+        if (mode !== createOnce || (expiresAfter ?? expiresAt) === undefined) return undefined;
+        return [expiresAfter === undefined ? 'expiresAt' : 'expiresAfter'];
+      },
+    },
+  ],
 });
 
 type RoleBinding = Infer<typeof roleBinding>;
@@ -238,6 +252,9 @@ function differences(old: RoleBinding, now: RoleBinding): readonly Difference[] 
       : [{ what: 'forEach', before: old.forEach ?? 'none', after: now.forEach ?? 'none' }]),
     { verb: 'adds', items: after.filter((each) => !before.includes(each)) },
     { verb: 'removes', items: before.filter((each) => !after.includes(each)) },
+    ...(old.mode === now.mode
+      ? []
+      : [{ what: 'mode', before: old.mode ?? 'Keep', after: now.mode ?? 'Keep' }]),
     ...(['labels', 'annotations'] as const).flatMap((field) => mapDifferences(field, old[field], now[field])),
     ...(expiryText(old) === expiryText(now)
       ? []

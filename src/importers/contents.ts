@@ -1,4 +1,5 @@
 // Writes objects of older tools as contents of policies.
+import type { createOnce } from '../contents/create-once.ts';
 import { isOurKey } from '../schema/names.ts';
 import { isReservedSubject } from '../base/kubernetes-names.ts';
 import { ownAccounts } from '../contents/role-bindings.ts';
@@ -73,6 +74,8 @@ interface Contents {
   readonly reaches: readonly NamespaceReach[];
   readonly copies?: Copies;
   readonly common?: object;
+  /** Of the objects, if the tool does not keep them. */
+  readonly mode?: typeof createOnce;
 }
 
 interface ObjectWish extends Contents {
@@ -87,7 +90,8 @@ interface ObjectWish extends Contents {
 /** Returns false if no policy can have the object, which is lost then. */
 export function provideObject(run: ImportRun, wish: ObjectWish): boolean {
   const { from, policy: name, reaches, writer = noTemplates, common } = wish;
-  const contents = repeated(contentsOf(wish, writer), wish.forEach);
+  const { forEach, mode } = wish;
+  const contents = withFields(contentsOf(wish, writer), filled({ forEach, mode }));
   const isSayable = contents !== undefined && !writer.hasUnknown();
   if (isSayable) providePolicies(run, { from, name, reaches, spec: { contents }, ...filled({ common }) });
   else if (contents !== undefined)
@@ -97,9 +101,9 @@ export function provideObject(run: ImportRun, wish: ObjectWish): boolean {
 
 type WrittenContents = Readonly<Record<string, readonly unknown[]>>;
 
-function repeated(contents: WrittenContents | undefined, forEach?: string): WrittenContents | undefined {
-  if (contents === undefined || forEach === undefined) return contents;
-  const each = (entry: unknown): unknown => (isJsonObject(entry) ? { ...entry, forEach } : entry);
+function withFields(contents: WrittenContents | undefined, fields: object): WrittenContents | undefined {
+  if (contents === undefined) return contents;
+  const each = (entry: unknown): unknown => (isJsonObject(entry) ? { ...entry, ...fields } : entry);
   return Object.fromEntries(Object.entries(contents).map(([kind, list]) => [kind, list.map(each)]));
 }
 
@@ -216,7 +220,8 @@ export function provideClone(
 }
 
 function provideShare(run: ImportRun, wish: CopyWish, object: KubeObject | undefined): void {
-  const { from, source, reaches, name = source.name, provider = name, copy, copies, common } = wish;
+  const { from, source, reaches, name = source.name, provider = name, copy, copies } = wish;
+  const common = { ...wish.common, ...filled({ mode: wish.mode }) };
   const stored = copy && run.source(copy.namespace, copy.name);
   const type = stored?.['type'];
   const sourceKeys = secretKeys(object);
@@ -225,7 +230,7 @@ function provideShare(run: ImportRun, wish: CopyWish, object: KubeObject | undef
     from.limit(`a share removes keys that only the copy has: ${own.join(', ')}`);
   const look = object && copiedMetadata({ from, object, ...filled({ copies }) });
   const target = { name, ...look, ...(type !== object?.['type'] && filled({ type })) };
-  provideShares(run, { from, name: provider, source, target, reaches, ...filled({ common }) });
+  provideShares(run, { from, name: provider, source, target, reaches, common });
 }
 
 function providePolicy(run: ImportRun, wish: CopyWish, object: KubeObject): void {

@@ -8,6 +8,8 @@ import {
 import { maxLabelLength } from '../base/kubernetes-names.ts';
 import { type KubeObject, labelsOf, nameOf, valueOf } from '../base/metadata.ts';
 import { renderProblem } from '../base/problem.ts';
+import { isJsonObject, ownMember } from '../base/json.ts';
+import { isCreatedOnce } from '../contents/create-once.ts';
 import type { ImportedObject } from '../inspect/output-schemas/import-output.ts';
 import { loadObject } from '../policy/compile/load-provider.ts';
 import { kinds, type Kind } from '../api/kinds.ts';
@@ -106,7 +108,7 @@ export class ImportRun {
     }
     this.#provided.push({ object, from: from.map((each) => each.from) });
     // A binding has neither of these fields.
-    if ('contents' in spec || 'source' in spec) this.#adopt.push(`reeve adopt --${kinds[kind].word} ${name}`);
+    if (keepsObjects(spec)) this.#adopt.push(`reeve adopt --${kinds[kind].word} ${name}`);
     return name;
   }
 
@@ -263,4 +265,11 @@ function rightNotes(provided: readonly ImportedObject[]): readonly string[] {
       ? []
       : [`The install must allow Reeve to bind these ClusterRoles (bindableClusterRoles): ${roles}.`]),
   ];
+}
+
+/** What is created once is not adopted: Reeve leaves the objects of the tool alone. */
+function keepsObjects(spec: object): boolean {
+  const contents = ownMember(spec, 'contents');
+  const entries: readonly unknown[] = isJsonObject(contents) ? Object.values(contents).flat() : [];
+  return entries.some((entry) => !isCreatedOnce(entry)) || ('source' in spec && !isCreatedOnce(spec));
 }

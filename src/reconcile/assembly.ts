@@ -8,6 +8,7 @@ import { Finalizers, ProviderStatuses } from './provider/provider-writes.ts';
 import type { FuseOptions } from './fuse/fuse.ts';
 import { InitialSync, ProviderLedger } from './ledger.ts';
 import { accountsWatch, type WantedWatch } from './live/watches.ts';
+import { CreationRecorder } from './namespace/creation-recorder.ts';
 import { DefaultsRepairer, NamespaceConditions } from './namespace/namespace-conditions.ts';
 import { NamespaceWorker } from './namespace/namespace-worker.ts';
 import { StepExecutor } from './namespace/step-executor.ts';
@@ -56,6 +57,7 @@ export function assembleReconciler(options: AssemblyOptions) {
   const conditions = new NamespaceConditions(context, announcer);
   const namespaceWorker = new NamespaceWorker(context, planning, {
     executor: new StepExecutor(context, planning, finalizers, announcer),
+    recorder: new CreationRecorder(context),
     repairer: new DefaultsRepairer(context, planning.audits, announcer),
     ledger,
     conditions,

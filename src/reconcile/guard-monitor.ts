@@ -41,6 +41,7 @@ export const protections: readonly Protection[] = [
   names('share', providerLabels.SecretShare),
   names('cluster-intent', providerLabels.ClusterSecurityIntentBinding),
   names('intent', providerLabels.SecurityIntentBinding),
+  { binding: 'reeve-guard-records', policy: 'reeve-guard-records', ...guard },
   { binding: 'reeve-jail', policy: 'reeve-jail', ...jail },
   { binding: 'reeve-jail-owner', policy: 'reeve-jail-owner', ...jail },
 ];
@@ -51,7 +52,7 @@ const apiVersion = 'admissionregistration.k8s.io/v1';
 const policyKind = 'ValidatingAdmissionPolicy';
 const bindingKind = 'ValidatingAdmissionPolicyBinding';
 
-/** The interval of fourteen small reads. A watch would need a right to all policies of the cluster. */
+/** The interval of sixteen small reads. A watch would need a right to all policies of the cluster. */
 const checkMs = 30_000;
 
 /** Runs on the leader only. */

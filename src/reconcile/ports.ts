@@ -94,8 +94,11 @@ export interface ReconcileObserver {
     readonly writes: number;
     readonly willRetry: boolean;
   }): void;
-  /** Called when a status, a finalizer, a condition of a Namespace, a missing default, a Report or temporary access was written or deleted. */
-  wroteOwn(what: 'status' | 'finalizer' | 'condition' | 'default' | 'report' | 'access'): void;
+  /**
+   * Called when a status, a finalizer, a condition of a Namespace, a missing default, a record, a Report or temporary access was
+   * written or deleted.
+   */
+  wroteOwn(what: 'status' | 'finalizer' | 'condition' | 'default' | 'record' | 'report' | 'access'): void;
   /**
    * Called when the Report of a namespace was not written. Without a name, no Report can be written at the moment. `isNew`
    * means that the last write did not fail with the same reason.

@@ -45,6 +45,10 @@ export const adoptLabel = `${group}/adopt`;
 export const confirmDeletionsAnnotation = `${group}/confirm-deletions`;
 /** Annotation with the applied configuration, so that a field removed from the policy is removed from the object. */
 export const appliedAnnotation = `${group}/applied`;
+/** Annotation on an object that Reeve creates once: `CreateOnce`, until Reeve releases the object. */
+export const modeAnnotation = `${group}/mode`;
+/** Annotation on a Namespace: its UID, and the objects that Reeve has created there once and released, one in a line. */
+export const createdOnceAnnotation = `${group}/created-once`;
 /** Part of a merge patch that removes all our labels and annotations from an object that Reeve gives up. */
 export const withoutMarks = {
   labels: Object.fromEntries([managedByLabel, ...Object.values(providerLabels)].map((key) => [key, null])),

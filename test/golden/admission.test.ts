@@ -187,6 +187,7 @@ test('every rule has a folder, and each further folder is listed here', () => {
   );
   expect(others.toSorted()).toEqual([
     'actions',
+    'create-once',
     'exceptions',
     'lists',
     'match',

@@ -1,5 +1,6 @@
 // Defines the kind SecretShare: its fields, and the types derived from them.
 import { secretObjectType } from '../../base/object-type.ts';
+import { modeField } from '../../contents/create-once.ts';
 import { atLeastOne, namespaceGlob, namespaceName } from '../../schema/common-fields.ts';
 import { list, object, specification, type SchemaRule } from '../../schema/schema.ts';
 import { labelSelector } from '../../schema/selector.ts';
@@ -137,6 +138,7 @@ const spec = specification({
     sources,
     targets,
     target,
+    mode: modeField('copy'),
     ...providerFields({ provider: 'share', provided: 'copies', whileSuspended: '.' }),
   },
   required: ['targets'],

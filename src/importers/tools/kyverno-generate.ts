@@ -1,5 +1,6 @@
 // Imports what a generate rule of Kyverno generates in the Namespace that triggers it: an object, a copy, or an object for each item of a list.
 // https://kyverno.io/docs/policy-types/cluster-policy/generate/
+import { createOnce } from '../../contents/create-once.ts';
 import type { KubeObject } from '../../base/metadata.ts';
 import { renderPath } from '../../base/problem.ts';
 import { provideClone, provideObject } from '../contents.ts';
@@ -8,12 +9,10 @@ import { type ToolObject, filled, type Reader } from '../reader.ts';
 import type { NamespaceReach } from '../reach.ts';
 import { templateWriter } from '../templates.ts';
 
-/** Reeve always covers existing namespaces, and always keeps objects as they should be. */
+/** Reeve always covers existing namespaces. */
 export function noteWeaker(run: ImportRun, { id }: ToolObject, field: Reader): void {
   if (field.flag() === false)
-    run.notes.add(
-      `${id}, ${field.from.path ?? ''} is false. Reeve also covers existing namespaces and restores objects.`,
-    );
+    run.notes.add(`${id}, ${field.from.path ?? ''} is false. Reeve also covers existing namespaces.`);
 }
 
 interface GenerateRule {
@@ -26,7 +25,9 @@ interface GenerateRule {
 
 export function readGenerate(run: ImportRun, { policy, rule, name, reaches }: GenerateRule): void {
   const generate = rule.at('generate');
-  for (const key of ['synchronize', 'generateExisting']) noteWeaker(run, policy, generate.at(key));
+  noteWeaker(run, policy, generate.at('generateExisting'));
+  // https://kyverno.io/docs/policy-types/cluster-policy/generate/: without synchronize, Kyverno creates an object and lets it go.
+  const mode = generate.at('synchronize').flag() === false ? createOnce : undefined;
   const isOrphan = generate.at('orphanDownstreamOnPolicyDelete').flag() === true;
   const made = generatedBy(generate);
   const unread = rule.unread().map(renderPath);
@@ -38,10 +39,18 @@ export function readGenerate(run: ImportRun, { policy, rule, name, reaches }: Ge
   else if (made.source === undefined) {
     const { object, forEach } = made;
     const writer = templateWriter(forEach === undefined ? celOf : celOfItem);
-    provideObject(run, { from: rule, object, policy: name, reaches, writer, common, ...filled({ forEach }) });
+    provideObject(run, {
+      from: rule,
+      object,
+      policy: name,
+      reaches,
+      writer,
+      common,
+      ...filled({ forEach, mode }),
+    });
   } else {
     const clone = { from: rule, source: made.source, name: made.name, provider: name, reaches, common };
-    provideClone(run, clone, templateWriter(celOf));
+    provideClone(run, { ...clone, ...filled({ mode }) }, templateWriter(celOf));
   }
 }
 

@@ -152,7 +152,17 @@ function summaryOf({ target, live, owner, standings, providers, why }: Facts, at
     : `Reeve does not manage ${object}: ${reason}`;
 }
 
+const endings: ReadonlyMap<string, string> = new Map([
+  ['expired', 'no longer provides it, because its end has come'],
+  [
+    'created once',
+    'wants it created once, and that is done: Reeve leaves it to the namespace, and does not create it again',
+  ],
+]);
+
 function wordsOf({ outcome, message = '' }: ObjectStanding): string {
+  const ending = endings.get(outcome);
+  if (ending !== undefined) return ending;
   switch (outcome) {
     case 'in sync':
       return `${message === '' ? 'provides it' : `${message} to it`}, and it is in sync`;
@@ -163,8 +173,6 @@ function wordsOf({ outcome, message = '' }: ObjectStanding): string {
       return 'provides it; it differs, and Reeve is about to change it';
     case 'skipped':
       return `leaves it out here, because ${message}`;
-    case 'expired':
-      return 'no longer provides it, because its end has come';
     case 'conflict':
     case 'blocked':
       return `cannot provide it: ${message}`;

@@ -161,7 +161,7 @@ export async function standingsIn(
     .filter(({ object, provider }) => object !== undefined && !claimed.some(isSame({ object, provider })))
     .flatMap(standingOfRow);
   const expired = expiredIn(wanted, namespace).filter((each) => !others.some(isSame(each)));
-  return [...claimed, ...others, ...expired].toSorted(byObject);
+  return [...claimed, ...others, ...expired, ...givenIn(wanted, namespace)].toSorted(byObject);
 }
 
 function claimsIn({ claims, fields }: Desired): readonly (Claim | FieldsClaim)[] {
@@ -238,6 +238,16 @@ function expiredIn({ expired }: Desired, namespace: string): readonly ObjectStan
       message: 'its end has come',
     })),
   );
+}
+
+/** Returns the objects that the Namespace records, whether users still have them or not. */
+function givenIn({ given }: Desired, namespace: string): readonly ObjectStanding[] {
+  return [...given.values()].map(({ provider, ...place }) => ({
+    provider,
+    object: plannedObject(place, namespace),
+    outcome: 'created once',
+    message: 'Reeve has created it once or found it there, and leaves it to the namespace',
+  }));
 }
 
 function byObject({ object: a }: ObjectStanding, { object: b }: ObjectStanding): number {

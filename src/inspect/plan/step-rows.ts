@@ -47,9 +47,11 @@ function removalRow({ kind, owner, live, isExpired, ...step }: Removal): PlanCha
   const held = live.isHeld ? { message: heldByFinalizers } : {};
   if (kind === 'delete') return { action: 'delete', ...about, ...expiry, ...held };
   const isOrphaned = 'isOrphaned' in step && step.isOrphaned;
-  const message = isOrphaned
-    ? 'the object stays, and Reeve no longer manages it'
-    : 'another client created the object, so Reeve removes only what it added';
+  const isLeft = 'isCreatedOnce' in step && step.isCreatedOnce === true;
+  const message =
+    isOrphaned || isLeft
+      ? 'the object stays, and Reeve no longer manages it'
+      : 'another client created the object, so Reeve removes only what it added';
   return { action: 'release', ...about, ...expiry, message };
 }
 

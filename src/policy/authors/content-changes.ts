@@ -9,10 +9,12 @@ import {
   type Rendered,
   type RenderedContent,
 } from '../../contents/content.ts';
+import { createOnce } from '../../contents/create-once.ts';
+import { recordedKeys } from '../terms/creation-record.ts';
 import { policyIn, shareIn } from '../compile/load-provider.ts';
 import { payloadForm, type CompiledShare, type CopySpec } from '../compile/compile-policy.ts';
 import { isContentAllowed, mayCreate, type Install } from '../terms/install.ts';
-import { groupKind } from '../../base/object-type.ts';
+import { groupKind, objectKey } from '../../base/object-type.ts';
 import type { Circumstances } from '../terms/budget.ts';
 import { fateOf, hasSame, providedBy, variablesOf, type ProviderWrite } from './provider-write.ts';
 import { isJsonObject, ownMember } from '../../base/json.ts';
@@ -58,13 +60,20 @@ function shareChanges(
     affects: (namespaceObject, { budget }) => {
       const now = after.copyIn(namespaceObject, budget);
       if (now.kind !== 'present' || !mayCreate({ type, name: now.value.name }, install)) return false;
+      const key = objectKey(type, now.value.name);
+      if (after.isCreatedOnce && recordedKeys(namespaceObject).has(key)) return false;
       const old = before.copyIn(namespaceObject, budget);
       // After an error, the older copy stays as it was.
       const existed = old.kind === 'error' || (old.kind === 'present' && old.value.name === now.value.name);
-      return isNew ? !existed : existed && (hasOtherPayload(before, after) || !isDeepStrictEqual(old, now));
+      const differs = hasOtherPayload(before, after) || before.isCreatedOnce !== after.isCreatedOnce;
+      return isNew ? !existed : existed && (differs || !isDeepStrictEqual(old, now));
     },
   });
-  return [changeOf(true), ...(detail === '' ? [] : [changeOf(false)])];
+  // An object that is created once does not follow a change.
+  return [
+    changeOf(true),
+    ...(detail === '' || (before.isCreatedOnce && after.isCreatedOnce) ? [] : [changeOf(false)]),
+  ];
 }
 
 /** The metadata of the copies is compared namespace by namespace. */
@@ -83,7 +92,9 @@ function policyChanges(
     const isSame = isDeepStrictEqual(old?.value, content.value) && !(mayDiffer && content.isTemplated);
     if (!isContentAllowed(content, install) || isSame) return [];
     const addition = contentChange(old, content, true);
-    return old === undefined ? [addition] : [addition, contentChange(old, content, false)];
+    // An object that is created once does not follow a change.
+    const isDone = [old, content].every((each) => each?.isCreatedOnce);
+    return old === undefined || isDone ? [addition] : [addition, contentChange(old, content, false)];
   });
 }
 
@@ -123,7 +134,9 @@ function detailOf(old: CompiledContent | undefined, now: CompiledContent): strin
 
 /** True if two namespaces can get different objects. */
 function rendersDifferently(content: CompiledContent | undefined): boolean {
-  return content !== undefined && (content.isTemplated || content.expiry !== undefined);
+  return (
+    content !== undefined && (content.isTemplated || content.expiry !== undefined || content.isCreatedOnce)
+  );
 }
 
 /** Ignores a namespace that gets no object from the newer version. It can only lose an object, which another notice counts. */
@@ -137,12 +150,16 @@ function isOther(
 ): boolean {
   const isThere = (each: Rendered<RenderedContent>): boolean =>
     each.kind === 'present' && isDueAt(each.value, time);
+  const record = now.isCreatedOnce ? recordedKeys(namespaceObject) : undefined;
+  const isGiven = (each: Rendered<RenderedContent>): boolean =>
+    each.kind === 'present' && record?.has(objectKey(now.type, each.value.name)) === true;
   const rendered = now.render(namespaceObject, budget);
-  if (!rendered.some(isThere)) return false;
+  if (!rendered.some((each) => isThere(each) && !isGiven(each))) return false;
   const before = old?.render(namespaceObject, budget) ?? [];
   // After an error, the older object stays as it was.
   const existed = before.some((each) => each.kind === 'error' || isThere(each));
-  return isNew ? !existed : existed && !isDeepStrictEqual(before, rendered);
+  const isOtherMode = old?.isCreatedOnce !== now.isCreatedOnce;
+  return isNew ? !existed : existed && (isOtherMode || !isDeepStrictEqual(before, rendered));
 }
 
 // Words how two versions of an object that a provider wants differ. It never sees the data of a Secret.
@@ -169,9 +186,8 @@ function shareDifferences(old: CompiledShare, now: CompiledShare): string {
   const data = dataDifferences(old, now);
   // https://kubernetes.io/docs/concepts/configuration/secret/#secret-immutable
   const isReplaced = before.type !== after.type || (before.isImmutable && data.length > 0);
-  const [oldSources = '', newSources = ''] = [old, now].map(sourcesText);
   return [
-    ...(oldSources === newSources ? [] : [change('source', oldSources, newSources)]),
+    ...wholeDifferences(old, now),
     ...(before.type === after.type ? [] : [change('type', typeText(before), typeText(after))]),
     ...data.filter((each) => each !== ''),
     ...(before.isImmutable === after.isImmutable
@@ -182,6 +198,17 @@ function shareDifferences(old: CompiledShare, now: CompiledShare): string {
     ...some(differingKeys(before.annotations, after.annotations), 'annotations'),
     ...(isReplaced ? [replacement(before, after)] : []),
   ].join('; ');
+}
+
+function wholeDifferences(old: CompiledShare, now: CompiledShare): readonly string[] {
+  const [before, after] = [old, now].map((each) => ({
+    mode: each.isCreatedOnce ? createOnce : 'Keep',
+    source: sourcesText(each),
+  }));
+  return (['mode', 'source'] as const).flatMap((what) => {
+    const [was = '', is = ''] = [before?.[what], after?.[what]];
+    return was === is ? [] : [change(what, was, is)];
+  });
 }
 
 function sourcesText({ sources }: CompiledShare): string {

@@ -55,8 +55,8 @@ interface UnrenderedContent {
 
 const none: WriteDifference = { lost: 0, handedOver: [], unrendered: [] };
 
-type Wanted = Pick<Desired, 'claims' | 'frozen'>;
-const nothing: Wanted = { claims: new Map(), frozen: new Map() };
+type Wanted = Pick<Desired, 'claims' | 'frozen' | 'given'>;
+const nothing: Wanted = { claims: new Map(), frozen: new Map(), given: new Map() };
 
 export class ProviderDifference {
   readonly #write: ProviderWrite;
@@ -121,14 +121,20 @@ export class ProviderDifference {
     const changes = [
       ...difference(withOthers(keys, old.claims, others), withOthers(keys, now.claims, others)),
     ];
-    const lost = changes.filter(([, change]) => change.kind === 'lost' && mayCreate(change.before, install));
+    const lost = changes.filter(
+      ([key, change]) =>
+        change.kind === 'lost' && !isLeft(key, change.before, now) && mayCreate(change.before, install),
+    );
     const handedOver = changes
       .flatMap(([key, change]) =>
         handOverOf(change, this.#write.id, old.claims.get(key)?.[0], now.claims.get(key)?.[0]),
       )
       .filter(
         ({ claim, other }) =>
-          mayCreate(claim, install) && !others.frozen.has(other.provider) && !hasSameForm(claim, other),
+          mayCreate(claim, install) &&
+          !isOnce(claim, other) &&
+          !others.frozen.has(other.provider) &&
+          !hasSameForm(claim, other),
       );
     return {
       lost: this.#countsLost ? lost.length : 0,
@@ -149,6 +155,16 @@ export class ProviderDifference {
     // At the end of the budget, each template ends with an error.
     return budget.isSpent() ? [] : found;
   }
+}
+
+/** A provider that only creates an object neither takes it over nor hands it over. */
+function isOnce(...claims: readonly Claim[]): boolean {
+  return claims.some(({ once }) => once !== undefined);
+}
+
+/** An object that is created once stays, whatever its provider wants later. */
+function isLeft(key: ObjectKey, { once }: Claim, { given }: Wanted): boolean {
+  return once !== undefined || given.has(key);
 }
 
 /** Returns a copy whose rendered name the install does not allow. Kinds and names as written have notices of their own. */

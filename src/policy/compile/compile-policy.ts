@@ -29,6 +29,7 @@ import {
 import { providerId, shortName, type ProviderId } from '../terms/provider-id.ts';
 import { compileTexts } from '../../contents/compile-content.ts';
 import { labelText, subdomain } from '../../contents/content-fields.ts';
+import { createOnce } from '../../contents/create-once.ts';
 import { compileContents, contentsRules } from '../../contents/contents.ts';
 import type { CompiledContent, CompiledTexts, TextCheck } from '../../contents/content.ts';
 import { compileRules, type CompiledRule } from '../../rules/rules.ts';
@@ -235,6 +236,8 @@ export interface CompiledShare {
   readonly values: readonly ValueTemplate[];
   /** True when a template of the copies reads the Namespace. */
   readonly readsNamespace: boolean;
+  /** True if a copy is created once and then left to its namespace. */
+  readonly isCreatedOnce: boolean;
   /** Returns the metadata of the copy in a namespace. */
   readonly copyIn: CompiledTexts<CopyMetadata>['render'];
   readonly isSuspended: boolean;
@@ -304,6 +307,7 @@ export function compileShare({ metadata, spec }: SecretShare): CompileResult<Com
       copy: { ...written, ...copySpec(spec.target) },
       values,
       readsNamespace: isTemplated,
+      isCreatedOnce: spec.mode === createOnce,
       copyIn: render,
       isSuspended: suspend,
     })),

@@ -6,7 +6,14 @@ import { matchErrorText, matchNamespace, type CompiledMatch } from '../terms/mat
 import { objectKey, type ObjectKey, type ObjectType } from '../../base/object-type.ts';
 import type { ProviderId } from '../terms/provider-id.ts';
 import type { ClusterSnapshot } from '../compile/snapshot.ts';
-import type { Rendered, RenderedContent, FieldsOnly, WholeObject } from '../../contents/content.ts';
+import { recordedKeys } from '../terms/creation-record.ts';
+import type {
+  CompiledContent,
+  Rendered,
+  RenderedContent,
+  FieldsOnly,
+  WholeObject,
+} from '../../contents/content.ts';
 import type { CompiledPolicy, CompiledShare, CopyMetadata } from '../compile/compile-policy.ts';
 import type { ProviderDefinition } from '../compile/load-provider.ts';
 
@@ -24,6 +31,13 @@ interface SkippedContent {
   readonly message: string;
 }
 
+/** An object that Reeve has created once and released. */
+export interface Given {
+  readonly provider: ProviderId;
+  readonly type: ObjectType;
+  readonly name: string;
+}
+
 export interface Desired {
   /** All claims to each object. The first claim wins. */
   readonly claims: ReadonlyMap<ObjectKey, readonly Claim[]>;
@@ -31,6 +45,10 @@ export interface Desired {
   readonly fields: ReadonlyMap<ObjectKey, readonly FieldsClaim[]>;
   readonly frozen: ReadonlyMap<ProviderId, Freeze>;
   readonly skipped: readonly SkippedContent[];
+  /** The objects that are recorded as created once, with a provider that no longer creates each of them. */
+  readonly given: ReadonlyMap<ObjectKey, Given>;
+  /** True if one of the claims is for an object that is created once. */
+  readonly createsOnce: boolean;
   /** The expired objects of each provider, with their types. */
   readonly expired: ReadonlyMap<ProviderId, ReadonlyMap<ObjectKey, ObjectType>>;
   /** The time when the next object expires, in milliseconds since the epoch. */
@@ -87,6 +105,8 @@ class DesiredUnion implements Desired {
   readonly providers: ProviderId[] = [];
   readonly units = new Map<ProviderId, number>();
   readonly skipped: SkippedContent[] = [];
+  readonly given = new Map<ObjectKey, Given>();
+  createsOnce = false;
   nextExpiry: number | undefined;
   readonly #now: number;
 
@@ -127,31 +147,39 @@ class DesiredUnion implements Desired {
 
   #provide(provider: ProviderId, { exception, ...wanted }: ProvidedObject): void {
     const { expiresAt, content, type, name } = wanted;
-    if (exception !== undefined && this.#now < exception.until) {
+    const key = objectKey(type, name);
+    if (wanted.once === 'given') {
+      this.given.set(key, this.given.get(key) ?? { provider, type, name });
+    } else if (exception !== undefined && this.#now < exception.until) {
       this.skipped.push({ provider, type, name, message: exception.message });
       this.nextExpiry = Math.min(this.nextExpiry ?? Infinity, exception.until);
-      return;
-    }
-    const key = objectKey(type, name);
-    if (expiresAt !== undefined && expiresAt <= this.#now) {
+    } else if (expiresAt !== undefined && expiresAt <= this.#now) {
       const ended = this.expired.get(provider) ?? new Map<ObjectKey, ObjectType>();
       this.expired.set(provider, ended.set(key, type));
-      return;
+    } else {
+      this.#expireAt(provider, expiresAt);
+      if (content.kind === 'fields') this.#claim(this.fields, { ...wanted, provider, key, content });
+      else this.#claim(this.claims, { ...wanted, provider, key, content });
     }
-    if (expiresAt !== undefined) {
-      this.nextExpiry = Math.min(this.nextExpiry ?? expiresAt, expiresAt);
-      this.expiries.set(provider, Math.min(this.expiries.get(provider) ?? expiresAt, expiresAt));
-    }
-    if (content.kind === 'fields') this.#claim(this.fields, { ...wanted, provider, key, content });
-    else this.#claim(this.claims, { ...wanted, provider, key, content });
+  }
+
+  #expireAt(provider: ProviderId, expiresAt: number | undefined): void {
+    if (expiresAt === undefined) return;
+    this.nextExpiry = Math.min(this.nextExpiry ?? expiresAt, expiresAt);
+    this.expiries.set(provider, Math.min(this.expiries.get(provider) ?? expiresAt, expiresAt));
   }
 
   #claim<C extends Claim | FieldsClaim>(all: Map<ObjectKey, C[]>, claim: C): void {
     const { provider, key, type, name } = claim;
     const claims = all.get(key) ?? [];
     const other = claims.find((each) => each.provider === provider);
-    if (other === undefined) all.set(key, [...claims, claim]);
-    else if (!isDeepStrictEqual(other, claim)) this.#freeze(provider, { type, name }, twoContents);
+    if (other === undefined) {
+      all.set(
+        key,
+        [...claims, claim].toSorted((a, b) => rankOf(a) - rankOf(b)),
+      );
+      this.createsOnce ||= claim.once !== undefined;
+    } else if (!isDeepStrictEqual(other, claim)) this.#freeze(provider, { type, name }, twoContents);
   }
 
   #freeze(
@@ -162,6 +190,11 @@ class DesiredUnion implements Desired {
     if (this.frozen.has(provider)) return;
     this.frozen.set(provider, { reason: 'RenderFailed', message: `${type.kind} ${name}: ${message}` });
   }
+}
+
+/** A provider that keeps an object comes before one that only creates it. */
+function rankOf({ once }: Pick<Claim, 'once'>): number {
+  return once === undefined ? 0 : 1;
 }
 
 const twoContents = 'two contents of this policy give different objects of this name; rename one of them';
@@ -199,6 +232,8 @@ interface Provided<C> {
   readonly content: C;
   /** Milliseconds since the epoch. */
   readonly expiresAt?: number;
+  /** Set for an object that is created once. `given`: the Namespace has the record that Reeve is done with it. */
+  readonly once?: 'due' | 'given';
 }
 
 /** An object that a provider has for a namespace, or fields of one. */
@@ -229,20 +264,35 @@ export function policyProvider(policy: CompiledPolicy): Provider {
     id: policy.id,
     match: policy.match,
     isSuspended: policy.isSuspended,
-    render: (namespaceObject, budget) =>
-      policy.contents.map((content) =>
-        content.render(namespaceObject, budget).map((rendered) => provided(content.type, rendered)),
-      ),
+    render: (namespaceObject, budget) => {
+      const record = recordFor(policy.contents, namespaceObject);
+      return policy.contents.map((content) =>
+        content.render(namespaceObject, budget).map((rendered) => provided(content, rendered, record)),
+      );
+    },
   };
 }
 
-function provided(type: ObjectType, rendered: Rendered<RenderedContent>): Rendered<ProvidedObject> {
+function provided(
+  { type, isCreatedOnce }: CompiledContent,
+  rendered: Rendered<RenderedContent>,
+  record: ReadonlySet<string>,
+): Rendered<ProvidedObject> {
   if (rendered.kind !== 'present') return rendered;
   const { form, ...rest } = rendered.value;
-  const place = { type, ...rest };
+  const place = { type, ...rest, ...(isCreatedOnce ? onceIn(record, type, rest.name) : {}) };
   return form.kind === 'object'
     ? { kind: 'present', value: { ...place, content: form } }
     : { kind: 'present', value: { ...place, content: form } };
+}
+
+/** Most policies create nothing once, so that no record is read. */
+function recordFor(contents: readonly CompiledContent[], namespaceObject: KubeObject): ReadonlySet<string> {
+  return contents.some(({ isCreatedOnce }) => isCreatedOnce) ? recordedKeys(namespaceObject) : new Set();
+}
+
+function onceIn(record: ReadonlySet<string>, type: ObjectType, name: string) {
+  return { once: record.has(objectKey(type, name)) ? 'given' : 'due' } as const;
 }
 
 export function providerOf({ kind, compiled }: ProviderDefinition): Provider {
@@ -286,5 +336,7 @@ function copyIn(
   const { name } = rendered.value;
   if (isSource(share, name, namespaceObject)) return [];
   const content: CopyContent = { kind: 'copy', share, metadata: rendered.value };
-  return [{ kind: 'present', value: { type: share.type, name, content } }];
+  const place = { type: share.type, name, content };
+  const once = share.isCreatedOnce ? onceIn(recordedKeys(namespaceObject), share.type, name) : {};
+  return [{ kind: 'present', value: { ...place, ...once } }];
 }

@@ -1,5 +1,6 @@
 // Builds the object that a claim asks for, and checks it against the policies of the namespace.
 import type { ContentKind } from '../../contents/content.ts';
+import { createOnce } from '../../contents/create-once.ts';
 import { contentKinds } from '../../contents/contents.ts';
 import { isJsonObject, ownMember, type JsonObject } from '../../base/json.ts';
 import {
@@ -14,6 +15,7 @@ import {
 import {
   appliedAnnotation,
   expiresAtAnnotation,
+  modeAnnotation,
   managedByLabel,
   managedByReeve,
   ownerAnnotation,
@@ -64,11 +66,12 @@ export function desiredObject(
 }
 
 /** Adds the metadata that the object is found by: its provider and its expiry. */
-function named({ provider, expiresAt }: Claim, object: KubeObject): KubeObject {
+function named({ provider, expiresAt, once }: Claim, object: KubeObject): KubeObject {
   const name = new Map([[providerLabels[kindOfProvider(provider)], nameOfProvider(provider)]]);
   const expiry =
     expiresAt === undefined ? [] : [[expiresAtAnnotation, rfc3339(new Date(expiresAt))] as const];
-  return withMetadata(withMetadata(object, 'labels', name), 'annotations', new Map(expiry));
+  const mode = once === undefined ? [] : [[modeAnnotation, createOnce] as const];
+  return withMetadata(withMetadata(object, 'labels', name), 'annotations', new Map([...expiry, ...mode]));
 }
 
 /** Returns the object without that metadata, as earlier versions of Reeve wrote it. */

@@ -15,6 +15,7 @@ import {
   adoptedAnnotation,
   adoptLabel,
   lastAppliedAnnotation,
+  modeAnnotation,
   managedByLabel,
   managedByReeve,
   orphanedFromKey,
@@ -146,6 +147,8 @@ interface Ownership {
   readonly orphanedFrom: ProviderId | undefined;
   /** True for an object with finalizers. Other programs decide when it is deleted, and a RoleBinding grants until then. */
   readonly isHeld: boolean;
+  /** True between the creation of an object that is created once and its release. */
+  readonly isCreatedOnce: boolean;
   /** True if the object existed before a provider took it over. */
   readonly isAdopted: boolean;
   /** The value of the annotation reeve.dev/adopted, once a provider has adopted the object. */
@@ -175,6 +178,7 @@ export function ownershipOf(type: ObjectType, object: KubeObject): Ownership {
     unknownOffer: isOffer(offer) ? undefined : offer,
     orphanedFrom: isFree ? orphanedFrom(object) : undefined,
     isHeld,
+    isCreatedOnce: Object.hasOwn(annotations, modeAnnotation),
     isAdopted,
     adoptionMark: adoptionMark(object, isMarked),
     isDeletable: !isDefault && (!isAdopted || offer === adoptAndDelete),
@@ -221,6 +225,15 @@ export function orphanMetadata(owner: ProviderId, { adoptionMark: mark }: Pick<O
       [orphanedFromKey]: nameOfProvider(owner),
     },
     annotations: { ...annotations, [orphanedFromKey]: owner },
+  };
+}
+
+/** Returns a part of a merge patch that removes all our marks and leaves the object to its namespace. */
+export function leftMetadata({ adoptionMark: mark }: Pick<Ownership, 'adoptionMark'>) {
+  const { labels, annotations } = withoutMarks;
+  return {
+    labels: { ...labels, [managedByLabel]: managerIn(mark) ?? null },
+    annotations: { ...annotations, [modeAnnotation]: null, [adoptedAnnotation]: null },
   };
 }
 

@@ -13,6 +13,7 @@ import {
   adoptLabel,
   appliedAnnotation,
   expiresAtAnnotation,
+  modeAnnotation,
   orphanedFromKey,
 } from '../../schema/names.ts';
 import type { CopyPayload, CopyState } from './copy.ts';
@@ -122,7 +123,7 @@ function planWrite(
   if (kind === 'none' || (isFrozen && writeOf(unnamed(object)) === 'none')) return syncedResult(claim);
   const surplus =
     payload === undefined ? foreignSurplus(claim, object, live) : surplusOf(object, payload, live);
-  const step = allowedWrite({ kind, claim, object, live, surplus: withOrphanMark(surplus, live) }, input);
+  const step = allowedWrite({ kind, claim, object, live, surplus: withOldMarks(surplus, live) }, input);
   const isEarly = 'kind' in step && live === undefined && isDefaultAccount(claim.type, claim.name);
   return isEarly ? defaultNotCreated(claim, 'changes it') : step;
 }
@@ -133,13 +134,12 @@ function isAdopted({ provider }: Claim, live: Observed | undefined): live is Obs
   return live.isAdopted || (live.owner === undefined && live.orphanedFrom !== provider);
 }
 
-function withOrphanMark(surplus: Surplus, live: Observed | undefined): Surplus {
-  if (live?.orphanedFrom === undefined) return surplus;
-  const [labels, annotations] = [surplus.labels, surplus.annotations].map((keys) => [
-    ...keys,
-    orphanedFromKey,
-  ]);
-  return { ...surplus, labels: labels ?? [], annotations: annotations ?? [] };
+/** Removes the mark of an orphan, and that of an object that was to be created once and that a provider now keeps. */
+function withOldMarks(surplus: Surplus, live: Observed | undefined): Surplus {
+  const orphaned = live?.orphanedFrom === undefined ? [] : [orphanedFromKey];
+  const mode = live?.isCreatedOnce === true ? [modeAnnotation] : [];
+  const annotations = [...surplus.annotations, ...orphaned, ...mode];
+  return { ...surplus, labels: [...surplus.labels, ...orphaned], annotations };
 }
 
 /**
@@ -190,6 +190,7 @@ function neededWrite(
   payload: CopyPayload | undefined,
   live: Observed,
 ): NeededWrite {
+  if (live.isCreatedOnce) return 'update';
   if (payload !== undefined) return compareCopy(object, payload, live);
   if (live.content.kind !== 'object') return 'update';
   return isWhollyOurs(claim)

@@ -1,6 +1,6 @@
 // Plans one namespace: the steps that bring its objects in sync, and results for objects that need no step.
-import { managedByLabel, managedByReeve, ownerAnnotation } from '../../schema/names.ts';
 import { serviceAccountType } from '../../base/object-type.ts';
+import { RecordRoom } from '../terms/creation-record.ts';
 import { copiesOf, type ProviderId, namespaceOfProvider } from '../terms/provider-id.ts';
 import { heldHereText } from './fuse.ts';
 import {
@@ -13,12 +13,13 @@ import {
   type Follower,
   type ObjectResult,
 } from './observed.ts';
+import { notOurs, providedBy } from './conflicts.ts';
 import { differingFields } from './desired-object.ts';
 import { planAccounts, type AccountPlan, type AccountStep, type FieldsFate } from './plan-account.ts';
 import { planClaim, unreadSource, type ClaimStep } from './plan-claim.ts';
+import { planOnce } from './plan-once.ts';
 import type { PlanInput } from './plan-input.ts';
 import type { Claim } from '../desired/desired.ts';
-import { quoted } from '../../base/text.ts';
 
 export type PlanStep =
   | ClaimStep
@@ -37,6 +38,8 @@ export type PlanStep =
       /** True if the provider may take the object back. */
       readonly isOrphaned: boolean;
       readonly isExpired: boolean;
+      /** Set if the object was to be created once, so that it keeps its fields. */
+      readonly isCreatedOnce?: true;
     };
 
 /** A step that writes. */
@@ -63,21 +66,17 @@ export function planNamespace(input: PlanInput): Plan {
     if ('kind' in result) steps.push(result);
     else results.push(result);
   };
+  let known: RecordRoom | undefined;
+  const room = (): RecordRoom => (known ??= new RecordRoom(input.namespaceObject));
   for (const [key, claims] of input.desired.claims) {
     const live = input.liveOf(key);
     const [winner, ...losers] = byPrecedence(claims, live, input);
     if (winner === undefined) continue;
-    take(planWinner(winner, live, input));
-    for (const loser of losers) {
-      const unread = unreadSource(winner, loser, input);
-      if (unread !== undefined) {
-        steps.push(unread);
-        continue;
-      }
-      const differing = differingFields(winner, loser, input);
-      if (differing.length === 0) followers.push({ provider: loser.provider, key, owner: winner.provider });
-      else results.push(providedBy(loser, winner.provider, differing));
-    }
+    take(planWinner(winner, live, room, input));
+    const others = planLosers(winner, losers, input);
+    steps.push(...others.unread);
+    results.push(...others.conflicts);
+    followers.push(...others.followers);
   }
   for (const live of input.ours) {
     if (input.desired.claims.has(live.key) || !input.snapshot.isServed(live.type)) continue;
@@ -92,6 +91,25 @@ export function planNamespace(input: PlanInput): Plan {
     ({ lacksOwner, isTerminating, key }) => lacksOwner && !isTerminating && !input.desired.claims.has(key),
   );
   return { steps, results, followers, unowned };
+}
+
+/** A provider that only creates the object has no wish for its form. */
+function planLosers(winner: Claim, losers: readonly Claim[], input: PlanInput) {
+  const unread: PlanStep[] = [];
+  const conflicts: ObjectResult[] = [];
+  const followers: Follower[] = [];
+  for (const loser of losers) {
+    const { provider, key, once } = loser;
+    const step = once === undefined ? unreadSource(winner, loser, input) : undefined;
+    if (step !== undefined) {
+      unread.push(step);
+      continue;
+    }
+    const differing = once === undefined ? differingFields(winner, loser, input) : [];
+    if (differing.length === 0) followers.push({ provider, key, owner: winner.provider });
+    else conflicts.push(providedBy(loser, winner.provider, differing));
+  }
+  return { unread, conflicts, followers };
 }
 
 /** Looks for fields first, because most namespaces have none. */
@@ -109,7 +127,13 @@ function fateOf(provider: ProviderId, input: PlanInput): FieldsFate {
   return kind === 'release' ? 'released' : 'removed';
 }
 
-function planWinner(claim: Claim, live: Observed | undefined, input: PlanInput): PlanStep | ObjectResult {
+function planWinner(
+  claim: Claim,
+  live: Observed | undefined,
+  room: () => RecordRoom,
+  input: PlanInput,
+): PlanStep | ObjectResult {
+  if (claim.once !== undefined) return planOnce(claim, live, room, input);
   if (live === undefined || live.owner === claim.provider) return planClaim(claim, live, input);
   if (live.owner === undefined) {
     const isFree = live.isOffered || live.orphanedFrom === claim.provider;
@@ -120,50 +144,12 @@ function planWinner(claim: Claim, live: Observed | undefined, input: PlanInput):
     : planClaim(claim, live, input);
 }
 
-function notOurs(claim: Claim, live: Observed): ObjectResult {
-  return conflictResult(
-    claim,
-    'AlreadyExists',
-    live.lacksOwner ? withoutOwnerText(live) : unmanagedText(live),
-  );
-}
-
-function unmanagedText({ type, orphanedFrom, unknownOffer, isHeld }: Observed): string {
-  if (isHeld)
-    return (
-      `a ${type.kind} of this name exists with finalizers, which would delay its deletion, so Reeve does not take it ` +
-      'over; its owner can remove them and label it reeve.dev/adopt=true to hand it over, or delete or rename it'
-    );
-  const from = orphanedFrom === undefined ? '' : ` and ${orphanedFrom} left behind`;
-  const offer =
-    unknownOffer === undefined ? '' : ` (not ${quoted(unknownOffer)}, the value that the label has)`;
-  return (
-    `a ${type.kind} of this name exists that Reeve does not manage${from}; ` +
-    `its owner can label it reeve.dev/adopt=true${offer} to hand it over, or delete or rename it`
-  );
-}
-
-/** Offers no adoption, because the guard refuses the label for adoption on such an object. */
-function withoutOwnerText({ type }: Observed): string {
-  return (
-    `a ${type.kind} of this name has the label ${managedByLabel}=${managedByReeve} but no annotation ` +
-    `${ownerAnnotation} with a policy or share, and the guard lets no user change it; a member of the group reeve:break-glass can label it ` +
-    'reeve.dev/adopt=true to hand it over, or delete it'
-  );
-}
-
-function providedBy(claim: Claim, winner: ProviderId, differing: readonly string[]): ObjectResult {
-  const message =
-    `${winner} already provides it, with different ${differing.join(', ')}; ` +
-    'make both the same, or rename or remove one';
-  return conflictResult(claim, 'ProvidedByAnother', message);
-}
-
 /** Plans a managed object that no provider wants in this namespace. */
 function planUnclaimed(live: Observed, input: PlanInput): PlanStep | ObjectResult | undefined {
   if (!isOwned(live)) return undefined;
   if (live.isTerminating) return stillDeleting(live);
   if (isFrozen(live.owner, input)) return expiredOfFrozen(live, input) ?? keptOfInvalid(live, input);
+  if (isGiven(live, input)) return left(live);
   return (
     waitingForCopy(live, input) ??
     (isExpired(live, input.desired) ? deletion(live, true) : planRemoval(live, input))
@@ -254,6 +240,11 @@ function deletion(live: Owned, hasExpired: boolean): PlanStep {
     : { kind: 'release', owner, live, isOrphaned: false, isExpired: hasExpired };
 }
 
+function left(live: Owned): PlanStep {
+  const { owner } = live;
+  return { kind: 'release', owner, live, isOrphaned: false, isExpired: false, isCreatedOnce: true };
+}
+
 type Owned = Observed & { readonly owner: ProviderId };
 
 function isOwned(live: Observed): live is Owned {
@@ -268,8 +259,17 @@ export function isUnwanted(live: Observed, input: Pick<PlanInput, 'snapshot' | '
     !input.desired.claims.has(live.key) &&
     input.snapshot.isServed(live.type) &&
     !isFrozen(live.owner, input) &&
+    !isGiven(live, input) &&
     !isExpired(live, input.desired)
   );
+}
+
+/** An object that was to be created once is never deleted, not even while a change of its provider drops it. */
+function isGiven(
+  { key, isCreatedOnce }: Pick<Observed, 'key' | 'isCreatedOnce'>,
+  { desired }: Pick<PlanInput, 'desired'>,
+): boolean {
+  return isCreatedOnce || desired.given.has(key);
 }
 
 function isExpired({ owner, key }: Owned, { expired }: PlanInput['desired']): boolean {

@@ -13,6 +13,7 @@ import {
 import { ownersOf, type DoneStep } from '../../policy/plan/plan.ts';
 import { eventSubject, type EventAnnouncer } from '../events.ts';
 import type { InitialSync, ProviderLedger, ProviderReports } from '../ledger.ts';
+import type { CreationRecorder } from './creation-recorder.ts';
 import type { DefaultsRepairer, NamespaceConditions, Repair } from './namespace-conditions.ts';
 import type { NamespacePlan } from './namespace-planner.ts';
 import type { Planning } from '../planning.ts';
@@ -24,6 +25,7 @@ import type { WriteError } from './write-error.ts';
 interface NamespaceParts {
   readonly executor: StepExecutor;
   readonly repairer: DefaultsRepairer;
+  readonly recorder: CreationRecorder;
   readonly ledger: ProviderLedger;
   readonly conditions: NamespaceConditions;
   readonly announcer: EventAnnouncer;
@@ -92,9 +94,13 @@ export class NamespaceWorker {
     result.addPlan(plan);
     const isComplete = await this.#carryOut(plan, result, signal);
     if (signal.aborted || result.isOver) return result;
+    const recorded = plan.desired.createsOnce
+      ? await this.#parts.recorder.record(plan, result.outcomes, signal)
+      : { outcomes: result.outcomes };
+    result.addError(recorded.error);
     if (!isComplete || !planner.isCurrent(plan)) namespaceQueue.addAfter(name, 0);
     if (!isComplete || (result.isTransient && failures < maxSilentFailures)) return result;
-    const outcomes = [...repaired.outcomes, ...result.outcomes];
+    const outcomes = [...repaired.outcomes, ...recorded.outcomes];
     this.#report(name, plan, withFollowers(outcomes, plan.followers), round);
     this.#queueForLater(name, plan, result);
     initialSync.reconciled(name);

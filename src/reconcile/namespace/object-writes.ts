@@ -9,20 +9,13 @@ import {
   managedByReeve,
   ownerAnnotation,
 } from '../../schema/names.ts';
-import {
-  grantsAccess,
-  observeObject,
-  observeSecret,
-  type Observed,
-  orphanMetadata,
-} from '../../policy/plan/observed.ts';
+import { grantsAccess, observeObject, observeSecret, type Observed } from '../../policy/plan/observed.ts';
 import type { ObservedAccount } from '../../policy/plan/account.ts';
 import type { AccountStep } from '../../policy/plan/plan-account.ts';
 import type { Surplus, WriteStep } from '../../policy/plan/plan-claim.ts';
 import { isDeepStrictEqual } from 'node:util';
 import { keptMetadata, type KeptMetadata } from '../../policy/plan/remainder.ts';
 import { serviceAccountType } from '../../base/object-type.ts';
-import type { ProviderId } from '../../policy/terms/provider-id.ts';
 import type { Clock } from '../../base/clock.ts';
 import { giveBack } from './give-back.ts';
 import type { ReconcileContext } from '../ports.ts';
@@ -237,9 +230,9 @@ export class ObjectWrites {
     return typeof metadata['resourceVersion'] === 'string' ? metadata['resourceVersion'] : resourceVersion;
   }
 
-  /** Keeps the object, and marks it with its provider. */
-  async orphan(live: Observed, owner: ProviderId, signal: AbortSignal): Promise<Observed> {
-    const metadata = { resourceVersion: live.resourceVersion, ...orphanMetadata(owner, live) };
+  /** Keeps the object, and changes nothing but its labels and annotations. */
+  async release(live: Observed, marks: JsonObject, signal: AbortSignal): Promise<Observed> {
+    const metadata = { resourceVersion: live.resourceVersion, ...marks };
     return observed(live, await this.#writer.mergePatch(refOf(live), { metadata }, { signal }));
   }
 

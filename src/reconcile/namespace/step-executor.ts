@@ -3,6 +3,8 @@ import {
   type Observed,
   endlessNote,
   failedResult,
+  leftMetadata,
+  orphanMetadata,
   syncedResult,
   type ObjectResult,
 } from '../../policy/plan/observed.ts';
@@ -45,6 +47,7 @@ export interface StepResult {
   readonly isOver?: true;
 }
 
+const leftNote: EventNote = { message: 'it was created once, and is now left to its namespace' };
 const nothingDone: StepResult = { wrote: false };
 const outdated: StepResult = { wrote: false, retryMs: 0, isTransient: true };
 
@@ -90,9 +93,10 @@ export class StepExecutor {
   async #remove(step: ObjectStep & { kind: 'delete' | 'release' }, signal: AbortSignal): Promise<StepResult> {
     const { objects, fuse } = this.#planning;
     const { live, owner } = step;
-    if (step.kind === 'release' && step.isOrphaned) {
-      objects.wrote(await this.#writes.orphan(live, owner, signal));
-      return this.#done(step, 'release', live.uid, endlessNote(live));
+    if (step.kind === 'release' && (step.isOrphaned || step.isCreatedOnce === true)) {
+      const marks = step.isOrphaned ? orphanMetadata(owner, live) : leftMetadata(live);
+      objects.wrote(await this.#writes.release(live, marks, signal));
+      return this.#done(step, 'release', live.uid, step.isOrphaned ? endlessNote(live) : leftNote);
     }
     let note: EventNote | undefined;
     const remove = async (): Promise<void> => {

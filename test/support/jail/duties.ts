@@ -59,6 +59,10 @@ function toNamespaces(team: string): readonly Row[] {
   return [
     ['add a label', patch('merge', path, { metadata: { labels: { env: 'dev' } } })],
     ['add an annotation', patch('merge', path, { metadata: { annotations: { env: 'dev' } } })],
+    ...['a', 'a\nb'].map((text): Row => [
+      `record what was created once: ${JSON.stringify(text)}`,
+      patch('merge', path, { metadata: { annotations: { 'reeve.dev/created-once': text } } }),
+    ]),
     [
       'say that it is ready',
       apply(`${path}/status`, object('v1', 'Namespace', team, { status: { conditions: [ready] } })),

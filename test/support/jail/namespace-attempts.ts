@@ -37,6 +37,10 @@ export function namespaceAttempts(team: string): readonly Attempt[] {
         'let a protected namespace be deleted',
         patch('merge', path, metadata({ annotations: { 'reeve.dev/allow-deletion': team } })),
       ],
+      [
+        'label a Namespace with the key of its record',
+        patch('merge', path, metadata({ labels: { 'reeve.dev/created-once': 'a' } })),
+      ],
       ['add a finalizer', patch('merge', path, metadata({ finalizers: ['test.dev/held'] }))],
       ['add an owner', patch('merge', path, metadata(owners))],
       ['set the mark on a Namespace', patch('merge', path, metadata({ labels: mark }))],

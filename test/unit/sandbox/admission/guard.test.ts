@@ -40,6 +40,7 @@ test('the sandbox evaluates the guard', () => {
   expect(policies.map(({ object }) => whyNotEvaluated(object as unknown as KubeObject))).toEqual([
     undefined,
     undefined,
+    undefined,
   ]);
 });
 
@@ -204,4 +205,35 @@ test('the mark is refused on a cluster-scoped object', async () => {
   };
   const refusal = await scene.refusal(scene.write({ resource: namespaces, object }));
   expect(refusal?.message).toContain(leaveItOut);
+});
+
+describe('the record of what is created once', () => {
+  const record = 'reeve.dev/created-once';
+  const withRecord = (text?: string) => ({
+    apiVersion: 'v1',
+    kind: 'Namespace',
+    metadata: { name: 'n', ...(text === undefined ? {} : { annotations: { [record]: text } }) },
+  });
+  const update = async (from: string | undefined, to: string | undefined, more: object = {}) =>
+    await scene.refusal(
+      scene.write({ resource: namespaces, object: withRecord(to), oldObject: withRecord(from), ...more }),
+    );
+
+  test.each<[string, string | undefined, string | undefined]>([
+    ['sets the record', undefined, 'a'],
+    ['changes the record', 'a', 'b'],
+    ['empties the record', 'a', ''],
+  ])('another user who %s is refused', async (_, from, to) => {
+    expect((await update(from, to))?.message).toContain('only Reeve writes it');
+    expect((await update(from, to, { subresource: 'status' }))?.message).toContain('only Reeve writes it');
+    expect(await update(from, to, { user: reeve })).toBeUndefined();
+    expect(
+      await update(from, to, { user: { username: 'a', groups: ['reeve:break-glass'] } }),
+    ).toBeUndefined();
+  });
+
+  test('another user may leave the record as it is, or remove it where the webhook permits that', async () => {
+    expect(await update('a', 'a')).toBeUndefined();
+    expect(await update('a', undefined)).toBeUndefined();
+  });
 });
