@@ -243,7 +243,7 @@ class WatchSync {
         watch.isOptional === isOptional &&
         !(watch.namespace === undefined
           ? objects.isKnown({ type: watch.type, name: watch.name ?? '' })
-          : sources.isSyncedIn(watch.namespace)),
+          : sources.isSyncedIn(watch.type, watch.namespace)),
     );
   }
 

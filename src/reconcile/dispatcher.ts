@@ -152,8 +152,7 @@ export class Dispatcher {
 
   #sourceChanged(id: SourceId): void {
     for (const { id: share, sources } of this.#context.cluster.snapshot().shares.shares) {
-      if (sources.some((source) => sourceId(source.namespace, source.name) === id))
-        this.enqueueProvider(share);
+      if (sources.some((source) => sourceId(source) === id)) this.enqueueProvider(share);
     }
   }
 }

@@ -27,7 +27,7 @@ import { exceededBy, overQuotaText } from '../../rules/namespace-quota.ts';
 import { unlimitedBudget } from '../../policy/terms/budget.ts';
 import { matchNamespace } from '../../policy/terms/match.ts';
 import { alternatives, quoted } from '../../base/text.ts';
-import { isSameObjectType, secretObjectType } from '../../base/object-type.ts';
+import { isSameObjectType } from '../../base/object-type.ts';
 import { kindOfProvider, namespaceOfProvider } from '../../policy/terms/provider-id.ts';
 import { aboutOf, type LocatedDefinition } from '../../state/definitions.ts';
 import type { FileProblem } from '../../state/yaml-files.ts';
@@ -175,11 +175,11 @@ function missingSource(provider: LocatedDefinition, state: ClusterState): readon
   const share = shareIn(provider.definition);
   if (share === undefined || !state.isCluster) return [];
   const { source, sources } = share.object.spec;
-  const isUnread = (id: string): boolean => state.unread.some(({ kind }) => kind === `Secret ${id}`);
-  return share.compiled.sources.flatMap(({ namespace, name }, index) => {
-    if (isUnread(`${namespace}/${name}`) || state.find(secretObjectType, namespace, name) !== undefined)
-      return [];
-    const message = `Secret ${namespace}/${name} does not exist; the share copies nothing until it does`;
+  const isUnread = (id: string): boolean => state.unread.some(({ kind }) => kind === id);
+  return share.compiled.sources.flatMap(({ type, namespace, name }, index) => {
+    const id = `${type.kind} ${namespace}/${name}`;
+    if (isUnread(id) || state.find(type, namespace, name) !== undefined) return [];
+    const message = `${id} does not exist; the share copies nothing until it does`;
     const path =
       source === undefined && sources !== undefined ? ['spec', 'sources', index] : ['spec', 'source'];
     return [located('warning', 'source', provider, { path, message })];

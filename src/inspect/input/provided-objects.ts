@@ -5,7 +5,6 @@ import { asStored } from '../../policy/terms/match.ts';
 import { desired, type Claim } from '../../policy/desired/desired.ts';
 import { copyOf, unavailable, type CopyState } from '../../policy/plan/copy.ts';
 import { desiredObject, refusalOf } from '../../policy/plan/desired-object.ts';
-import { secretObjectType } from '../../base/object-type.ts';
 import type { ClusterState } from './cluster-state.ts';
 
 export interface ProvidedObjects {
@@ -65,11 +64,12 @@ type Share = Extract<Claim['content'], { readonly kind: 'copy' }>['share'];
 
 function copyStateOf(share: Share, state: Known['state']): CopyState {
   const found: KubeObject[] = [];
-  for (const { namespace, name } of share.sources) {
+  for (const { type, namespace, name } of share.sources) {
     if (!state.install.sourceNamespaces.includes(namespace))
       return unavailable('SourceNotAllowed', `this installation has no sources in namespace ${namespace}`);
-    const source = state.find(secretObjectType, namespace, name);
-    if (source === undefined) return unavailable('SourceMissing', `there is no Secret ${namespace}/${name}`);
+    const source = state.find(type, namespace, name);
+    if (source === undefined)
+      return unavailable('SourceMissing', `there is no ${type.kind} ${namespace}/${name}`);
     found.push(source);
   }
   return copyOf(share, found);

@@ -243,7 +243,8 @@ export interface CompiledShare {
   readonly isSuspended: boolean;
 }
 
-interface SourceRef {
+export interface SourceRef {
+  readonly type: ObjectType;
   readonly namespace: string;
   readonly name: string;
 }
@@ -284,7 +285,8 @@ export function payloadForm({ sources, copy }: CompiledShare): unknown {
 export function compileShare({ metadata, spec }: SecretShare): CompileResult<CompiledShare> {
   const { contact, suspend } = spec;
   const type = secretObjectType;
-  const sources = spec.source === undefined ? (spec.sources ?? []) : [spec.source];
+  const listed = spec.source === undefined ? (spec.sources ?? []) : [spec.source];
+  const sources = listed.map((source) => ({ type: secretObjectType, ...source }));
   const { name = sources[0]?.name ?? '', labels = {}, annotations = {} } = spec.target ?? {};
   const written: CopyMetadata = { name, labels, annotations };
   const texts = compileTexts(

@@ -1,15 +1,18 @@
-// Keeps the source Secrets of shares: the metadata of all Secrets, and the content only of Secrets that a share names.
+// Keeps the sources of shares: the metadata of all objects of their kinds, and the content only of those that a share names.
 import type { KubeObject } from '../../base/metadata.ts';
 import { uncopiedTypes } from '../../api/secret-share/target.ts';
 import { type WatchSink, isNewerResourceVersion } from '../../base/watch-sink.ts';
-import type { CompiledShare } from '../../policy/compile/compile-policy.ts';
+import type { ObjectType } from '../../base/object-type.ts';
+import type { CompiledShare, SourceRef } from '../../policy/compile/compile-policy.ts';
 import { shareIn } from '../../policy/compile/load-provider.ts';
 import { copyOf, unavailable, type CopyState } from '../../policy/plan/copy.ts';
 import type { PlanContext } from '../ports.ts';
 
-export type SourceId = `${string}/${string}`;
+/** `Secret/reeve-shared/regcred`. */
+export type SourceId = `${WatchId}/${string}`;
 
-type SourceRef = CompiledShare['sources'][number];
+/** `Secret/reeve-shared`. */
+type WatchId = `${string}/${string}`;
 
 interface Version {
   readonly uid: string;
@@ -17,7 +20,7 @@ interface Version {
 }
 
 interface Payload extends Version {
-  readonly secret: KubeObject;
+  readonly source: KubeObject;
 }
 
 /** A copy, and the payloads from which it was derived. */
@@ -31,7 +34,7 @@ const unread: CopyState = { kind: 'unread' };
 /** Payloads leave this class only as copies. Copies go into writes and nowhere else. */
 export class Sources {
   readonly #context: PlanContext;
-  readonly #unsynced: Set<string>;
+  readonly #synced = new Set<WatchId>();
   readonly #versions = new Map<SourceId, Version>();
   readonly #payloads = new Map<SourceId, Payload>();
   readonly #copies = new WeakMap<CompiledShare, DerivedCopy>();
@@ -40,7 +43,6 @@ export class Sources {
 
   constructor(context: PlanContext) {
     this.#context = context;
-    this.#unsynced = new Set(context.install.sourceNamespaces);
     context.cluster.subscribe({
       affecting: ({ before }) => {
         if (shareIn(before?.definition) !== undefined) this.#dropUnnamed();
@@ -53,21 +55,22 @@ export class Sources {
     this.#listeners.push(listener);
   }
 
-  /** Returns whether the watch of this namespace has synced. */
-  isSyncedIn(namespace: string): boolean {
-    return !this.#unsynced.has(namespace);
+  /** Returns whether the watch of this kind in this namespace has synced. */
+  isSyncedIn(type: ObjectType, namespace: string): boolean {
+    return this.#synced.has(watchId(type, namespace));
   }
 
-  /** Returns the sink for a watch of the metadata of all Secrets in this namespace. */
-  sink(namespace: string): WatchSink {
+  /** Returns the sink for a watch of the metadata of all objects of the kind in this namespace. */
+  sink(type: ObjectType, namespace: string): WatchSink {
+    const watch = watchId(type, namespace);
     return {
-      replaced: (secrets, resourceVersion, isRestored = false) => {
-        if (isRestored) this.#forget(namespace);
-        this.#replaced(namespace, secrets, resourceVersion);
+      replaced: (objects, resourceVersion, isRestored = false) => {
+        if (isRestored) this.#forget(watch);
+        this.#replaced(watch, objects, resourceVersion);
       },
-      changed: (secret) => this.#changed(secret),
+      changed: (object) => this.#changed(watch, object),
       removed: ({ metadata }) => {
-        const id = sourceId(namespace, metadata.name ?? '');
+        const id: SourceId = `${watch}/${metadata.name ?? ''}`;
         if (this.#versions.get(id)?.uid === metadata.uid) this.#deleted(id);
       },
     };
@@ -78,23 +81,24 @@ export class Sources {
     const lacking = states.filter((each) => 'kind' in each);
     const state = lacking.find(({ kind }) => kind === 'unavailable') ?? lacking[0];
     if (state !== undefined) return state;
-    const payloads = states.filter((each) => 'secret' in each);
+    const payloads = states.filter((each) => 'source' in each);
     const known = this.#copies.get(share);
     if (known?.payloads.every((each, index) => each === payloads[index]) === true) return known.copy;
     const copy = copyOf(
       share,
-      payloads.map(({ secret }) => secret),
+      payloads.map(({ source }) => source),
     );
     this.#copies.set(share, { payloads, copy });
     return copy;
   }
 
   /** Returns the payload of a source, or why there is none. */
-  #payloadOf({ namespace, name }: SourceRef): Payload | CopyState {
+  #payloadOf(source: SourceRef): Payload | CopyState {
+    const { type, namespace } = source;
     if (!this.#context.install.sourceNamespaces.includes(namespace)) return notAllowed(namespace);
-    const id = sourceId(namespace, name);
+    const id = sourceId(source);
     const version = this.#versions.get(id);
-    if (version === undefined) return this.isSyncedIn(namespace) ? missing(id) : unwatched(namespace);
+    if (version === undefined) return this.isSyncedIn(type, namespace) ? missing(source) : unwatched(source);
     const payload = this.#payloads.get(id);
     return payload === undefined || !isSame(payload, version) ? unread : payload;
   }
@@ -106,7 +110,7 @@ export class Sources {
   }
 
   async #readOnce(source: SourceRef, signal: AbortSignal): Promise<void> {
-    const id = sourceId(source.namespace, source.name);
+    const id = sourceId(source);
     const reading = this.#reading.get(id) ?? this.#read(id, source, signal);
     this.#reading.set(id, reading);
     await reading;
@@ -115,50 +119,43 @@ export class Sources {
   /** Drops the payloads that no share names any more. */
   #dropUnnamed(): void {
     const { shares } = this.#context.cluster.snapshot().shares;
-    const named = new Set(
-      shares.flatMap(({ sources }) => sources.map(({ namespace, name }) => sourceId(namespace, name))),
-    );
+    const named = new Set(shares.flatMap(({ sources }) => sources.map(sourceId)));
     for (const id of this.#payloads.keys()) if (!named.has(id)) this.#payloads.delete(id);
   }
 
-  async #read(id: SourceId, { namespace, name }: SourceRef, signal: AbortSignal): Promise<void> {
+  async #read(id: SourceId, { type, namespace, name }: SourceRef, signal: AbortSignal): Promise<void> {
     try {
-      const secret = await this.#context.writer.read(
-        { apiVersion: 'v1', kind: 'Secret', namespace, name },
-        signal,
-      );
-      if (secret === undefined) this.#deleted(id);
-      else this.#keep(id, secret);
+      const source = await this.#context.writer.read({ ...type, namespace, name }, signal);
+      if (source === undefined) this.#deleted(id);
+      else this.#keep(id, source);
     } finally {
       this.#reading.delete(id);
     }
   }
 
-  #keep(id: SourceId, secret: KubeObject): void {
-    const version = versionOf(secret);
+  #keep(id: SourceId, source: KubeObject): void {
+    const version = versionOf(source);
     const watched = this.#versions.get(id);
-    // The Secret was deleted during the read. Or the answer is older than the watch, and the Secret must be read again.
+    // The source was deleted during the read. Or the answer is older than the watch, and the source must be read again.
     if (watched === undefined || isNewerResourceVersion(watched.resourceVersion, version.resourceVersion))
       return;
     this.#versions.set(id, version);
-    if (this.#isNamed(id)) this.#payloads.set(id, { ...version, secret: copyable(secret) });
+    if (this.#isNamed(id)) this.#payloads.set(id, { ...version, source: copyable(source) });
     // Copies of the previous version must be written again.
     if (!isSame(watched, version)) this.#notify(id);
   }
 
-  /** The last share that names the Secret can be deleted during the read. */
+  /** The last share that names the source can be deleted during the read. */
   #isNamed(id: SourceId): boolean {
     return this.#context.cluster
       .snapshot()
-      .shares.shares.some(({ sources }) =>
-        sources.some(({ namespace, name }) => sourceId(namespace, name) === id),
-      );
+      .shares.shares.some(({ sources }) => sources.some((source) => sourceId(source) === id));
   }
 
-  /** `listedAt`: the version of the list with the Secret. A known Secret wins only if it is newer than the list. */
-  #changed(secret: KubeObject, listedAt?: string): void {
-    const id = sourceId(secret.metadata.namespace ?? '', secret.metadata.name ?? '');
-    const version = versionOf(secret);
+  /** `listedAt`: the version of the list with the source. A known source wins only if it is newer than the list. */
+  #changed(watch: WatchId, source: KubeObject, listedAt?: string): void {
+    const id: SourceId = `${watch}/${source.metadata.name ?? ''}`;
+    const version = versionOf(source);
     const known = this.#versions.get(id);
     const isOlder =
       known !== undefined && !isNewerResourceVersion(version.resourceVersion, known.resourceVersion);
@@ -169,9 +166,9 @@ export class Sources {
     this.#notify(id);
   }
 
-  #forget(namespace: string): void {
+  #forget(watch: WatchId): void {
     for (const id of this.#versions.keys()) {
-      if (!id.startsWith(`${namespace}/`)) continue;
+      if (!id.startsWith(`${watch}/`)) continue;
       // Version 0 lets any version replace it, even an older one. Until then, the source counts as existing.
       this.#versions.set(id, { uid: '', resourceVersion: '0' });
       this.#payloads.delete(id);
@@ -187,12 +184,12 @@ export class Sources {
     for (const listener of this.#listeners) listener(id);
   }
 
-  #replaced(namespace: string, secrets: readonly KubeObject[], resourceVersion: string): void {
-    const present = new Set(secrets.map(({ metadata }) => sourceId(namespace, metadata.name ?? '')));
+  #replaced(watch: WatchId, listed: readonly KubeObject[], resourceVersion: string): void {
+    const present = new Set(listed.map(({ metadata }): SourceId => `${watch}/${metadata.name ?? ''}`));
     for (const id of this.#versions.keys())
-      if (id.startsWith(`${namespace}/`) && !present.has(id)) this.#deleted(id);
-    for (const secret of secrets) this.#changed(secret, resourceVersion);
-    this.#unsynced.delete(namespace);
+      if (id.startsWith(`${watch}/`) && !present.has(id)) this.#deleted(id);
+    for (const source of listed) this.#changed(watch, source, resourceVersion);
+    this.#synced.add(watch);
   }
 }
 
@@ -208,8 +205,12 @@ function copyable(secret: KubeObject): KubeObject {
   };
 }
 
-export function sourceId(namespace: string, name: string): SourceId {
-  return `${namespace}/${name}`;
+export function sourceId({ type, namespace, name }: SourceRef): SourceId {
+  return `${watchId(type, namespace)}/${name}`;
+}
+
+function watchId({ kind }: ObjectType, namespace: string): WatchId {
+  return `${kind}/${namespace}`;
 }
 
 function versionOf({ metadata: { uid = '', resourceVersion } }: KubeObject): Version {
@@ -224,10 +225,10 @@ function notAllowed(namespace: string): CopyState {
   return unavailable('SourceNotAllowed', `this installation has no sources in namespace ${namespace}`);
 }
 
-function unwatched(namespace: string): CopyState {
-  return unavailable('SourceUnreadable', `Reeve cannot watch the Secrets of namespace ${namespace}`);
+function unwatched({ type, namespace }: SourceRef): CopyState {
+  return unavailable('SourceUnreadable', `Reeve cannot watch the ${type.kind}s of namespace ${namespace}`);
 }
 
-function missing(id: SourceId): CopyState {
-  return unavailable('SourceMissing', `there is no Secret ${id}`);
+function missing({ type, namespace, name }: SourceRef): CopyState {
+  return unavailable('SourceMissing', `there is no ${type.kind} ${namespace}/${name}`);
 }

@@ -50,7 +50,7 @@ export function wantedWatches(
     namespace,
     metadataOnly: true,
     isOptional: false,
-    sink: sources.sink(namespace),
+    sink: sources.sink(secretObjectType, namespace),
   });
   return [
     ...ownTypes.map((type) => kind(type, false)),

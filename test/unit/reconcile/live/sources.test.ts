@@ -1,6 +1,8 @@
+import { ownMember } from '../../../../src/base/json.ts';
 import { anyInstall } from '../../../../src/policy/terms/install.ts';
 import { expect, test } from 'vitest';
 import type { KubeObject } from '../../../../src/base/metadata.ts';
+import { secretObjectType } from '../../../../src/base/object-type.ts';
 import type { CompiledShare } from '../../../../src/policy/compile/compile-policy.ts';
 import { ShareSet } from '../../../../src/policy/compile/snapshot.ts';
 import { Sources } from '../../../../src/reconcile/live/sources.ts';
@@ -29,7 +31,7 @@ function sourcesOf(read: () => KubeObject, shares: readonly CompiledShare[]): So
 
 function sourcesWith(secret: KubeObject, shares: readonly CompiledShare[]): Sources {
   const sources = sourcesOf(() => secret, shares);
-  sources.sink('n').replaced([secret], '6');
+  sources.sink(secretObjectType, 'n').replaced([secret], '6');
   return sources;
 }
 
@@ -64,7 +66,7 @@ test.for([
     const changed: string[] = [];
     const sources = sourcesOf(() => stored, [share]);
     sources.subscribe((id) => changed.push(id));
-    const sink = sources.sink('n');
+    const sink = sources.sink(secretObjectType, 'n');
     sink.replaced([], '1');
     sink.changed(stored);
     await sources.read(share, signal);
@@ -72,8 +74,19 @@ test.for([
     stored = secretOf('Opaque', '20');
     changed.length = 0;
     sink.replaced([stored], listedAt, isRestored);
-    expect([sources.copyStateOf(share).kind, changed]).toEqual(['unread', ['n/s']]);
+    expect([sources.copyStateOf(share).kind, changed]).toEqual(['unread', ['Secret/n/s']]);
     await sources.read(share, signal);
     expect(sources.copyStateOf(share)).toMatchObject({ payload: { data: { k: btoa('20') } } });
   },
 );
+
+test('a watch of another kind in the same namespace changes nothing about a source', () => {
+  const sources = sourcesOf(() => secretOf('Opaque'), [share]);
+  const other = { apiVersion: 'v1', kind: 'ConfigMap' };
+  const reasonOf = (): unknown => ownMember(sources.copyStateOf(share), 'reason');
+  sources.sink(other, 'n').replaced([{ ...secretOf('Opaque'), ...other }], '6');
+  expect([sources.isSyncedIn(other, 'n'), reasonOf()]).toEqual([true, 'SourceUnreadable']);
+  sources.sink(secretObjectType, 'n').replaced([secretOf('Opaque')], '6');
+  sources.sink(other, 'n').replaced([], '7');
+  expect(sources.copyStateOf(share).kind).toBe('unread');
+});
