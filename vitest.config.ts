@@ -73,6 +73,7 @@ const onOwnPlanes = [
  */
 const onTheSandbox = [
   'admission-owners',
+  'enforced-values',
   'adoption',
   'audit',
   'contents',

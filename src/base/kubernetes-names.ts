@@ -21,6 +21,14 @@ export function isLabelKey(text: string): boolean {
   return text.length <= 317 && text.indexOf('/') <= 253 && labelKeyExpression.test(text);
 }
 
+/** True for a key that only Kubernetes or Reeve itself may change. */
+export function isReservedKey(key: string): boolean {
+  return (
+    key.startsWith('reeve.dev/') ||
+    ['kubernetes.io/metadata.name', 'app.kubernetes.io/managed-by'].includes(key)
+  );
+}
+
 export function isLabelValue(text: string): boolean {
   return text.length <= maxLabelLength && labelValueExpression.test(text);
 }

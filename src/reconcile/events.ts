@@ -3,7 +3,7 @@ import type { Observed } from '../policy/plan/observed.ts';
 import type { WriteStep } from '../policy/plan/plan-claim.ts';
 import { ownerOf, type ObjectStep } from '../policy/plan/plan.ts';
 import { countedWord } from '../base/text.ts';
-import type { MissingKey } from '../policy/plan/repair.ts';
+import type { RepairedKey } from '../policy/plan/repair.ts';
 import { providerRef, type ProviderId } from '../policy/terms/provider-id.ts';
 import type { UnsyncedObject } from '../policy/status/namespace-ready.ts';
 import type { EventObject, EventRecorder, RecordedEvent } from '../base/recorded-event.ts';
@@ -68,10 +68,15 @@ export class EventAnnouncer {
     this.#record(object, change, `${said} ${provider}`, this.#providerObject(provider));
   }
 
-  /** Records a default that the policy has added to an existing Namespace. */
-  added(policy: ProviderId, namespace: string, { field, key }: Pick<MissingKey, 'field' | 'key'>): void {
+  /** Records a key that the policy has added to an existing Namespace, or whose value it has changed. */
+  added(
+    policy: ProviderId,
+    namespace: string,
+    { field, key, before }: Pick<RepairedKey, 'field' | 'key' | 'before'>,
+  ): void {
     const kind = field === 'labels' ? 'label' : 'annotation';
-    const change = { type: 'Normal', reason: 'Added', action: 'Repair' } as const;
+    const reason = before === undefined ? 'Added' : 'Changed';
+    const change = { type: 'Normal', reason, action: 'Repair' } as const;
     const happening = { ...change, kind, name: key, namespace };
     this.#window(policy).summary.add(happening);
     this.#round(namespace, policy).add(happening);

@@ -1,15 +1,15 @@
 // namespaces.defaults and secrets.defaults: labels and annotations that are added when missing.
 import type { Evaluation, ExpressionScope, Work } from '../cel/expression.ts';
-import { compiled, partly, refused, type CompileResult } from '../base/problem.ts';
+import { compiled, partly, refused, type CompileResult, type Path } from '../base/problem.ts';
 import { isLabelValue } from '../base/kubernetes-names.ts';
-import { keyPath, metadataMap, valueOf, type MetadataField, type KubeObject } from '../base/metadata.ts';
+import { keyPath, metadataMap, valueOf, type KubeObject } from '../base/metadata.ts';
 import { quoted } from '../base/text.ts';
 import { compileTemplate, goTemplateProblem } from '../cel/template.ts';
 import { object as objectSchema, type Infer, type SchemaRule } from '../schema/schema.ts';
 import { annotationTemplate, labelTemplate, metadataMapOf, writtenKey } from '../schema/common-fields.ts';
 import { managedByLabel, managedByReeve, namespaceNameLabel, group } from '../schema/names.ts';
 import { everyOperation, ruleForm } from './rule.ts';
-import type { DefaultKey, Rule, RuledWrite, RuleViolation, StepContext } from './rule.ts';
+import type { DefaultKey, KeyRule, Rule, RuledWrite, RuleViolation, StepContext } from './rule.ts';
 import { comparedKey } from './fields.ts';
 import { judgeKeptKey } from './immutable-keys.ts';
 
@@ -37,18 +37,19 @@ const notManaged: SchemaRule<Readonly<Record<string, string>>> = {
   },
 };
 
-function defaults(description: string, sees: string) {
+/** Defines labels and annotations with templates of their values. `are` begins the description of both: "to set …". */
+export function keyTemplates(description: string, are: string, sees: string) {
   return objectSchema({
     description,
     fields: {
       labels: metadataMapOf(
-        `Labels to set where the key is missing, and their values. ${sees} A template must return a valid label value.`,
+        `Labels ${are}, and their values. ${sees} A template must return a valid label value.`,
         labelTemplate('The value of the label: text, or a template with CEL in ${ }; $${ is a literal ${.'),
         [notOurs, notManaged],
         writtenKey('A label key.'),
       ),
       annotations: metadataMapOf(
-        `Annotations to set where the key is missing, and their values. ${sees}`,
+        `Annotations ${are}, and their values. ${sees}`,
         annotationTemplate(
           'The value of the annotation: text, or a template with CEL in ${ }; $${ is a literal ${.',
         ),
@@ -59,28 +60,33 @@ function defaults(description: string, sees: string) {
   });
 }
 
-export type DefaultsSpec = Infer<ReturnType<typeof defaults>>;
+export type DefaultsSpec = Infer<ReturnType<typeof keyTemplates>>;
+
+const whereMissing = 'to set where the key is missing';
 
 export const namespaceDefaults = ruleForm({
   id: 'namespaces.defaults',
   judges: 'namespaces',
-  field: defaults(
+  field: keyTemplates(
     'Labels and annotations to set where they are missing. On creation, and when an update removes one, the key must be present afterwards. Its value is free unless a rule says otherwise.',
+    whereMissing,
     'CEL in ${ } sees namespaceObject, the Namespace itself, and on creation the userInfo, name, operation and dryRun of request. Example: "${request.userInfo.username}".',
   ),
   operations: everyOperation,
   precedence: 3,
   isAudited: true,
   isFulfilled: true,
-  compile: (spec, definitions) => compileDefaults('namespaces', spec, { ...scope, definitions }, quoted),
+  compile: (spec, definitions) =>
+    compileDefaults('namespaces.defaults', spec, { ...scope, definitions }, quoted),
   examples: () => ({}),
 });
 
 export const secretDefaults = ruleForm({
   id: 'secrets.defaults',
   judges: 'secrets',
-  field: defaults(
+  field: keyTemplates(
     'Labels and annotations to set on a Secret where they are missing; never its data.',
+    whereMissing,
     'CEL in ${ } sees namespaceObject, the Namespace of the Secret, and on creation the userInfo, name, operation and dryRun of request; never the Secret. Example: "${namespaceObject.metadata.labels[\'team\']}".',
   ),
   operations: everyOperation,
@@ -89,7 +95,7 @@ export const secretDefaults = ruleForm({
   // Values on Secrets are not shown, not even of annotations: kubectl apply stores the data there.
   // https://kubernetes.io/docs/reference/labels-annotations-taints/#kubectl-kubernetes-io-last-applied-configuration
   compile: (spec, definitions) =>
-    compileDefaults('secrets', spec, { ...scope, definitions }, () => 'another value'),
+    compileDefaults('secrets.defaults', spec, { ...scope, definitions }, () => 'another value'),
   examples: () => ({}),
 });
 
@@ -99,17 +105,36 @@ const scope: ExpressionScope = {
 };
 
 function compileDefaults(
-  block: string,
+  rule: KeyRule,
   spec: DefaultsSpec,
   seen: ExpressionScope,
   reveal: (value: string) => string,
 ): readonly CompileResult<Rule>[] {
-  const parts = (['labels', 'annotations'] as const).flatMap((field) =>
+  const accepted =
+    'text with CEL in ${ }, over namespaceObject and the userInfo, name, operation and dryRun of request';
+  return partly(compileKeys(rule, spec, { scope: seen, accepted }), (keys) => defaultsRule(keys, reveal));
+}
+
+interface KeyTemplate {
+  readonly scope: ExpressionScope;
+  readonly accepted: string;
+}
+
+export function compileKeys(
+  rule: KeyRule,
+  spec: DefaultsSpec,
+  template: KeyTemplate,
+): readonly CompileResult<DefaultKey>[] {
+  return (['labels', 'annotations'] as const).flatMap((field) =>
     Object.entries(spec[field] ?? {}).map(([key, source]) =>
-      compileDefault({ block, field, key }, source, seen),
+      compileKey({ rule, field, key }, source, template),
     ),
   );
-  return partly(parts, (keys) => defaultsRule(keys, reveal));
+}
+
+/** The path of the field in the spec that states the key. */
+export function keySource({ rule, field, key }: Pick<DefaultKey, 'rule' | 'field' | 'key'>): Path {
+  return ['spec', ...rule.split('.'), field, key];
 }
 
 export function renderDefault(
@@ -173,12 +198,21 @@ function missing(key: DefaultKey, { namespaceObject, review, budget }: StepConte
     ? `${quoted(rendered.value)}, the default${key.readsRequest ? '' : ', or another value'}`
     : `a value; its default cannot be computed: ${rendered.message}`;
   const violation = { path: keyPath(key.field, key.key), found: 'nothing', accepted, identity: undefined };
-  if (rendered.ok) return { ...violation, isSetByReeve: true };
-  if (rendered.reason !== 'missing') return { ...violation, isConsequence: true };
-  const lacking = key.template.lookups.filter(
+  return { ...violation, ...causeOf(key, rendered, namespaceObject) };
+}
+
+/** Says why a key lacks its value: the mutating webhook did not set it, or other labels and annotations are missing. */
+export function causeOf(
+  { template }: DefaultKey,
+  rendered: Evaluation<string>,
+  namespaceObject: KubeObject,
+): Pick<RuleViolation, 'isSetByReeve' | 'isConsequence' | 'dueTo'> {
+  if (rendered.ok) return { isSetByReeve: true };
+  if (rendered.reason !== 'missing') return { isConsequence: true };
+  const lacking = template.lookups.filter(
     (lookup) => valueOf(metadataMap(namespaceObject, lookup.field), lookup.key) === undefined,
   );
-  return { ...violation, dueTo: lacking.map((lookup) => keyPath(lookup.field, lookup.key)) };
+  return { dueTo: lacking.map((lookup) => keyPath(lookup.field, lookup.key)) };
 }
 
 /** Demands a value only if the default reads the request, and only for the policy that sets the default. */
@@ -199,21 +233,20 @@ function judgeValue(
   return [{ path, found: reveal(value), accepted, identity: undefined, isExact: true }];
 }
 
-function compileDefault(
-  { block, field, key }: { readonly block: string; readonly field: MetadataField; readonly key: string },
+function compileKey(
+  place: Pick<DefaultKey, 'rule' | 'field' | 'key'>,
   source: string,
-  seen: ExpressionScope,
+  { scope: visible, accepted }: KeyTemplate,
 ): CompileResult<DefaultKey> {
-  const result = compileTemplate(source, seen);
-  const path = ['spec', block, 'defaults', field, key];
+  const result = compileTemplate(source, visible);
+  const path = keySource(place);
   if (!result.ok) {
     const { message: found, offset } = result.problem;
-    const accepted =
-      'text with CEL in ${ }, over namespaceObject and the userInfo, name, operation and dryRun of request';
     return refused([{ path, found, accepted, offset }]);
   }
   const { template } = result;
   const problems = goTemplateProblem(template, path);
   if (problems.length > 0) return refused(problems);
-  return compiled({ field, key, template, readsRequest: template.reads.has('request') });
+  const readsRequest = template.reads.has('request');
+  return compiled({ ...place, isEnforced: place.rule === 'namespaces.enforced', template, readsRequest });
 }

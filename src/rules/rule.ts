@@ -118,8 +118,14 @@ export interface Requirement {
   readonly cost: (value: string) => number;
 }
 
-/** A label or annotation that Reeve sets where it is missing. */
+/** The rules that set labels and annotations. */
+export type KeyRule = 'namespaces.defaults' | 'namespaces.enforced' | 'secrets.defaults';
+
+/** A label or annotation that Reeve sets: a default where it is missing, an enforced key also where it has another value. */
 export interface DefaultKey {
+  readonly rule: KeyRule;
+  /** True for a key of `namespaces.enforced`. */
+  readonly isEnforced: boolean;
   readonly field: MetadataField;
   readonly key: string;
   readonly template: Template;
@@ -159,6 +165,8 @@ export interface RuleContext {
   readonly budget: RuleBudget;
   /** The Namespace that the policy matched. In a review of a Namespace: the written Namespace. */
   readonly namespaceObject: KubeObject;
+  /** True for a key whose value another policy enforces, which comes first by name. Absent: for no key. */
+  readonly isOverruled?: OwnsDefault;
 }
 
 interface Compiled {

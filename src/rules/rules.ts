@@ -5,6 +5,7 @@ import type { Definitions } from '../cel/expression.ts';
 import type { Fields, Infer, Schema } from '../schema/schema.ts';
 import { namespaceDefaults, secretDefaults } from './default-keys.ts';
 import { deletionProtection } from './deletion-protection.ts';
+import { enforcedKeys } from './enforced-keys.ts';
 import { immutableKeys } from './immutable-keys.ts';
 import { nameRule } from './namespace-name.ts';
 import { namespaceQuota } from './namespace-quota.ts';
@@ -25,6 +26,7 @@ export const rules = [
   nameRule,
   namespaceRequired,
   namespaceDefaults,
+  enforcedKeys,
   immutableKeys,
   requesters,
   namespaceQuota,

@@ -44,6 +44,7 @@ export const valueCases: readonly ValueCase[] = [
   { path: 'intentAdapters', value: ['network'], shows: '' },
   { path: 'tlsScan.image', value: 'k8tls:1', shows: '--tls-scan-image=k8tls:1' },
   { path: 'secretNames', value: ['regcred'], shows: '--secret-name=regcred' },
+  { path: 'enforcedKeys', value: ['istio.io/rev'], shows: '--enforced-key=istio.io/rev' },
   {
     path: 'auditSecrets',
     value: true,

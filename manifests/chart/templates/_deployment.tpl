@@ -138,6 +138,9 @@ spec:
 {{- range $values.secretNames }}
 - --secret-name={{ . }}
 {{- end }}
+{{- range $values.enforcedKeys }}
+- --enforced-key={{ . }}
+{{- end }}
 - --secrets-rbac-failure-policy={{ $values.webhook.failurePolicy }}
 {{- if and $values.auditSecrets (ne .role "webhook") }}
 - --audit-secrets=true

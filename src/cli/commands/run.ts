@@ -1,5 +1,5 @@
 // The command `reeve run`: runs on a cluster until a signal stops it.
-import { isSubdomain } from '../../base/kubernetes-names.ts';
+import { isLabelKey, isReservedKey, isSubdomain } from '../../base/kubernetes-names.ts';
 import { commandOf } from '../command.ts';
 import {
   tlsProblems,
@@ -106,6 +106,11 @@ export const runSettings = {
     placeholder: 'NAME',
     help: 'The name of a Secret that shares may create. May be given several times. Default: all names.',
     accepted: 'names of Secrets',
+  }),
+  enforcedKey: listSetting((key) => isLabelKey(key) && !isReservedKey(key), {
+    placeholder: 'KEY',
+    help: 'The key of a label or annotation whose value policies with namespaces.enforced and existing: Repair may change on existing namespaces. May be given several times. Default: none.',
+    accepted: 'keys such as istio.io/rev, but none of reeve.dev',
   }),
   auditSecrets: switchSetting(
     'Judge existing Secrets by the rules of policies, page by page, every ten minutes. Needs manifests/audit-secrets.',

@@ -1,5 +1,5 @@
 // Settings of commands that look at a cluster or at files: where the cluster is, and what its install allows.
-import { isNamespaceName, isSubdomain } from '../../base/kubernetes-names.ts';
+import { isLabelKey, isNamespaceName, isSubdomain } from '../../base/kubernetes-names.ts';
 import { kinds } from '../../api/kinds.ts';
 import { describeValue } from '../../base/text.ts';
 import { providerNamed, type ReadProviderName } from '../../inspect/input/object-names.ts';
@@ -116,6 +116,13 @@ export const installOverrides = {
       placeholder: 'NAME',
       help: 'The name of a Secret that shares may create, as the install has it. May be given several times.',
       accepted: 'names of Secrets',
+    }),
+  ),
+  enforcedKey: withoutVariable(
+    listOrNone(isLabelKey, {
+      placeholder: 'KEY',
+      help: 'A label or annotation whose value Reeve may change on existing namespaces, as the install has it. May be given several times.',
+      accepted: 'keys such as istio.io/rev',
     }),
   ),
   variable: withoutVariable(

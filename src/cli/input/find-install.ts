@@ -10,7 +10,14 @@ export const deploymentType = { apiVersion: 'apps/v1', kind: 'Deployment' } as c
 /** The flags of a command that replace those of the install. */
 export type InstallOverrides = { readonly installNamespace?: string | undefined } & {
   readonly [
-    F in 'sharedNamespace' | 'excludeNamespace' | 'resourceKind' | 'secretName' | 'teamLabel' | 'variable'
+    F in
+      | 'sharedNamespace'
+      | 'excludeNamespace'
+      | 'resourceKind'
+      | 'secretName'
+      | 'enforcedKey'
+      | 'teamLabel'
+      | 'variable'
   ]?: InstallFlags[F] | undefined;
 };
 
@@ -26,11 +33,20 @@ export function findInstall(objects: readonly KubeObject[], overrides: InstallOv
     excludeNamespace = facts.excludeNamespace,
     resourceKind = facts.resourceKind,
     secretName = facts.secretName,
+    enforcedKey = facts.enforcedKey,
     teamLabel = facts.teamLabel,
     // Without an install, nothing says which variables it would have.
     variable = flags?.variable,
   } = overrides;
-  const chosen = { sharedNamespace, excludeNamespace, resourceKind, secretName, teamLabel, variable };
+  const chosen = {
+    sharedNamespace,
+    excludeNamespace,
+    resourceKind,
+    secretName,
+    enforcedKey,
+    teamLabel,
+    variable,
+  };
   const install = installOf({ ...facts, ...chosen, namespace: installNamespace });
   return { ...install, isAssumed: flags === undefined };
 }

@@ -2,7 +2,7 @@
 import { keyPath, nameOf, withMetadata, type KubeObject } from '../../base/metadata.ts';
 import { isManaged, type Desired } from '../../policy/desired/desired.ts';
 import type { ObjectResult } from '../../policy/plan/observed.ts';
-import type { MissingDefaults } from '../../policy/plan/repair.ts';
+import { keptReasons, type KeyRepairs } from '../../policy/plan/repair.ts';
 import type { NamespacePlan } from '../../reconcile/namespace/namespace-planner.ts';
 import { namespaceType, type PlanningState } from '../input/loaded-state.ts';
 import type { PlanChange } from '../output-schemas/plan-output.ts';
@@ -21,29 +21,41 @@ export function repairRows({ cluster, planning }: PlanningState, name: string): 
   for (;;) {
     const namespaceObject = cluster.snapshot().namespace(name);
     if (namespaceObject === undefined || !isManaged(namespaceObject, cluster.snapshot())) return rows;
-    const missing = planning.audits.missingDefaults(namespaceObject);
-    if (missing === undefined) return rows;
-    rows.push(...missing.keys.map((key) => labelRow(name, key, missing)));
-    cluster.namespaces.changed(repaired(namespaceObject, missing));
+    const found = planning.audits.keyRepairs(namespaceObject);
+    if (found === undefined) return rows;
+    if (found.keys.length === 0) return [...rows, ...found.kept.map((each) => keptRow(name, each))];
+    rows.push(...found.keys.map((key) => labelRow(name, key, found)));
+    cluster.namespaces.changed(repaired(namespaceObject, found));
   }
 }
 
 function labelRow(
   name: string,
-  { provider, field, key }: MissingDefaults['keys'][number],
-  missing: MissingDefaults,
+  { provider, field, key, before }: KeyRepairs['keys'][number],
+  found: KeyRepairs,
 ): PlanChange {
+  const after = JSON.stringify(found[field].get(key));
+  const change =
+    before === undefined
+      ? { change: 'added' as const }
+      : { change: 'changed' as const, before: JSON.stringify(before) };
   return {
     action: 'label set',
     object: plannedObject({ type: namespaceType, name }),
     provider,
     certain: true,
-    diff: [{ path: keyPath(field, key), change: 'added', after: JSON.stringify(missing[field].get(key)) }],
+    diff: [{ path: keyPath(field, key), ...change, after }],
   };
 }
 
+function keptRow(name: string, { provider, why, message }: KeyRepairs['kept'][number]): PlanChange {
+  const action = why === 'conflict' ? 'conflict' : 'blocked';
+  const object = plannedObject({ type: namespaceType, name });
+  return { action, object, provider, certain: true, reason: keptReasons[why], message };
+}
+
 /** Removes the version, so that the object replaces the known one. */
-function repaired(namespaceObject: KubeObject, { labels, annotations }: MissingDefaults): KubeObject {
+function repaired(namespaceObject: KubeObject, { labels, annotations }: KeyRepairs): KubeObject {
   const added = withMetadata(withMetadata(namespaceObject, 'labels', labels), 'annotations', annotations);
   const { resourceVersion: _version, ...metadata } = added.metadata;
   return { ...added, metadata };

@@ -178,6 +178,10 @@ export const suiteSchema = object({
         excludeNamespace: rows('The namespaces that no policy matches.', name('A namespace.')),
         resourceKind: rows('The kinds that policies may provide, such as v1/ConfigMap.', name('A kind.')),
         secretName: rows('The names of Secrets that shares may create.', name('A name.')),
+        enforcedKey: rows(
+          'The labels and annotations whose value Reeve may change on existing namespaces.',
+          name('A key.'),
+        ),
         variable: rows(
           'Facts about the cluster that policies read as variables.cluster.<name>.',
           name('cluster.NAME=VALUE, such as cluster.region=eu.'),

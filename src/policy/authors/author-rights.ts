@@ -21,7 +21,7 @@ import type { ClusterSnapshot } from '../compile/snapshot.ts';
 import { rightKey, type OwnRight, type Right } from '../terms/review.ts';
 import { fateOf, type ProviderCircumstances, type ProviderWrite } from './provider-write.ts';
 import { policyTarget, shareTarget, steeringEffect } from '../decide/steering.ts';
-import { labelsOf, withMetadata, type KubeObject } from '../../base/metadata.ts';
+import { labelsOf, withMetadata, type KubeObject, type MetadataField } from '../../base/metadata.ts';
 import type { CompiledPolicy, CompiledShare } from '../compile/compile-policy.ts';
 
 /**
@@ -61,10 +61,14 @@ function gainedRights(
   if (policy === undefined || reduction !== 'none') return provided;
   const steered = steeredNamespace(policy, snapshot, circumstances);
   if (steered !== undefined) return [...provided, ...steered];
-  const { labels = {}, annotations = {} } = policy.object.spec.namespaces?.defaults ?? {};
-  const defaults = { labels: Object.keys(labels), annotations: Object.keys(annotations) };
   const sourceOf = policy.intents?.sourceOf ?? ((path: Path) => path);
-  return [...provided, ...steeredByDefaults(id, defaults, snapshot, sourceOf)];
+  const { namespaces } = policy.object.spec;
+  const steering = (['defaults', 'enforced'] as const).flatMap((field) => {
+    const labels = Object.keys(namespaces?.[field]?.labels ?? {});
+    const annotations = Object.keys(namespaces?.[field]?.annotations ?? {});
+    return steeredByKeys(id, { field, labels, annotations }, snapshot, sourceOf);
+  });
+  return [...provided, ...steering];
 }
 
 /** Returns the rights to delete the objects of a binding: on these objects, or to use the binding. */
@@ -136,7 +140,10 @@ function earlyRights(write: ProviderWrite, snapshot: ClusterSnapshot, install: I
     verbs.map((verb): Right => ({ ...right, verb, effect: effect(right.effect), rule: 'authors', path })),
   );
   const labels = possibleLabels(adapters, context.settings);
-  const steered = steeredByDefaults(id, { labels, annotations: [] }, snapshot, () => ['spec', 'intents']);
+  const steered = steeredByKeys(id, { field: 'defaults', labels, annotations: [] }, snapshot, () => [
+    'spec',
+    'intents',
+  ]);
   return [...rights, ...steered.map((right) => ({ ...right, effect: effect(right.effect) }))];
 }
 
@@ -208,18 +215,13 @@ function withoutLabels(namespaceObject: KubeObject, keys: readonly string[]): Ku
   return { ...namespaceObject, metadata: { ...namespaceObject.metadata, labels } };
 }
 
-interface DefaultedKeys {
-  readonly labels: readonly string[];
-  readonly annotations: readonly string[];
-}
-
 /**
- * A default chooses for other users which providers a new namespace comes under. So its author needs the right to use each
+ * A default or an enforced value chooses for other users which providers a new namespace comes under. So its author needs the right to use each
  * provider that reads the key. Conditions and templates count as reading all keys.
  */
-function steeredByDefaults(
+function steeredByKeys(
   id: ProviderId,
-  keys: DefaultedKeys,
+  keys: Readonly<Record<MetadataField, readonly string[]>> & { readonly field: 'defaults' | 'enforced' },
   snapshot: ClusterSnapshot,
   sourceOf: (path: Path) => Path,
 ): readonly Right[] {
@@ -237,9 +239,10 @@ function steeredByDefaults(
         reader !== undefined && matchesOf(reader).some(({ selector }) => selector?.keys.has(each) === true),
     );
     if (key === undefined && reader !== undefined && !readsOtherFields(reader)) return [];
-    const at = sourceOf(['spec', 'namespaces', 'defaults', ...(key === undefined ? [] : ['labels', key])]);
+    const at = sourceOf(['spec', 'namespaces', keys.field, ...(key === undefined ? [] : ['labels', key])]);
     const provider = shownProvider(other);
-    const effect = `set a default that ${provider} ${reader === undefined ? 'may read' : 'reads'}`;
+    const what = keys.field === 'defaults' ? 'set a default' : 'enforce a value';
+    const effect = `${what} that ${provider} ${reader === undefined ? 'may read' : 'reads'}`;
     const contact = reader?.contact === undefined ? {} : { contact: reader.contact };
     return [{ ...useOf(other), effect, rule: 'authors', path: renderPath(at), ...contact } as const];
   });

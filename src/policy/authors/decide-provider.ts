@@ -28,6 +28,7 @@ import {
 import {
   confirmationNotices,
   cascadeViolation,
+  changesViolation,
   finalizerViolation,
   fuseViolation,
   unmatchedViolation,
@@ -207,11 +208,13 @@ function decisionOn(
 ): Decision {
   const stays = cascadeViolation(review, write, impact) ?? finalizerViolation(write, impact);
   const fuse = stays ?? fuseViolation(review, write, impact, circumstances.now);
+  const changes = changesViolation(review, write, impact);
   const unmatched = unmatchedViolation(impact);
   // A refusal already names these namespaces, so no notice repeats them.
   const toReport = {
     ...impact,
     ...(fuse === undefined ? {} : { dropped: new Map<string, number>() }),
+    ...(changes === undefined ? {} : { replaced: new Map<string, string[]>() }),
     ...(unmatched === undefined ? {} : { unmatched: [] }),
   };
   const rights = authorRights(write, snapshot, circumstances);
@@ -220,7 +223,7 @@ function decisionOn(
     ...nothingToDecide,
     rights,
     ownRights: rolesToBind(write, rights),
-    violations: [unmatched, fuse].filter((violation) => violation !== undefined),
+    violations: [unmatched, fuse, changes].filter((violation) => violation !== undefined),
     notices: [
       ...(isUnknown ? [unknownNotice(write)] : []),
       ...noticesOf(write, toReport, circumstances.install),

@@ -46,6 +46,27 @@ export function fuseViolation(
   });
 }
 
+/** Refuses a write that changes values in more namespaces than spec.maxDeletions, unless a person has confirmed the number. */
+export function changesViolation(
+  review: ProviderReview,
+  write: ProviderWrite,
+  { replaced }: Impact,
+): JudgedViolation | undefined {
+  const limit = (write.before ?? write.after)?.object.spec.maxDeletions ?? 0;
+  const names = [...new Set([...replaced.values()].flat())];
+  const count = names.length;
+  if (count <= limit || confirmedCount(review, write) >= count) return undefined;
+  const { annotation, command } = confirmationOf(review, write, count);
+  const what = `${listed([...replaced.keys()])} in ${counted(count, 'namespace')}`;
+  return denied({
+    rule: 'fuse',
+    path: 'spec.maxDeletions',
+    found: `${what} to be changed`,
+    accepted: `at most ${limit}, or annotation ${annotation}`,
+    message: `this write would change ${what} (${listed(names)}), and spec.maxDeletions is ${limit}. To confirm, set the annotation in the same write: ${command}`,
+  });
+}
+
 /**
  * Refuses a deletion that would leave objects behind, because a user removed the finalizer. Reeve adds the finalizer again
  * within seconds.

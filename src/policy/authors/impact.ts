@@ -1,7 +1,7 @@
 // Compares two versions of a provider over all namespaces: the matched namespaces, and the dropped or changed objects.
 import { isDeepStrictEqual } from 'node:util';
 import { type QuotaSpec, exceededBy, type OverQuota } from '../../rules/namespace-quota.ts';
-import { type KubeObject, labelsOf, nameOf, valueOf } from '../../base/metadata.ts';
+import { type KubeObject, keyText, labelsOf, nameOf, valueOf } from '../../base/metadata.ts';
 import { CountingBudget, type Steps } from '../terms/budget.ts';
 import { isManaged } from '../desired/desired.ts';
 import type { ProviderId } from '../terms/provider-id.ts';
@@ -19,8 +19,7 @@ import { type ProviderDefinition, policyIn, quotaIn } from '../compile/load-prov
 import type { CompiledPolicy } from '../compile/compile-policy.ts';
 import type { CompiledContent, Rendered, RenderedContent } from '../../contents/content.ts';
 import { auditNamespace, type AuditedResource, costIn, dearer, type NamespaceCost } from '../decide/audit.ts';
-import { clipped } from '../../base/text.ts';
-import { missingDefaults } from '../plan/repair.ts';
+import { keyRepairs, type KeyRepairs } from '../plan/repair.ts';
 import { contentChanges, type ContentChange } from './content-changes.ts';
 import { ProviderDifference, UnrenderedContents, type HandOver } from './write-difference.ts';
 import { matchOf } from './no-effect.ts';
@@ -91,6 +90,10 @@ class Comparison {
   readonly changed = new Map<ContentChange, string[]>();
   /** The labels and annotations that existing namespaces get, with the names of these namespaces. Only for `existing: Repair`. */
   readonly repaired = new Map<string, string[]>();
+  /** The labels and annotations whose value existing namespaces lose to an enforced one, with the names of these namespaces. */
+  readonly replaced = new Map<string, string[]>();
+  /** The labels and annotations that keep another value than the enforced one, because the install does not name them. */
+  readonly kept = new Map<string, string[]>();
   /** Contents that namespaces do not get. If the write does not change the contents, only gained namespaces count. */
   readonly unrendered = new UnrenderedContents();
   readonly handOvers = new ObjectGroups<{ effect: HandOver['effect']; other: ProviderId; kind: string }>();
@@ -106,6 +109,7 @@ class Comparison {
   readonly #versions: PolicyVersions | undefined;
   /** The policy, if it repairs existing namespaces. */
   readonly #repairing: CompiledPolicy | undefined;
+  readonly #repairingBefore: CompiledPolicy | undefined;
   readonly #changes: readonly ContentChange[];
 
   constructor(write: ProviderWrite, snapshot: ClusterSnapshot, circumstances: ProviderCircumstances) {
@@ -116,7 +120,8 @@ class Comparison {
     this.#versions = older === undefined || newer === undefined ? undefined : { older, newer };
     this.canDeny = newer !== undefined && deniesSomewhere(newer, circumstances.now);
     if (this.canDeny && older !== undefined && !deniesSomewhere(older, circumstances.now)) this.#turnToDeny();
-    this.#repairing = repairs(write) ? policyIn(write.after)?.compiled : undefined;
+    this.#repairing = repairing(write.after);
+    this.#repairingBefore = repairing(write.before);
     this.#changes = contentChanges(write, circumstances.install);
     this.quotas = new QuotaUse(write);
     this.refused = new RefusedContents(write, snapshot, circumstances);
@@ -213,12 +218,26 @@ class Comparison {
 
   #repair(namespaceObject: KubeObject): void {
     if (this.#repairing === undefined) return;
-    const missing = missingDefaults([this.#repairing], namespaceObject, this.#circumstances);
-    const keys = [
-      ...[...(missing?.labels.keys() ?? [])].map((key) => `label ${clipped(key)}`),
-      ...[...(missing?.annotations.keys() ?? [])].map((key) => `annotation ${clipped(key)}`),
-    ];
-    for (const key of keys) append(this.repaired, key, nameOf(namespaceObject));
+    const name = nameOf(namespaceObject);
+    const found = this.#repairsOf(this.#repairing, namespaceObject);
+    const earlier = this.#repairsOf(this.#repairingBefore, namespaceObject);
+    for (const { field, key, before } of found?.keys ?? []) {
+      const text = keyText(field, key);
+      if (before === undefined) append(this.repaired, text, name);
+      // What the older version changes, too, is under way already.
+      else if (earlier?.[field].get(key) !== found?.[field].get(key)) append(this.replaced, text, name);
+    }
+    for (const { field, key } of found?.kept ?? []) append(this.kept, keyText(field, key), name);
+  }
+
+  #repairsOf(policy: CompiledPolicy | undefined, namespaceObject: KubeObject): KeyRepairs | undefined {
+    if (policy === undefined) return undefined;
+    const { install } = this.#circumstances;
+    return keyRepairs(
+      { policies: [policy], repairs: () => true, install },
+      namespaceObject,
+      this.#circumstances,
+    );
   }
 
   #compare(namespaceObject: KubeObject): void {
@@ -281,10 +300,11 @@ export function totalOf(byNamespace: ReadonlyMap<string, number>): number {
   return total;
 }
 
-/** True if the newer version sets its defaults on existing namespaces. */
-function repairs({ after }: ProviderWrite): boolean {
-  const policy = policyIn(after);
-  return policy?.object.spec.existing === 'Repair' && !policy.compiled.isSuspended;
+/** Returns the policy if it sets its defaults and enforced values on existing namespaces. */
+function repairing(definition: ProviderDefinition | undefined): CompiledPolicy | undefined {
+  const policy = policyIn(definition);
+  const isRepairing = policy?.object.spec.existing === 'Repair' && !policy.compiled.isSuspended;
+  return isRepairing ? policy.compiled : undefined;
 }
 
 interface PolicyVersions {

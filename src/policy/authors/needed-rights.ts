@@ -132,12 +132,13 @@ function ownRight(
 /** A default writes a label or annotation on objects of other users, as `kubectl label` does, so it needs the same rights. */
 function defaultsRights({ namespaces, secrets }: NamespacePolicySpec): readonly NeededPart[] {
   return [
-    ...(hasKeys(namespaces?.defaults) ? [toSet('Namespaces')] : []),
-    ...(hasKeys(secrets?.defaults) ? [toSet('Secrets')] : []),
+    ...(hasKeys(namespaces?.defaults) ? [toSet('Namespaces', 'defaults')] : []),
+    ...(hasKeys(namespaces?.enforced) ? [toSet('Namespaces', 'enforced')] : []),
+    ...(hasKeys(secrets?.defaults) ? [toSet('Secrets', 'defaults')] : []),
   ];
 }
 
-function toSet(things: 'Namespaces' | 'Secrets'): NeededPart {
+function toSet(things: 'Namespaces' | 'Secrets', field: 'defaults' | 'enforced'): NeededPart {
   const resource = things.toLowerCase();
   return {
     own: [],
@@ -146,7 +147,7 @@ function toSet(things: 'Namespaces' | 'Secrets'): NeededPart {
     group: '',
     resource,
     effect: `set labels and annotations on ${things}`,
-    path: ['spec', resource, 'defaults'],
+    path: ['spec', resource, field],
   };
 }
 

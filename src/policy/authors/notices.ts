@@ -39,6 +39,8 @@ export function noticesOf(write: ProviderWrite, impact: Impact, install: Install
     ...intentNotices(write, install),
     ...secretName(write, install),
     ...impact.unrendered.all.map((content) => unrenderedNotice(id, content)),
+    ...[...impact.replaced].map(([key, names]) => `${id} now changes ${key} in ${namespaces(names)}`),
+    ...[...impact.kept].map(([key, names]) => keptNotice(id, key, names)),
     ...[...impact.repaired].map(([key, names]) => repairNotice(id, key, names)),
     // These come last, because they can be many, and a warning counts those that are cut.
     ...[...impact.changed].map(([change, names]) => changeNotice(write, change, names)),
@@ -207,6 +209,11 @@ function unrenderedNotice(
 ): string {
   const verb = kind === 'skipped' ? 'skips' : 'fails to provide';
   return `${id} ${verb} ${object.type.kind} ${object.name} in ${namespaces(names)}; ${message}`;
+}
+
+function keptNotice(id: ProviderId, key: string, names: readonly string[]): string {
+  const why = 'this installation does not let Reeve change that key (--enforced-key)';
+  return `${id} leaves ${key} as it is in ${counted(names.length, 'namespace')}, because ${why}: ${listed(names)}`;
 }
 
 function repairNotice(id: ProviderId, key: string, names: readonly string[]): string {

@@ -10,10 +10,12 @@ import {
   type CompileResult,
   mapped,
 } from '../../base/problem.ts';
-import { nearestWord } from '../../base/nearest.ts';
 import { alternatives, clipped, quoted } from '../../base/text.ts';
 import { rfc3339 } from '../../base/time.ts';
 import { compileDefinitions, type Definitions, type ExpressionProblem } from '../../cel/expression.ts';
+import { nearestWord } from '../../base/nearest.ts';
+import { keySource } from '../../rules/default-keys.ts';
+import { statedTwice } from '../../rules/enforced-keys.ts';
 import type { RequestersSpec } from '../../rules/requesters.ts';
 import type { DefaultKey, Requirement, ReviewedResource } from '../../rules/rule.ts';
 import { helmReleaseType } from '../../rules/secret-types.ts';
@@ -48,6 +50,7 @@ export interface CompiledPolicy extends Enforcement {
   /** True when the rules on Secrets name Helm's own type. They leave it alone otherwise. */
   readonly judgesHelmReleases: boolean;
   readonly requirements: readonly Requirement[];
+  /** The defaults and the enforced keys of namespaces. */
   readonly namespaceDefaults: readonly DefaultKey[];
   readonly secretDefaults: readonly DefaultKey[];
   readonly requesters: RequestersSpec | undefined;
@@ -136,6 +139,7 @@ function contradictions(
     ...namespaceDefaults.flatMap((key) =>
       requirements.flatMap((requirement) => contradiction(key, requirement)),
     ),
+    ...namespaceDefaults.flatMap((key) => (key.isEnforced ? statedTwice(key, spec.namespaces ?? {}) : [])),
     ...unknownExceptions(spec),
     ...unknownContents(spec, contents),
   ];
@@ -143,17 +147,20 @@ function contradictions(
 
 function selfSelection(key: DefaultKey, match: CompiledMatch): readonly Problem[] {
   if (key.field !== 'labels' || match.selector?.keys.has(key.key) !== true) return [];
-  const found = `a default for the label ${key.key}, which the policy's own namespaceSelector reads`;
-  return [{ path: pathOf(key), found, accepted: 'labels that do not decide whether the policy matches' }];
+  const what = key.isEnforced ? 'an enforced value' : 'a default';
+  const found = `${what} for the label ${key.key}, which the policy's own namespaceSelector reads`;
+  return [{ path: keySource(key), found, accepted: 'labels that do not decide whether the policy matches' }];
 }
 
 /** Skips templates: their value is known only with a namespace, and is checked before it is set. */
 function contradiction(key: DefaultKey, requirement: Requirement): readonly Problem[] {
   if (key.field !== requirement.field || key.key !== requirement.key || !key.template.literal) return [];
+  // Such a key is refused, whatever the rule requires of it.
+  if (key.isEnforced) return [];
   const rendered = key.template.render({});
   if (!rendered.ok || requirement.accepts(rendered.value)) return [];
   const found = `"${clipped(rendered.value)}", which the policy's own namespaces.required refuses`;
-  return [{ path: pathOf(key), found, accepted: requirement.accepted }];
+  return [{ path: keySource(key), found, accepted: requirement.accepted }];
 }
 
 function unknownExceptions(spec: NamespacePolicySpec): readonly Problem[] {
@@ -214,10 +221,6 @@ function unlessExcepted(content: CompiledContent, exceptions: readonly CompiledE
       );
     },
   };
-}
-
-function pathOf({ field, key }: DefaultKey): readonly string[] {
-  return ['spec', 'namespaces', 'defaults', field, key];
 }
 
 // Compiles a share: the namespaces that get a copy, the source Secret, and the form of the copy.

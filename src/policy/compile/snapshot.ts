@@ -4,9 +4,9 @@ import { noIntents, type IntentContext } from '../intents/intent-context.ts';
 import type { BindingKind } from '../../api/kinds.ts';
 import type { ObjectType } from '../../base/object-type.ts';
 import { kindOfProvider, providerKinds, type ProviderId, type ProviderState } from '../terms/provider-id.ts';
-import type { ReviewedResource, OwnsDefault } from '../../rules/rule.ts';
+import type { KeyRule, ReviewedResource, OwnsDefault } from '../../rules/rule.ts';
 import type { CompiledPolicy, CompiledShare } from './compile-policy.ts';
-import { type CompiledMatch, isExcepted } from '../terms/match.ts';
+import { type CompiledMatch, deniesIn, isExcepted } from '../terms/match.ts';
 import type { Review } from '../terms/review.ts';
 import { helmReleaseType } from '../../rules/secret-types.ts';
 import { secretType } from '../../rules/secret-values.ts';
@@ -287,21 +287,31 @@ export function partsWithoutHook(policy: CompiledPolicy, mode: HookMode): readon
   ];
 }
 
-/** Returns which policy sets each default. `matching` is sorted by name, and the first policy wins. */
-export function defaultOwners(
-  kind: 'namespaces' | 'secrets',
+/** Returns which policy sets each key of the rule. `matching` is sorted by name, and the first policy wins. */
+export function keyOwners(
+  rule: KeyRule,
   matching: readonly CompiledPolicy[],
   namespace: string,
   now: Date,
 ): (policy: CompiledPolicy) => OwnsDefault {
   const owners = new Map<string, CompiledPolicy>();
   for (const policy of matching) {
-    const keys = kind === 'namespaces' ? policy.namespaceDefaults : policy.secretDefaults;
-    if (keys.length === 0 || isExcepted(policy.exceptions, `${kind}.defaults`, namespace, now)) continue;
-    for (const { field, key } of keys) {
+    const keys = rule === 'secrets.defaults' ? policy.secretDefaults : policy.namespaceDefaults;
+    if (keys.length === 0 || isExcepted(policy.exceptions, rule, namespace, now)) continue;
+    for (const { rule: of, field, key } of keys) {
       const id = `${field} ${key}`;
-      if (!owners.has(id)) owners.set(id, policy);
+      if (of === rule && !owners.has(id)) owners.set(id, policy);
     }
   }
   return (policy) => (field, key) => owners.get(`${field} ${key}`) === policy;
+}
+
+/** Returns which policy enforces each key in the namespace. A policy that denies nothing there enforces nothing. */
+export function enforcingOwners(
+  matching: readonly CompiledPolicy[],
+  namespaceObject: KubeObject,
+  now: Date,
+): (policy: CompiledPolicy) => OwnsDefault {
+  const denying = matching.filter((policy) => deniesIn(policy, namespaceObject, now));
+  return keyOwners('namespaces.enforced', denying, nameOf(namespaceObject), now);
 }

@@ -1,7 +1,7 @@
 // Decides a validating review: which rules the write violates, and which rights the user needs for it.
 import type { Budget, Circumstances } from '../terms/budget.ts';
 import type { CompiledPolicy } from '../compile/compile-policy.ts';
-import { defaultOwners, rulesFor, type ClusterSnapshot } from '../compile/snapshot.ts';
+import { enforcingOwners, keyOwners, rulesFor, type ClusterSnapshot } from '../compile/snapshot.ts';
 import {
   judge,
   matchErrorViolation,
@@ -11,6 +11,7 @@ import {
   withReports,
 } from './judge.ts';
 import { actionsIn, matchNamespace, type MatchResult, asStored } from '../terms/match.ts';
+import type { OwnsDefault } from '../../rules/rule.ts';
 import { nothingToDecide, type Decision, type JudgedViolation, type Review } from '../terms/review.ts';
 import {
   type KubeObject,
@@ -50,7 +51,7 @@ function decideNamespaced(
   const { deciding, reporting } = byEffect(candidates, now);
   const violations: JudgedViolation[] = [];
   const matching = matchingPolicies(deciding, review, namespaceObject, { now, budget }, violations);
-  const ownerOf = defaultOwners('secrets', matching, review.namespace, now);
+  const ownerOf = keyOwners('secrets.defaults', matching, review.namespace, now);
   const judgeOne = (policy: CompiledPolicy, found: JudgedViolation[]): boolean => {
     const context = {
       review,
@@ -140,7 +141,7 @@ function decideWrite(
     circumstances.now,
   );
   const matches = matchAll(deciding, before, after, budget);
-  const reached = matchesAfter(matches, review.namespace, circumstances.now);
+  const reached = matchesAfter(matches, after, circumstances.now);
   const steering =
     sides === undefined ? undefined : new SteeringReview(sides, reached, stored, circumstances);
   // Rules read labels, annotations and owners. Steering depends on all fields that a policy matches by or renders.
@@ -168,13 +169,19 @@ function decideWrite(
   });
 }
 
-function matchesAfter(all: readonly PolicyMatch[], namespace: string, now: Date): MatchesAfter {
+function matchesAfter(
+  all: readonly PolicyMatch[],
+  namespaceObject: KubeObject | undefined,
+  now: Date,
+): MatchesAfter {
   const matches = all.filter(({ after }) => after.kind === 'yes');
   const policies = matches.map(({ policy }) => policy);
+  const after = namespaceObject ?? { metadata: {} };
   return {
     matches,
     policies: new Set(policies),
-    ownerOf: defaultOwners('namespaces', policies, namespace, now),
+    ownerOf: keyOwners('namespaces.defaults', policies, nameOf(after), now),
+    enforcerOf: enforcingOwners(policies, after, now),
   };
 }
 
@@ -221,7 +228,7 @@ function matchOne(
 
 function judgeAll(
   matches: readonly PolicyMatch[],
-  { ownerOf }: MatchesAfter,
+  { ownerOf, enforcerOf }: MatchesAfter,
   write: NamespaceWrite,
   snapshot: ClusterSnapshot,
   circumstances: Circumstances,
@@ -230,7 +237,11 @@ function judgeAll(
   for (const each of matches) {
     const context = contextOf(each, write, snapshot, circumstances);
     if (context === undefined) continue;
-    if (!judgeNamespaceRules(each, { ...context, ownsDefault: ownerOf(each.policy) }, violations)) break;
+    const enforces = enforcerOf(each.policy);
+    const isOverruled: OwnsDefault = (field, key) =>
+      context.actions.includes('Deny') && !enforces(field, key);
+    const owning = { ...context, ownsDefault: ownerOf(each.policy), isOverruled };
+    if (!judgeNamespaceRules(each, owning, violations)) break;
   }
   return withoutConsequences(violations);
 }

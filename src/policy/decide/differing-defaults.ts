@@ -1,6 +1,7 @@
 // Finds keys for which two policies of one namespace can have different defaults. The first policy by name sets the key.
 import { keyText, nameOf, type KubeObject } from '../../base/metadata.ts';
 import type { Path } from '../../base/problem.ts';
+import { keySource } from '../../rules/default-keys.ts';
 import type { CompiledPolicy } from '../compile/compile-policy.ts';
 import type { ClusterSnapshot } from '../compile/snapshot.ts';
 import { isManaged } from '../desired/desired.ts';
@@ -44,10 +45,9 @@ export function differingDefaults(
         if (first === undefined) return [];
         const winner = isBefore(first) ? first.policy.id : policy.id;
         const message =
-          `${differenceText(block, key, group)}; where both match, ${winner} comes first` +
+          `${differenceText(key, group)}; where both match, ${winner} comes first` +
           whereText([policy, ...group.map((each) => each.policy)], snapshot, budget);
-        const path = ['spec', block, 'defaults', key.field, key.key];
-        return [{ path, winner, others: group.map((each) => each.policy.id), message }];
+        return [{ path: keySource(key), winner, others: group.map((each) => each.policy.id), message }];
       });
     }),
   );
@@ -56,26 +56,28 @@ export function differingDefaults(
 function othersOf(
   { id, match }: CompiledPolicy,
   block: Block,
-  { field, key, template }: DefaultKey,
+  { rule, field, key, template }: DefaultKey,
   { policies }: ClusterSnapshot,
 ): readonly OtherDefault[] {
   return policies.policies.flatMap((policy) => {
-    const other = policy[blocks[block]].find((each) => each.field === field && each.key === key);
+    const other = policy[blocks[block]].find(
+      (each) => each.rule === rule && each.field === field && each.key === key,
+    );
     if (other === undefined || other.template.source === template.source || policy.id === id) return [];
     return canBothMatch(match, policy.match) ? [{ policy, source: other.template.source }] : [];
   });
 }
 
 function differenceText(
-  block: Block,
-  { field, key, template }: DefaultKey,
+  { rule, isEnforced, field, key, template }: DefaultKey,
   others: readonly OtherDefault[],
 ): string {
   const values = [...new Set(others.map(({ source }) => source))];
   const theirs = values.length === 1 ? values.map(quoted).join('') : 'another value';
   const ids = listed(others.map(({ policy }) => policy.id));
-  const what = `${keyText(field, key)}${block === 'secrets' ? ' of Secrets' : ''}`;
-  return `its default of ${what} is ${quoted(template.source)}, and that of ${ids} is ${theirs}`;
+  const what = `${keyText(field, key)}${rule === 'secrets.defaults' ? ' of Secrets' : ''}`;
+  const word = isEnforced ? 'enforced value' : 'default';
+  return `its ${word} of ${what} is ${quoted(template.source)}, and that of ${ids} is ${theirs}`;
 }
 
 /** Returns an empty text if no namespace matches both policies now. */

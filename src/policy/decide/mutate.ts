@@ -1,6 +1,6 @@
-// Adds the labels and annotations that policies default, and restores defaults that an update dropped.
+// Sets the labels and annotations that policies default or enforce, and restores defaults that an update dropped.
 import { unlimitedBudget, type Budget, type Circumstances } from '../terms/budget.ts';
-import { isExcepted, matchNamespace, asStored } from '../terms/match.ts';
+import { deniesIn, isExcepted, matchNamespace, asStored } from '../terms/match.ts';
 import { clipped } from '../../base/text.ts';
 import { shownName } from '../terms/provider-id.ts';
 import {
@@ -16,6 +16,7 @@ import { rulesFor, type ClusterSnapshot } from '../compile/snapshot.ts';
 import { namespaceDefaults, renderDefault, secretDefaults } from '../../rules/default-keys.ts';
 import type { DefaultKey } from '../../rules/rule.ts';
 import { creationOf } from './audit.ts';
+import { enforceKeys } from './enforce.ts';
 import type { CompiledPolicy } from '../compile/compile-policy.ts';
 
 /** A default of one policy can make another policy match. More rounds than this mean that policies contradict each other. */
@@ -39,12 +40,15 @@ export function mutate(review: Review, snapshot: ClusterSnapshot, circumstances:
   return resource === 'secrets' ? mutateSecret(review, object, snapshot, circumstances) : unchanged;
 }
 
-/** The keys added so far, and the object with these keys. */
+/** The keys set so far, and the object with these keys. */
 class Additions {
   readonly labels = new Map<string, string>();
   readonly annotations = new Map<string, string>();
   readonly policies = new Set<string>();
-  readonly notices: string[] = [];
+  /** Grows with each key whose value changes. */
+  changes = 0;
+  /** By key, because a later round may set another value. */
+  readonly #notices = new Map<string, string>();
   readonly #original: KubeObject;
 
   constructor(original: KubeObject) {
@@ -55,24 +59,29 @@ class Additions {
     return withMetadata(withMetadata(this.#original, 'labels', this.labels), 'annotations', this.annotations);
   }
 
-  has({ field, key }: DefaultKey): boolean {
-    return this[field].has(key) || valueOf(metadataMap(this.#original, field), key) !== undefined;
+  valueOf({ field, key }: DefaultKey): string | undefined {
+    return this[field].get(key) ?? valueOf(metadataMap(this.#original, field), key);
   }
 
   add({ field, key }: DefaultKey, value: string, policy: string): void {
     this[field].set(key, value);
     this.policies.add(policy);
+    this.changes += 1;
   }
 
   /** Adds a key that the write removes. `shown` is its value where people may see it. */
   restore(key: DefaultKey, value: string, policy: string, shown: string | undefined): void {
     this.add(key, value, policy);
     const text = `${keyText(key.field, key.key)}${shown === undefined ? '' : `=${clipped(shown)}`}`;
-    this.notices.push(`${shownName(policy)} keeps ${text}, because it is one of its defaults`);
+    this.note(key, `${shownName(policy)} keeps ${text}, because it is one of its defaults`);
+  }
+
+  note({ field, key }: DefaultKey, text: string): void {
+    this.#notices.set(`${field} ${key}`, text);
   }
 
   mutation(): Mutation {
-    const { notices } = this;
+    const notices = [...this.#notices.values()];
     const policies = [...this.policies].sort();
     return { ...unchanged, patch: patchOf(this.#original, this), policies, notices };
   }
@@ -126,28 +135,53 @@ function runRound(
   now: Date,
   budget: Budget,
 ): RoundEnd {
-  const before = additions.labels.size + additions.annotations.size;
+  const before = additions.changes;
+  const taken = new Set<string>();
   for (const policy of snapshot.policies.candidates('namespaces', [asStored(additions.object)])) {
     budget.charge?.(policy.name);
     if (budget.isSpent()) return 'over-budget';
-    if (policy.namespaceDefaults.length === 0) continue;
-    if (isExcepted(policy.exceptions, namespaceDefaults.id, review.namespace, now)) continue;
-    const object = asStored(additions.object);
-    // An error of a match counts as no match: nothing is set here, and the validating webhook refuses the write.
-    if (matchNamespace(policy.match, object, budget).kind === 'yes')
-      setDefaults(policy, review, additions, budget);
+    const keys = policy.namespaceDefaults.filter(
+      ({ rule }) => !isExcepted(policy.exceptions, rule, review.namespace, now),
+    );
+    if (keys.length === 0) continue;
+    setKeys(policy, keys, taken, review, additions, { now, budget });
   }
   // The budget may have ended within a policy, so defaults may be missing.
   if (budget.isSpent()) return 'over-budget';
-  return additions.labels.size + additions.annotations.size === before ? 'unchanged' : 'changed';
+  return additions.changes === before ? 'unchanged' : 'changed';
 }
 
-function setDefaults(policy: CompiledPolicy, review: Review, additions: Additions, budget: Budget): void {
-  const movedIn =
-    review.oldObject === undefined ||
-    matchNamespace(policy.match, asStored(review.oldObject), budget).kind !== 'yes';
-  for (const key of policy.namespaceDefaults) {
-    if (budget.isSpent() || additions.has(key)) continue;
+// oxlint-disable-next-line max-params -- one caller, which has them all at hand
+function setKeys(
+  policy: CompiledPolicy,
+  keys: readonly DefaultKey[],
+  taken: Set<string>,
+  review: Review,
+  additions: Additions,
+  { now, budget }: Circumstances,
+): void {
+  const object = asStored(additions.object);
+  // An error of a match counts as no match: nothing is set here, and the validating webhook refuses the write.
+  if (matchNamespace(policy.match, object, budget).kind !== 'yes') return;
+  const old = review.oldObject === undefined ? undefined : asStored(review.oldObject);
+  const movedIn = old === undefined || matchNamespace(policy.match, old, budget).kind !== 'yes';
+  setDefaults(policy, keys, movedIn, review, additions, budget);
+  if (!keys.some((key) => key.isEnforced) || !deniesIn(policy, object, now)) return;
+  const graced = movedIn || !deniesIn(policy, old, now) ? undefined : old;
+  enforceKeys(additions, { keys, policy: policy.name, graced, taken, review }, budget);
+}
+
+// oxlint-disable-next-line max-params -- one caller, which has them all at hand
+function setDefaults(
+  policy: CompiledPolicy,
+  keys: readonly DefaultKey[],
+  movedIn: boolean,
+  review: Review,
+  additions: Additions,
+  budget: Budget,
+): void {
+  for (const key of keys) {
+    if (key.isEnforced || budget.isSpent() || additions.valueOf(key) !== undefined) continue;
     const dropped = valueOf(metadataMap(review.oldObject, key.field), key.key);
     if (dropped !== undefined) {
       additions.restore(key, dropped, policy.name, dropped);
@@ -224,7 +258,7 @@ function setSecretDefaults(
   budget: Budget,
 ): void {
   for (const key of policy.secretDefaults) {
-    if (additions.has(key) || (key.readsRequest && review.isOwnWrite === true)) continue;
+    if (additions.valueOf(key) !== undefined || (key.readsRequest && review.isOwnWrite === true)) continue;
     const value = secretDefault(key, review, namespaceObject, budget);
     if (value === undefined) continue;
     // An annotation of a Secret can hold its data.

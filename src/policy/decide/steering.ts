@@ -27,6 +27,7 @@ import { clipped } from '../../base/text.ts';
 import { namespaceOfProvider, shortName, shownProvider, useOf } from '../terms/provider-id.ts';
 import type { Review, Right } from '../terms/review.ts';
 import type { OwnsDefault } from '../../rules/rule.ts';
+import { enforcedIn, type DefaultedKey } from './enforce.ts';
 import { renderDefault } from '../../rules/default-keys.ts';
 import type { CompiledPolicy, CompiledShare } from '../compile/compile-policy.ts';
 import type { ClusterSnapshot } from '../compile/snapshot.ts';
@@ -44,6 +45,7 @@ export interface MatchesAfter {
   readonly policies: ReadonlySet<CompiledPolicy>;
   /** Returns which defaults a policy sets if several policies default the same key. */
   readonly ownerOf: (policy: CompiledPolicy) => OwnsDefault;
+  readonly enforcerOf: (policy: CompiledPolicy) => OwnsDefault;
 }
 
 type Candidate = readonly [target: SteeringTarget, matchesAfter: boolean];
@@ -172,7 +174,7 @@ function withDefaultedKeys(
   review: Review,
   budget: Budget,
 ): SteeringSides {
-  const keys = defaultedKeys(reached, sides.after, review, budget);
+  const keys = defaultedKeys(reached, sides, review, budget);
   if (keys.length === 0) return sides;
   const before = withMissing(sides.before, keys);
   const isSame = sides.contained === sides.before;
@@ -307,43 +309,41 @@ function labelCause(key: string, labels: ReturnType<typeof labelsOf>): string {
   return value === undefined ? `removing label ${key}` : `label ${key}=${clipped(value)}`;
 }
 
-interface DefaultedKey {
-  readonly field: MetadataField;
-  readonly key: string;
-  readonly value: string;
-}
-
 /**
  * Returns the keys of the object whose value equals a default that a policy sets with this write. Only a namespace that comes
  * under the policy gets defaults.
  */
 function defaultedKeys(
-  { matches, ownerOf }: MatchesAfter,
-  object: KubeObject,
+  { matches, ownerOf, enforcerOf }: MatchesAfter,
+  sides: SteeringSides,
   review: Review,
   budget: Budget,
 ): readonly DefaultedKey[] {
   const found: DefaultedKey[] = [];
+  const object = sides.after;
   for (const { policy, before } of matches) {
+    if (policy.namespaceDefaults.some((key) => key.isEnforced))
+      found.push(...enforcedIn(policy, enforcerOf(policy), sides, budget));
     if (before.kind === 'yes') continue;
     const ownsDefault = ownerOf(policy);
     for (const key of policy.namespaceDefaults) {
-      if (!ownsDefault(key.field, key.key)) continue;
+      if (key.isEnforced || !ownsDefault(key.field, key.key)) continue;
       const value = valueOf(metadataMap(object, key.field), key.key);
       if (value === undefined || (key.readsRequest && review.operation !== 'CREATE')) continue;
       const rendered = renderDefault(key, object, review, budget);
-      if (rendered.ok && rendered.value === value) found.push({ field: key.field, key: key.key, value });
+      if (rendered.ok && rendered.value === value) found.push({ ...key, value });
     }
   }
   return found;
 }
 
-/** Adds the missing keys. An existing value was the choice of a user, and so is its change. */
+/** Adds the keys where they are missing. An existing value was the choice of a user, unless the key is enforced. */
 function withMissing(side: KubeObject, keys: readonly DefaultedKey[]): KubeObject {
   const missing = (field: MetadataField): ReadonlyMap<string, string> =>
     new Map(
       keys
-        .filter((each) => each.field === field && valueOf(metadataMap(side, field), each.key) === undefined)
+        .filter((each) => each.field === field)
+        .filter((each) => each.isEnforced || valueOf(metadataMap(side, field), each.key) === undefined)
         .map(({ key, value }) => [key, value]),
     );
   return withMetadata(withMetadata(side, 'labels', missing('labels')), 'annotations', missing('annotations'));

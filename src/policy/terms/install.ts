@@ -16,6 +16,8 @@ export interface Install {
   readonly resourceKinds: readonly ObjectType[] | undefined;
   /** The names of the Secrets that shares may create. Undefined: any name. */
   readonly secretNames: readonly string[] | undefined;
+  /** The labels and annotations whose value Reeve may change on existing namespaces. */
+  readonly enforcedKeys: readonly string[];
   /** The ids of the adapters that may render intents. Undefined: all. */
   readonly adapters: ReadonlySet<string> | undefined;
   /** The image of the scanner of TLS. Undefined: the adapter `tls-scan` renders nothing. */
@@ -41,6 +43,8 @@ export interface InstallFlags {
   readonly resourceKind?: readonly string[];
   /** Default, and an empty list: any name. */
   readonly secretName?: readonly string[];
+  /** Default: none. */
+  readonly enforcedKey?: readonly string[];
   /** Default: all adapters. */
   readonly intentAdapter?: readonly string[];
   readonly tlsScanImage?: string | undefined;
@@ -65,6 +69,7 @@ export function installOf(flags: InstallFlags): Install {
     excludedNamespaces: [...systemNamespaces, namespace, ...sharedNamespace, ...excludeNamespace],
     resourceKinds: resourceKind?.map(objectTypeOf),
     secretNames: secretName.length === 0 ? undefined : secretName,
+    enforcedKeys: flags.enforcedKey ?? [],
     adapters: intentAdapter === undefined ? undefined : new Set(intentAdapter),
     tlsScanImage: flags.tlsScanImage,
     auditSecrets: flags.auditSecrets ?? false,

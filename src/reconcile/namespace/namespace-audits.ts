@@ -3,7 +3,7 @@ import { policyIn } from '../../policy/compile/load-provider.ts';
 import { CountingBudget, isDear, unlimitedBudget, type Circumstances } from '../../policy/terms/budget.ts';
 import { type KubeObject, labelsOf, nameOf, valueOf } from '../../base/metadata.ts';
 import type { NamespacePolicySpec } from '../../api/namespace-policy/namespace-policy.ts';
-import { missingDefaults, type MissingDefaults } from '../../policy/plan/repair.ts';
+import { keyRepairs, type KeyRepairs } from '../../policy/plan/repair.ts';
 import { hasAuditableRules } from '../../policy/compile/snapshot.ts';
 import { matchNamespace, nextRelaxationEnd, type MatchResult } from '../../policy/terms/match.ts';
 import type { ProviderId } from '../../policy/terms/provider-id.ts';
@@ -28,11 +28,13 @@ interface CountedAudit {
 export class NamespaceAudits {
   readonly #cluster: PlanContext['cluster'];
   readonly #clock: PlanContext['clock'];
+  readonly #install: PlanContext['install'];
   readonly #known = new WeakMap<KubeObject, WeakMap<CompiledPolicy, CountedAudit>>();
 
-  constructor({ cluster, clock }: PlanContext) {
+  constructor({ cluster, clock, install }: PlanContext) {
     this.#cluster = cluster;
     this.#clock = clock;
+    this.#install = install;
   }
 
   /** Adds the violations of every matching policy to the reports, and each cost that is too high. */
@@ -81,12 +83,16 @@ export class NamespaceAudits {
     return nextRelaxationEnd(this.#candidates(namespaceObject), this.#clock.now(), namespaceObject);
   }
 
-  /** Returns the defaults that policies with `existing: Repair` add. */
-  missingDefaults(namespaceObject: KubeObject): MissingDefaults | undefined {
+  /** Returns the keys that policies with `existing: Repair` set, and those that they leave as they are. */
+  keyRepairs(namespaceObject: KubeObject): KeyRepairs | undefined {
     const repairing = this.repairers(namespaceObject);
-    return repairing.length === 0
-      ? undefined
-      : missingDefaults(repairing, namespaceObject, this.#circumstances());
+    const repairs = (policy: CompiledPolicy): boolean => repairing.includes(policy);
+    const policies = this.#candidates(namespaceObject).filter(
+      (policy) => repairs(policy) || policy.namespaceDefaults.some(({ isEnforced }) => isEnforced),
+    );
+    if (policies.length === 0) return undefined;
+    const sources = { policies, repairs, install: this.#install };
+    return keyRepairs(sources, namespaceObject, this.#circumstances());
   }
 
   repairers(namespaceObject: KubeObject): readonly CompiledPolicy[] {

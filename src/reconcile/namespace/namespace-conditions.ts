@@ -1,14 +1,21 @@
 // Writes what Reeve keeps on a Namespace itself: its conditions, and missing defaults. Objects are written first.
 import { KubeError } from '../../base/kube-error.ts';
-import { keyText, type KubeObject } from '../../base/metadata.ts';
+import { keyText, nameOf, type KubeObject } from '../../base/metadata.ts';
 import { listed } from '../../base/text.ts';
-import { failedResult, type ObjectResult } from '../../policy/plan/observed.ts';
-import type { MissingKey } from '../../policy/plan/repair.ts';
+import { conflictResult, failedResult, type ObjectResult } from '../../policy/plan/observed.ts';
+import { keptReasons, type KeptKey, type RepairedKey } from '../../policy/plan/repair.ts';
+import type { ProviderId } from '../../policy/terms/provider-id.ts';
+import { ChangeLimit } from './change-limit.ts';
 import { objectKey, type ObjectKey } from '../../base/object-type.ts';
 import type { EventAnnouncer } from '../events.ts';
 import type { NamespaceAudits } from './namespace-audits.ts';
 import { RewriteLimit } from './step-executor.ts';
-import { compliantCondition, ownConditions, readyCondition } from '../../schema/names.ts';
+import {
+  compliantCondition,
+  confirmDeletionsAnnotation,
+  ownConditions,
+  readyCondition,
+} from '../../schema/names.ts';
 import {
   areSameConditions,
   conditionOf,
@@ -186,7 +193,7 @@ function applied({ metadata }: KubeObject, conditions: readonly StampedCondition
   };
 }
 
-// Adds missing defaults to a Namespace for `existing: Repair`, and never changes a value.
+// Adds missing defaults to a Namespace for `existing: Repair`, and changes no value but that of an enforced key.
 
 export interface Repair {
   readonly error?: WriteError;
@@ -197,7 +204,7 @@ export interface Repair {
 
 const noProblem: Repair = { outcomes: [] };
 
-interface LimitedKey extends MissingKey {
+interface LimitedKey extends RepairedKey {
   readonly id: string;
   readonly value: string;
   /** The delay before the key may be written. 0: now. */
@@ -208,12 +215,23 @@ function namespaceKey(name: string): ObjectKey {
   return objectKey({ apiVersion: 'v1', kind: 'Namespace' }, name);
 }
 
+/** Names no count, so that a change in one namespace does not cost a write in every other namespace. */
+const tooManyText = `it keeps other values for now, because Reeve changes enforced values in at most maxDeletions namespaces within ten minutes; the annotation ${confirmDeletionsAnnotation} with a higher number allows more`;
+
+function keptResult({ provider, why, message }: KeptKey, name: string): ObjectResult {
+  const about = { provider, key: namespaceKey(name) };
+  return why === 'conflict'
+    ? conflictResult(about, keptReasons.conflict, message)
+    : failedResult(about, keptReasons[why], message);
+}
+
 export class DefaultsRepairer {
   readonly #context: ReconcileContext;
   readonly #audits: NamespaceAudits;
   readonly #announcer: EventAnnouncer;
   /** Limits each key of each Namespace by itself, so that a client that removes one key does not stop the others. */
   readonly #rewriteLimit: RewriteLimit;
+  #changeLimit: ChangeLimit | undefined;
 
   constructor(context: ReconcileContext, audits: NamespaceAudits, announcer: EventAnnouncer) {
     this.#context = context;
@@ -223,20 +241,51 @@ export class DefaultsRepairer {
   }
 
   async repair(namespaceObject: KubeObject, signal: AbortSignal): Promise<Repair> {
-    const missing = this.#audits.missingDefaults(namespaceObject);
-    if (missing === undefined) return noProblem;
-    const keys = missing.keys.map((key): LimitedKey => {
+    const found = this.#audits.keyRepairs(namespaceObject);
+    if (found === undefined) return noProblem;
+    const keys = found.keys.map((key): LimitedKey => {
       const id = [namespaceObject.metadata.uid, key.field, key.key].join('/');
-      const value = missing[key.field].get(key.key) ?? '';
+      const value = found[key.field].get(key.key) ?? '';
       return { ...key, id, value, againMs: this.#rewriteLimit.pauseFor(id, value) };
     });
-    const [limited, due] = [
-      keys.filter(({ againMs }) => againMs > 0),
+    const limited = keys.filter(({ againMs }) => againMs > 0);
+    const parts = this.#withinLimit(
       keys.filter(({ againMs }) => againMs === 0),
-    ];
+      nameOf(namespaceObject),
+    );
     const left = this.#leftAlone(namespaceObject, limited);
-    const { error, outcomes } = due.length === 0 ? noProblem : await this.#add(due, namespaceObject, signal);
-    return { ...left, ...(error === undefined ? {} : { error }), outcomes: [...left.outcomes, ...outcomes] };
+    const added = parts.due.length === 0 ? noProblem : await this.#add(parts.due, namespaceObject, signal);
+    const kept = found.kept.map((each) => keptResult(each, nameOf(namespaceObject)));
+    const pauses = [left, parts].flatMap(({ againMs = [] }) => againMs);
+    return {
+      ...(added.error === undefined ? {} : { error: added.error }),
+      ...(pauses.length === 0 ? {} : { againMs: Math.min(...pauses) }),
+      outcomes: [...kept, ...left.outcomes, ...parts.outcomes, ...added.outcomes],
+    };
+  }
+
+  /** Leaves out changes of values in more namespaces than the policy allows within ten minutes. */
+  #withinLimit(
+    keys: readonly LimitedKey[],
+    namespace: string,
+  ): Repair & { readonly due: readonly LimitedKey[] } {
+    const { cluster, clock } = this.#context;
+    const { providers } = cluster.snapshot();
+    const changing = new Set(
+      keys.flatMap(({ provider, before }) => (before === undefined ? [] : [provider])),
+    );
+    const pauses = new Map<ProviderId, number>();
+    for (const provider of changing) {
+      this.#changeLimit ??= new ChangeLimit(clock);
+      const state = providers.get(provider);
+      const pauseMs = state === undefined ? 0 : this.#changeLimit.pauseFor(state, namespace);
+      if (pauseMs > 0) pauses.set(provider, pauseMs);
+    }
+    const due = keys.filter(({ provider, before }) => before === undefined || !pauses.has(provider));
+    const outcomes = [...pauses.keys()].map((provider) =>
+      failedResult({ provider, key: namespaceKey(namespace) }, 'TooManyChanges', tooManyText),
+    );
+    return pauses.size === 0 ? { due, outcomes } : { due, outcomes, againMs: Math.min(...pauses.values()) };
   }
 
   async #add(keys: readonly LimitedKey[], namespaceObject: KubeObject, signal: AbortSignal): Promise<Repair> {
@@ -257,9 +306,9 @@ export class DefaultsRepairer {
       return this.#failed(namespaceObject, classifyWriteError(error, 'change'));
     }
     this.#context.observer.wroteOwn('default');
-    for (const { id, value, provider, field, key } of keys) {
-      this.#rewriteLimit.wrote(id, value);
-      this.#announcer.added(provider, name, { field, key });
+    for (const each of keys) {
+      this.#rewriteLimit.wrote(each.id, each.value);
+      this.#announcer.added(each.provider, name, each);
     }
     return noProblem;
   }
@@ -271,7 +320,8 @@ export class DefaultsRepairer {
     const outcomes = [...Map.groupBy(keys, ({ provider }) => provider)].map(([provider, own]) => {
       this.#context.observer.rewriteLimited({ namespace: name, kind: 'Namespace', name, owner: provider });
       const names = listed(own.map(({ field, key }) => keyText(field, key)));
-      const message = `another client keeps removing ${names}, so Reeve leaves it alone for a while`;
+      const how = own.some(({ before }) => before !== undefined) ? 'changing' : 'removing';
+      const message = `another client keeps ${how} ${names}, so Reeve leaves it alone for a while`;
       return failedResult({ provider, key: namespaceKey(name) }, 'Contended', message);
     });
     return { outcomes, againMs: Math.min(...keys.map(({ againMs }) => againMs)) };
@@ -281,7 +331,7 @@ export class DefaultsRepairer {
   #failed(namespaceObject: KubeObject, error: WriteError): Repair {
     if (error.kind !== 'permanent') return { error, outcomes: [] };
     const key = namespaceKey(namespaceObject.metadata.name ?? '');
-    const message = `cannot add missing defaults: ${error.message}`;
+    const message = `cannot set defaults and enforced values: ${error.message}`;
     const outcomes = this.#audits.repairers(namespaceObject).map((policy): ObjectResult => {
       const about = { provider: policy.id, key };
       return failedResult(about, error.reason, message);

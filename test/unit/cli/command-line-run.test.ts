@@ -35,6 +35,7 @@ test('one process has both roles by default, and the cluster is found from the e
     excludeNamespace: [],
     variable: [],
     secretName: [],
+    enforcedKey: [],
     leaderElect: true,
     concurrency: 16,
     resync: 600_000,

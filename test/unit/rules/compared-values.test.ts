@@ -10,6 +10,7 @@ const rows: Readonly<Record<(typeof rules)[number]['id'], Row>> = {
   'namespaces.name': [{ pattern: '^a' }],
   'namespaces.required': [{ labels: { team: {} } }],
   'namespaces.defaults': [{ labels: { team: 'a' } }],
+  'namespaces.enforced': [{ labels: { team: 'a' } }],
   'namespaces.immutable': [{ labels: ['team'] }, 'UPDATE'],
   'namespaces.requesters': [{ users: ['alice'] }],
   'namespaces.quota': [{ label: 'team', max: 1 }],

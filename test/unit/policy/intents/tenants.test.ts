@@ -10,9 +10,16 @@ import { desired } from '../../../../src/policy/desired/desired.ts';
 import type { IntentAdapter } from '../../../../src/policy/intents/adapter.ts';
 import { observeObject, type Observed } from '../../../../src/policy/plan/observed.ts';
 import { ownersOf, planNamespace } from '../../../../src/policy/plan/plan.ts';
-import { missingDefaults } from '../../../../src/policy/plan/repair.ts';
+import { keyRepairs } from '../../../../src/policy/plan/repair.ts';
 import type { ProviderId, ProviderState } from '../../../../src/policy/terms/provider-id.ts';
-import { aPolicy, aReview, aSnapshot, circumstances, knownNamespace } from '../../../support/engine.ts';
+import {
+  aPolicy,
+  aReview,
+  aSnapshot,
+  circumstances,
+  knownNamespace,
+  testInstall,
+} from '../../../support/engine.ts';
 import { clusterBinding, definitionOf, intentContext, tenantBinding } from '../../../support/intents.ts';
 import { defaultProviderState } from '../../../support/owner-state.ts';
 
@@ -183,9 +190,13 @@ test.for([
   [tenant, 'tenant'],
 ] as const)('%#: the first kind sets it', ([policies, level]) => {
   const { policies: set } = aSnapshot(policies);
-  expect(missingDefaults(set.policies, knownNamespace('shop'), circumstances)?.labels.get('level')).toBe(
-    level,
-  );
+  expect(
+    keyRepairs(
+      { policies: set.policies, repairs: () => true, install: testInstall },
+      knownNamespace('shop'),
+      circumstances,
+    )?.labels.get('level'),
+  ).toBe(level);
 });
 
 it('a tenant matches the own namespace alone, and never one that the install excludes', () => {
