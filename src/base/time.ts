@@ -79,6 +79,15 @@ function daysIn(year: number, month: number): number {
   return new Date(Date.UTC(year, month, 0)).getUTCDate();
 }
 
+/** A time as `metav1.Time` reads it. The format alone would let the API server accept a small t and z. */
+export const timePattern =
+  '^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}([.][0-9]{1,9})?(Z|[-+]([01][0-9]|2[0-3]):[0-5][0-9])$';
+
+/** Returns milliseconds since the epoch, NaN for any other text: `Date.parse` alone reads `8` as a year. */
+export function parseTime(text: string): number {
+  return new RegExp(timePattern).test(text) ? Date.parse(text) : Number.NaN;
+}
+
 /** Writes a date as the API server writes `metav1.Time`: `2027-01-31T00:00:00Z`, without a fraction of zero. */
 export function rfc3339(date: Date): string {
   return date.toISOString().replace('.000Z', 'Z');

@@ -166,17 +166,21 @@ export interface RenderedContent {
   readonly form: WholeObject | FieldsOnly;
   /** Milliseconds since the epoch. From then on the object is not desired. */
   readonly expiresAt?: number;
-  /** Set if an exception of the policy names the content. Until its end the object is not desired. */
+}
+
+/** Set if an exception of the policy keeps the namespace without the content, whatever its template gives there. */
+interface Excepted {
   readonly exception?: { readonly until: number; readonly message: string };
 }
 
+export function isExceptedAt({ exception }: Excepted, now: Date): boolean {
+  return exception !== undefined && now.getTime() < exception.until;
+}
+
 /** Returns whether the namespace gets the object now. */
-export function isDueAt(
-  { expiresAt = Infinity, exception }: Pick<RenderedContent, 'expiresAt' | 'exception'>,
-  now: Date,
-): boolean {
-  const time = now.getTime();
-  return time < expiresAt && (exception === undefined || exception.until <= time);
+export function isDueAt(rendered: Rendered<RenderedContent>, now: Date): boolean {
+  if (rendered.kind !== 'present' || isExceptedAt(rendered, now)) return false;
+  return now.getTime() < (rendered.value.expiresAt ?? Infinity);
 }
 
 /** An object that a namespace does not get, because its template gives nothing there. */
@@ -187,11 +191,13 @@ interface Unrendered {
   readonly message: string;
 }
 
-export type Rendered<T> =
-  | { readonly kind: 'present'; readonly value: T }
-  /** The namespace lacks a label or annotation that the template looks up, so the object is not desired. */
-  | ({ readonly kind: 'skipped' } & Unrendered)
-  | ({ readonly kind: 'error'; readonly problem: TextProblem } & Unrendered);
+export type Rendered<T> = Excepted &
+  (
+    | { readonly kind: 'present'; readonly value: T }
+    /** The namespace lacks a label or annotation that the template looks up, so the object is not desired. */
+    | ({ readonly kind: 'skipped' } & Unrendered)
+    | ({ readonly kind: 'error'; readonly problem: TextProblem } & Unrendered)
+  );
 
 /** A text that cannot be rendered, or that Kubernetes would refuse. */
 export interface TextProblem {

@@ -19,7 +19,14 @@ import { everyOperation, type RuleViolation } from '../rules/rule.ts';
 import type { CompiledRule } from '../rules/rules.ts';
 import type { Fields } from '../schema/schema.ts';
 import { compileContent } from './compile-content.ts';
-import type { CompiledContent, ContentKind, Rendered, RenderedContent, WrittenContent } from './content.ts';
+import {
+  isExceptedAt,
+  type CompiledContent,
+  type ContentKind,
+  type Rendered,
+  type RenderedContent,
+  type WrittenContent,
+} from './content.ts';
 import { resources } from './resources.ts';
 import { roleBindings } from './role-bindings.ts';
 import { serviceAccounts } from './service-accounts.ts';
@@ -103,9 +110,11 @@ export function contentsRules(contents: readonly CompiledContent[]): readonly Co
       graced: true,
       traits: { operations: everyOperation, isFulfilled: true, isShownByObjects: true },
       compared: () => [],
-      judge(namespaceObject, { budget }) {
+      judge(namespaceObject, { budget, now }) {
         if (!getsContents(namespaceObject)) return [];
-        const rendered = contents.map((content) => content.render(namespaceObject, budget));
+        const rendered = contents.map((content) =>
+          content.render(namespaceObject, budget).filter((each) => !isExceptedAt(each, now)),
+        );
         return [
           ...rendered.flatMap((all, index) =>
             all.flatMap((each) => (each.kind === 'error' ? [violationOf(each, index, namespaceObject)] : [])),
@@ -125,7 +134,7 @@ function clashes(
   const known = new Map<ObjectKey, RenderedContent>();
   return contents.flatMap(({ type }, index) =>
     (rendered[index] ?? []).flatMap((content) => {
-      if (content.kind !== 'present' || content.value.exception !== undefined) return [];
+      if (content.kind !== 'present') return [];
       const { value } = content;
       const key = objectKey(type, value.name);
       const other = known.get(key);

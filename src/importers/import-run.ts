@@ -267,7 +267,7 @@ function rightNotes(provided: readonly ImportedObject[]): readonly string[] {
   ];
 }
 
-/** What is created once is not adopted: Reeve leaves the objects of the tool alone. */
+/** Returns false if all objects are created once. Reeve then leaves the objects of the tool alone. */
 function keepsObjects(spec: object): boolean {
   const contents = ownMember(spec, 'contents');
   const entries: readonly unknown[] = isJsonObject(contents) ? Object.values(contents).flat() : [];

@@ -1,7 +1,8 @@
 // Deletes the RoleBindings that people granted for a while (`reeve grant access`), each at its end.
-import { annotationsOf, labelsOf, valueOf, type KubeObject } from '../base/metadata.ts';
+import { annotationsOf, isTerminating, labelsOf, valueOf, type KubeObject } from '../base/metadata.ts';
 import { roleBindingType } from '../base/object-type.ts';
 import type { WatchSink } from '../base/watch-sink.ts';
+import { parseTime } from '../base/time.ts';
 import { isManaged } from '../policy/desired/desired.ts';
 import { expiresAtAnnotation, managedByLabel, managedByReeve, temporaryLabel } from '../schema/names.ts';
 import type { EventAnnouncer } from './events.ts';
@@ -11,8 +12,10 @@ import { done, type Attempt, type Handled } from './queue/queue.ts';
 
 interface Grant {
   readonly uid: string;
+  readonly resourceVersion: string;
   /** Milliseconds since the epoch. NaN when the annotation is missing or unreadable, so that nothing is deleted by guess. */
   readonly end: number;
+  readonly isTerminating: boolean;
 }
 
 /** The wait for a namespace that the watch has not reported yet, and for a right that is missing. */
@@ -36,7 +39,7 @@ export class TemporaryAccess {
         for (const object of objects) this.#take(object);
       },
       changed: (object) => this.#take(object),
-      removed: (object) => void this.#grants.delete(keyOf(object)),
+      removed: (object) => this.#removed(keyOf(object)),
     };
   }
 
@@ -55,23 +58,28 @@ export class TemporaryAccess {
     const grant = this.#grants.get(key);
     if (grant === undefined) return done;
     const [namespace = '', name = ''] = key.split('/');
-    if (Number.isNaN(grant.end)) {
-      this.#say(namespace, `RoleBinding ${name} has the label ${temporaryLabel}, ${noEnd}`);
-      return done;
-    }
-    const leftMs = grant.end - clock.now().getTime();
     const snapshot = cluster.snapshot();
     const namespaceObject = snapshot.namespace(namespace);
+    const leftMs = grant.end - clock.now().getTime();
     if (leftMs > 0) accessQueue.addAfter(key, leftMs);
     else if (namespaceObject === undefined) accessQueue.addAfter(key, againMs);
-    else if (isManaged(namespaceObject, snapshot)) return await this.#remove(namespace, name, grant, signal);
+    else if (!isManaged(namespaceObject, snapshot)) return done;
+    else if (Number.isNaN(grant.end)) this.#say(namespace, `RoleBinding ${name} ${noEnd}`);
+    else if (grant.isTerminating) this.#say(namespace, `RoleBinding ${name} ${heldText}`);
+    else return await this.#remove(namespace, name, grant, signal);
     return done;
   }
 
-  async #remove(namespace: string, name: string, { uid }: Grant, signal: AbortSignal): Promise<Handled> {
+  /** The version is a precondition, because the end may have been moved meanwhile. */
+  async #remove(
+    namespace: string,
+    name: string,
+    { uid, resourceVersion }: Grant,
+    signal: AbortSignal,
+  ): Promise<Handled> {
     const { writer, observer } = this.#context;
     try {
-      await writer.remove({ ...roleBindingType, namespace, name }, { uid }, signal);
+      await writer.remove({ ...roleBindingType, namespace, name }, { uid, resourceVersion }, signal);
     } catch (error) {
       if (signal.aborted) return done;
       const failure = classifyWriteError(error, 'delete');
@@ -81,8 +89,15 @@ export class TemporaryAccess {
       return { kind: 'retry', minDelayMs: failure.minDelayMs ?? againMs };
     }
     observer.wroteOwn('access');
-    this.#say(namespace, `RoleBinding ${name} has ended`, 'Normal');
     return done;
+  }
+
+  #removed(key: string): void {
+    const { end = Infinity } = this.#grants.get(key) ?? {};
+    this.#grants.delete(key);
+    const [namespace = '', name = ''] = key.split('/');
+    if (this.#isLeading && end <= this.#context.clock.now().getTime())
+      this.#say(namespace, `RoleBinding ${name} has ended`, 'Normal');
   }
 
   #say(namespace: string, note: string, type?: 'Normal'): void {
@@ -96,13 +111,19 @@ export class TemporaryAccess {
     const isGrant =
       valueOf(labels, temporaryLabel) === 'true' && valueOf(labels, managedByLabel) !== managedByReeve;
     if (!isGrant) return void this.#grants.delete(key);
-    const end = Date.parse(valueOf(annotationsOf(object), expiresAtAnnotation) ?? '');
-    this.#grants.set(key, { uid: object.metadata.uid ?? '', end });
+    const { uid = '', resourceVersion } = object.metadata;
+    this.#grants.set(key, {
+      uid,
+      resourceVersion: String(resourceVersion),
+      end: parseTime(valueOf(annotationsOf(object), expiresAtAnnotation) ?? ''),
+      isTerminating: isTerminating(object),
+    });
     if (this.#isLeading) this.#context.accessQueue.add(key);
   }
 }
 
-const noEnd = `but no time in the annotation ${expiresAtAnnotation}, so it does not end`;
+const noEnd = `has the label ${temporaryLabel}, but no time in the annotation ${expiresAtAnnotation}, so it does not end`;
+const heldText = 'should have ended; finalizers keep it, and it grants until then';
 
 function keyOf({ metadata: { namespace = '', name = '' } }: KubeObject): string {
   return `${namespace}/${name}`;

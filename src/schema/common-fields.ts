@@ -17,7 +17,7 @@ import {
   type Schema,
   type TextSchema,
 } from './schema.ts';
-import { durationPattern, parseDuration } from '../base/time.ts';
+import { durationPattern, parseDuration, timePattern } from '../base/time.ts';
 
 const shortPrefix: SchemaRule<string> = {
   accepted: 'a key with at most 253 characters before the slash',
@@ -170,13 +170,11 @@ export function duration(description: string): TextSchema {
 }
 
 export function time(description: string): TextSchema {
-  // The format alone would let the API server accept a small t and z, which metav1.Time cannot parse.
   return text({
     description,
     minLength: 20,
     maxLength: 40,
-    pattern:
-      '^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}([.][0-9]{1,9})?(Z|[-+]([01][0-9]|2[0-3]):[0-5][0-9])$',
+    pattern: timePattern,
     format: 'date-time',
     accepted: 'a time such as 2027-01-31T00:00:00Z',
   });

@@ -47,12 +47,17 @@ export const confirmDeletionsAnnotation = `${group}/confirm-deletions`;
 export const appliedAnnotation = `${group}/applied`;
 /** Annotation on an object that Reeve creates once: `CreateOnce`, until Reeve releases the object. */
 export const modeAnnotation = `${group}/mode`;
-/** Annotation on a Namespace: its UID, and the objects that Reeve has created there once and released, one in a line. */
+/** Annotation on a Namespace: its UID, and the objects that Reeve has created there once, or found there, one in a line. */
 export const createdOnceAnnotation = `${group}/created-once`;
 /** Part of a merge patch that removes all our labels and annotations from an object that Reeve gives up. */
 export const withoutMarks = {
   labels: Object.fromEntries([managedByLabel, ...Object.values(providerLabels)].map((key) => [key, null])),
-  annotations: { [ownerAnnotation]: null, [appliedAnnotation]: null, [expiresAtAnnotation]: null },
+  annotations: {
+    [ownerAnnotation]: null,
+    [appliedAnnotation]: null,
+    [expiresAtAnnotation]: null,
+    [modeAnnotation]: null,
+  },
 } as const;
 /** Finalizer of policies and shares that provide objects. Removed when no object names them as owner. */
 export const cleanupFinalizer = `${group}/cleanup`;

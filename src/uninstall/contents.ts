@@ -178,11 +178,15 @@ function planProvider(
   const deleted = state === undefined ? undefined : { ...state, isDeleting: true, confirmation };
   const verdict = judgeFuse(deleted, objects.length, false);
   if (verdict.kind !== 'delete') return [{ provider, fate: 'release', reason: reasonOf(state), objects }];
+  const [once, kept] = [true, false].map((isOnce) =>
+    objects.filter(({ isCreatedOnce }) => isCreatedOnce === isOnce),
+  );
   const [own, adopted] = [true, false].map((isOwn) =>
-    objects.filter(({ isDeletable }) => isDeletable === isOwn),
+    (kept ?? []).filter(({ isDeletable }) => isDeletable === isOwn),
   );
   const plans: readonly ProviderPlan[] = [
     { provider, fate: 'delete', reason: '', objects: own ?? [] },
+    { provider, fate: 'release', reason: 'created once, so it stays', objects: once ?? [] },
     {
       provider,
       fate: 'give-back',

@@ -121,15 +121,19 @@ onEachBackend('custom kinds', (backend) => {
   });
 
   describe('unknown fields', () => {
-    const more = (name: string): object => ({ ...share(name), spec: { ...shareSpec, more: true }, other: 1 });
+    const more = (name: string): object => ({
+      ...share(name),
+      spec: { ...shareSpec, unheard: true },
+      other: 1,
+    });
 
     it('unknown fields are dropped with a warning', async () => {
       const name = freshName('share');
       const { status, body, warnings } = await backend.api.create(shares, more(name));
       expect(status).toBe(201);
-      expect([...warnings].sort()).toEqual(['unknown field "other"', 'unknown field "spec.more"']);
+      expect([...warnings].sort()).toEqual(['unknown field "other"', 'unknown field "spec.unheard"']);
       expect(body).not.toHaveProperty('other');
-      expect(body['spec']).not.toHaveProperty('more');
+      expect(body['spec']).not.toHaveProperty('unheard');
       await backend.api.delete(`${shares}/${name}`);
     });
 
@@ -139,7 +143,7 @@ onEachBackend('custom kinds', (backend) => {
         more(freshName('share')),
       );
       expect({ status, warnings }).toEqual({ status: 201, warnings: [] });
-      expect(body['spec']).not.toHaveProperty('more');
+      expect(body['spec']).not.toHaveProperty('unheard');
     });
 
     it('unknown fields are refused with fieldValidation=Strict', async () => {
@@ -149,7 +153,7 @@ onEachBackend('custom kinds', (backend) => {
       );
       expect(status).toBe(400);
       expect(body.message).toContain('strict decoding error: ');
-      expect(body.message).toContain('unknown field "spec.more"');
+      expect(body.message).toContain('unknown field "spec.unheard"');
     });
 
     it('a warning about an unknown field names a similar field, in the sandbox only', async () => {

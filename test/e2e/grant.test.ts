@@ -59,7 +59,7 @@ describeControllers('a command line', () => {
       const elsewhere = [...words.slice(0, -1), 'reeve-shared'];
       expect(await runCommand([...elsewhere, ...apply])).toMatchObject({
         code: 1,
-        stderr: expect.stringContaining('Reeve does not look after namespace reeve-shared') as unknown,
+        stderr: expect.stringContaining('Reeve does not manage namespace reeve-shared') as unknown,
       });
     });
   });

@@ -76,7 +76,7 @@ export const policyException = object({
         description: 'The kind and the name of a content.',
         braces: 'plain',
         maxLength: 512,
-        pattern: '^[A-Za-z]+/.+$',
+        pattern: '^[A-Z][A-Za-z0-9]*/.+$',
         accepted: 'the kind and the name of a content, such as RoleBinding/readers',
       }),
       minItems: 1,
@@ -84,7 +84,7 @@ export const policyException = object({
       unique: 'set',
     }),
     expiresAt: time(
-      'When the exception ends and the rules apply again. Without it the exception does not end. Example: "2027-01-31T00:00:00Z".',
+      'When the exception ends: its rules apply again, and its contents come back. Without it the exception does not end. Example: "2027-01-31T00:00:00Z".',
     ),
     reason: text({
       description: 'Why the exception exists: a ticket or a sentence. Example: SEC-1234.',

@@ -43,6 +43,17 @@ const outputs = {
 };
 
 const longestMs = 720 * 3_600_000;
+const usualMs = 3_600_000;
+
+/** Undefined when it is left out, because the right to use a policy has no end. */
+function lifetimeSetting(): Setting<number | undefined> {
+  const setting = durationSetting('1h', longestMs, parseDuration, {
+    placeholder: 'DURATION',
+    help: 'For access: how long it lasts.',
+    accepted: 'a duration such as 4h or 30m, at most 720h',
+  });
+  return { ...setting, fallback: { value: undefined, shown: '1h' } };
+}
 
 /** Names of groups may contain commas, so each is given by a flag of its own. */
 function subjectSetting(
@@ -79,13 +90,7 @@ const flags = {
       accepted: 'the name of a ClusterRole, or Role/NAME',
     }),
   ),
-  for: withoutVariable(
-    durationSetting('1h', longestMs, parseDuration, {
-      placeholder: 'DURATION',
-      help: 'For access: how long it lasts.',
-      accepted: 'a duration such as 4h or 30m, at most 720h',
-    }),
-  ),
+  for: withoutVariable(lifetimeSetting()),
   apply: withoutVariable(switchSetting('Create the objects on the cluster, after a question.')),
   yes: withoutVariable(
     switchSetting('With --apply: do not ask for confirmation. Also grants to groups of all users.'),
@@ -155,6 +160,7 @@ function problemsOf(verb: string, words: readonly string[], settings: GrantFlags
       ? [`${read.id} is in no namespace: leave out -n`]
       : []),
     ...(role === undefined ? [] : ['--role is for access: leave it out']),
+    ...(settings.for === undefined ? [] : ['--for is for access: leave it out']),
   ];
 }
 
@@ -219,7 +225,7 @@ function useIn(words: readonly string[], { namespace }: GrantFlags, subjects: re
 }
 
 function accessIn(
-  { role = '', namespace = '', for: durationMs }: GrantFlags,
+  { role = '', namespace = '', for: durationMs = usualMs }: GrantFlags,
   subjects: readonly Subject[],
   now: Date,
 ): Granted {
@@ -231,7 +237,7 @@ function accessIn(
       const found = await writer.read({ apiVersion: 'v1', kind: 'Namespace', name: namespace });
       if (found === undefined) return { message: `there is no namespace ${namespace}`, isFinal: true };
       if (conditionOf(found['status'], readyCondition) !== undefined) return undefined;
-      const message = `Reeve does not look after namespace ${namespace}, so it would not end the access`;
+      const message = `Reeve does not manage namespace ${namespace}, so it would not end the access`;
       return { message, isFinal: true };
     },
   };

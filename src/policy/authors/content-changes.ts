@@ -16,7 +16,14 @@ import { payloadForm, type CompiledShare, type CopySpec } from '../compile/compi
 import { isContentAllowed, mayCreate, type Install } from '../terms/install.ts';
 import { groupKind, objectKey } from '../../base/object-type.ts';
 import type { Circumstances } from '../terms/budget.ts';
-import { fateOf, hasSame, providedBy, variablesOf, type ProviderWrite } from './provider-write.ts';
+import {
+  contentExceptionsOf,
+  fateOf,
+  hasSame,
+  providedBy,
+  variablesOf,
+  type ProviderWrite,
+} from './provider-write.ts';
 import { isJsonObject, ownMember } from '../../base/json.ts';
 import { renderPath, type Path } from '../../base/problem.ts';
 
@@ -37,7 +44,7 @@ export function contentChanges(write: ProviderWrite, install: Install): readonly
   if (fateOf(write) === 'kept' || hasSame(write, providedBy)) return [];
   const versions = [write.before, write.after];
   const [old, now] = versions.map((version) => policyIn(version)?.compiled.contents);
-  const mayDiffer = !hasSame(write, variablesOf);
+  const mayDiffer = !hasSame(write, variablesOf) || !hasSame(write, contentExceptionsOf);
   if (old !== undefined && now !== undefined) return policyChanges(old, now, { install, mayDiffer });
   const [before, after] = versions.map((version) => shareIn(version)?.compiled);
   return before === undefined || after === undefined ? [] : shareChanges(before, after, install);
@@ -89,7 +96,8 @@ function policyChanges(
   const older = new Map(before.map((content) => [keyOf(content), content]));
   return after.flatMap((content) => {
     const old = older.get(keyOf(content));
-    const isSame = isDeepStrictEqual(old?.value, content.value) && !(mayDiffer && content.isTemplated);
+    const varies = [old, content].some((each) => each?.isTemplated);
+    const isSame = isDeepStrictEqual(old?.value, content.value) && !(mayDiffer && varies);
     if (!isContentAllowed(content, install) || isSame) return [];
     const addition = contentChange(old, content, true);
     // An object that is created once does not follow a change.
@@ -148,8 +156,7 @@ function isOther(
   namespaceObject: KubeObject,
   { now: time, budget }: Circumstances,
 ): boolean {
-  const isThere = (each: Rendered<RenderedContent>): boolean =>
-    each.kind === 'present' && isDueAt(each.value, time);
+  const isThere = (each: Rendered<RenderedContent>): boolean => isDueAt(each, time);
   const record = now.isCreatedOnce ? recordedKeys(namespaceObject) : undefined;
   const isGiven = (each: Rendered<RenderedContent>): boolean =>
     each.kind === 'present' && record?.has(objectKey(now.type, each.value.name)) === true;

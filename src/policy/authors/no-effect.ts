@@ -177,7 +177,7 @@ function pastTimes(definition: ProviderDefinition, now: Date): readonly PartWith
         ? [
             {
               path: ['spec', 'exceptions', index, 'expiresAt'],
-              message: `spec.exceptions[${index}] expired at ${expiresAt}, so the rules apply to its namespaces again`,
+              message: `spec.exceptions[${index}] expired at ${expiresAt}, so its namespaces are no longer excepted`,
             },
           ]
         : [],

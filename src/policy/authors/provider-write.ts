@@ -151,13 +151,20 @@ export function variablesOf(definition: ProviderDefinition | undefined): unknown
   return policyIn(definition)?.object.spec.variables;
 }
 
+/** Namespaces get no content that an exception names. */
+export function contentExceptionsOf(definition: ProviderDefinition | undefined): unknown {
+  return (policyIn(definition)?.object.spec.exceptions ?? []).filter(
+    ({ contents }) => contents !== undefined,
+  );
+}
+
 /** Returns the parts of a definition that decide which objects it provides. */
 export function providedBy(definition: ProviderDefinition | undefined): unknown {
   switch (definition?.kind) {
     case 'NamespacePolicy':
       return [
         definition.object.spec.contents,
-        (definition.object.spec.exceptions ?? []).filter(({ contents }) => contents !== undefined),
+        contentExceptionsOf(definition),
         variablesOf(definition),
         definition.intents?.onlyIn ?? [],
       ];

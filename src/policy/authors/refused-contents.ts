@@ -11,7 +11,13 @@ import { auditObject } from '../decide/audit.ts';
 import type { Circumstances } from '../terms/budget.ts';
 import type { ReviewedResource } from '../../rules/rule.ts';
 import { deniesIn, deniesSomewhere, matchNamespace } from '../terms/match.ts';
-import { hasSame, ObjectGroups, variablesOf, type ProviderWrite } from './provider-write.ts';
+import {
+  contentExceptionsOf,
+  hasSame,
+  ObjectGroups,
+  variablesOf,
+  type ProviderWrite,
+} from './provider-write.ts';
 
 interface Refusal {
   readonly kind: 'RoleBinding' | 'Secret';
@@ -155,7 +161,7 @@ export class RefusedContents {
     return content.render(namespaceObject, budget).flatMap((rendered) => {
       if (rendered.kind !== 'present') return [];
       const { name, form } = rendered.value;
-      if (!isDueAt(rendered.value, now) || form.kind !== 'object') return [];
+      if (!isDueAt(rendered, now) || form.kind !== 'object') return [];
       const binding = {
         ...form.body,
         ...content.type,
@@ -206,7 +212,8 @@ function readsOnlyType({ traits }: CompiledRule): boolean {
 function bindingsIn(definition: ProviderWrite['after']): unknown {
   const policy = policyIn(definition)?.compiled;
   if (policy === undefined) return undefined;
-  return [variablesOf(definition), roleBindingsOf(policy).map(({ value }) => value)];
+  const exceptions = contentExceptionsOf(definition);
+  return [variablesOf(definition), exceptions, roleBindingsOf(policy).map(({ value }) => value)];
 }
 
 function providedIn(definition: ProviderWrite['after']): unknown {

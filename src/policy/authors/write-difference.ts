@@ -24,7 +24,7 @@ import {
   providedBy,
   reachableBy,
 } from './provider-write.ts';
-import type { CompiledContent } from '../../contents/content.ts';
+import { isExceptedAt, type CompiledContent } from '../../contents/content.ts';
 import { type ClusterSnapshot, PolicySet, ShareSet } from '../compile/snapshot.ts';
 
 /** The effects of a write on the objects of one namespace. */
@@ -143,14 +143,16 @@ export class ProviderDifference {
   }
 
   #unrendered(namespaceObject: KubeObject): readonly UnrenderedContent[] {
-    const { budget, install } = this.#circumstances;
+    const { budget, install, now } = this.#circumstances;
     if (this.#after === undefined || !this.#hasTemplates) return [];
     const found = this.#after
       .render(namespaceObject, budget)
       .flatMap((all, index) =>
-        all.flatMap((rendered) =>
-          rendered.kind === 'present' ? notAllowed(rendered, index, install) : [{ ...rendered, index }],
-        ),
+        all
+          .filter((rendered) => !isExceptedAt(rendered, now))
+          .flatMap((rendered) =>
+            rendered.kind === 'present' ? notAllowed(rendered, index, install) : [{ ...rendered, index }],
+          ),
       );
     // At the end of the budget, each template ends with an error.
     return budget.isSpent() ? [] : found;

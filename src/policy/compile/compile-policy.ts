@@ -86,7 +86,9 @@ export function compilePolicy(
   problems.push(...listed.problems(true));
   const match = take(compileMatch(spec.match, definitions), nothingMatches);
   const exceptions = (spec.exceptions ?? []).map(compileException);
-  const contents = withoutExcepted(take(compileContents(spec.contents, definitions), []), exceptions);
+  const written = take(compileContents(spec.contents, definitions), []);
+  const contents = written.map((content) => unlessExcepted(content, exceptions));
+  const hasTemplates = written.some(({ isTemplated }) => isTemplated);
   problems.push(...listed.problems(false));
   const policy: CompiledPolicy = {
     id,
@@ -95,24 +97,29 @@ export function compilePolicy(
     actions: spec.validationActions,
     overrides: (spec.validationActionOverrides ?? []).map(compileOverride),
     match,
-    rules: { ...listed.on, namespaces: [...listed.on.namespaces, ...contentsRules(contents)] },
+    rules: {
+      ...listed.on,
+      namespaces: [...listed.on.namespaces, ...(hasTemplates ? contentsRules(contents) : [])],
+    },
     judgesHelmReleases: namesHelmReleases(spec),
     requirements: listed.on.namespaces.flatMap((rule) => rule.requirements ?? []),
     namespaceDefaults,
     secretDefaults,
     requesters: spec.namespaces?.requesters,
     contents,
-    roleNames: [
-      ...new Set(contents.flatMap(({ contentKind, value }) => contentKind.boundRole?.(value).name ?? [])),
-    ],
-    readsNamespace:
-      contents.some((content) => content.isTemplated) ||
-      defaults.some(({ template }) => template.reads.has('namespaceObject')),
+    roleNames: roleNamesIn(contents),
+    readsNamespace: hasTemplates || defaults.some(({ template }) => template.reads.has('namespaceObject')),
     isSuspended: spec.suspend,
     exceptions,
   };
   problems.push(...contradictions(spec, policy));
   return problems.length > 0 ? refused(problems) : compiled(policy);
+}
+
+function roleNamesIn(contents: readonly CompiledContent[]): readonly string[] {
+  return [
+    ...new Set(contents.flatMap(({ contentKind, value }) => contentKind.boundRole?.(value).name ?? [])),
+  ];
 }
 
 /** `problems` are those of variables, by their place in the list. */
@@ -195,14 +202,7 @@ function contentName({ type, name }: CompiledContent): string {
   return `${type.kind}/${name}`;
 }
 
-function withoutExcepted(
-  contents: readonly CompiledContent[],
-  exceptions: readonly CompiledException[],
-): readonly CompiledContent[] {
-  return contents.map((content) => unlessExcepted(content, exceptions));
-}
-
-/** Such an object differs between namespaces, as a template does. An error of its template does not count meanwhile. */
+/** Such an object differs between namespaces, as a template does. */
 function unlessExcepted(content: CompiledContent, exceptions: readonly CompiledException[]): CompiledContent {
   const name = contentName(content);
   if (!exceptions.some(({ contents }) => contents.has(name))) return content;
@@ -213,12 +213,10 @@ function unlessExcepted(content: CompiledContent, exceptions: readonly CompiledE
       const covering = contentException(exceptions, name, nameOf(namespaceObject));
       const rendered = content.render(namespaceObject, budget);
       if (covering === undefined) return rendered;
-      const { expiresAt, reason = 'an exception of the policy' } = covering;
+      const { expiresAt, reason = 'an exception of the policy covers the namespace' } = covering;
       const end = expiresAt === undefined ? '' : `, until ${rfc3339(new Date(expiresAt))}`;
       const exception = { until: expiresAt ?? Infinity, message: `${clipped(reason)}${end}` };
-      return rendered.flatMap((each) =>
-        each.kind === 'present' ? [{ kind: 'present', value: { ...each.value, exception } } as const] : [],
-      );
+      return rendered.map((each) => ({ ...each, exception }));
     },
   };
 }

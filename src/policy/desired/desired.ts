@@ -7,12 +7,13 @@ import { objectKey, type ObjectKey, type ObjectType } from '../../base/object-ty
 import type { ProviderId } from '../terms/provider-id.ts';
 import type { ClusterSnapshot } from '../compile/snapshot.ts';
 import { recordedKeys } from '../terms/creation-record.ts';
-import type {
-  CompiledContent,
-  Rendered,
-  RenderedContent,
-  FieldsOnly,
-  WholeObject,
+import {
+  isExceptedAt,
+  type CompiledContent,
+  type Rendered,
+  type RenderedContent,
+  type FieldsOnly,
+  type WholeObject,
 } from '../../contents/content.ts';
 import type { CompiledPolicy, CompiledShare, CopyMetadata } from '../compile/compile-policy.ts';
 import type { ProviderDefinition } from '../compile/load-provider.ts';
@@ -68,7 +69,7 @@ export function desired(
   now: Date,
   budget: Budget = unlimitedBudget,
 ): Desired {
-  const union = new DesiredUnion(now.getTime());
+  const union = new DesiredUnion(now);
   if (!isManaged(namespaceObject, snapshot)) return union;
   for (const provider of providersOf(namespaceObject, snapshot)) {
     union.add(provider, namespaceObject, budget);
@@ -108,9 +109,9 @@ class DesiredUnion implements Desired {
   readonly given = new Map<ObjectKey, Given>();
   createsOnce = false;
   nextExpiry: number | undefined;
-  readonly #now: number;
+  readonly #now: Date;
 
-  constructor(now: number) {
+  constructor(now: Date) {
     this.#now = now;
   }
 
@@ -130,6 +131,12 @@ class DesiredUnion implements Desired {
   }
 
   #add(provider: ProviderId, rendered: Rendered<ProvidedObject>): void {
+    if (rendered.exception !== undefined && isExceptedAt(rendered, this.#now)) {
+      const { until, message } = rendered.exception;
+      const { type, name } = rendered.kind === 'present' ? rendered.value : rendered.object;
+      this.skipped.push({ provider, type, name, message });
+      return this.#changeAt(until);
+    }
     switch (rendered.kind) {
       case 'present':
         this.#provide(provider, rendered.value);
@@ -145,15 +152,12 @@ class DesiredUnion implements Desired {
     }
   }
 
-  #provide(provider: ProviderId, { exception, ...wanted }: ProvidedObject): void {
+  #provide(provider: ProviderId, wanted: ProvidedObject): void {
     const { expiresAt, content, type, name } = wanted;
     const key = objectKey(type, name);
     if (wanted.once === 'given') {
       this.given.set(key, this.given.get(key) ?? { provider, type, name });
-    } else if (exception !== undefined && this.#now < exception.until) {
-      this.skipped.push({ provider, type, name, message: exception.message });
-      this.nextExpiry = Math.min(this.nextExpiry ?? Infinity, exception.until);
-    } else if (expiresAt !== undefined && expiresAt <= this.#now) {
+    } else if (expiresAt !== undefined && expiresAt <= this.#now.getTime()) {
       const ended = this.expired.get(provider) ?? new Map<ObjectKey, ObjectType>();
       this.expired.set(provider, ended.set(key, type));
     } else {
@@ -165,8 +169,12 @@ class DesiredUnion implements Desired {
 
   #expireAt(provider: ProviderId, expiresAt: number | undefined): void {
     if (expiresAt === undefined) return;
-    this.nextExpiry = Math.min(this.nextExpiry ?? expiresAt, expiresAt);
+    this.#changeAt(expiresAt);
     this.expiries.set(provider, Math.min(this.expiries.get(provider) ?? expiresAt, expiresAt));
+  }
+
+  #changeAt(time: number): void {
+    if (time < Infinity) this.nextExpiry = Math.min(this.nextExpiry ?? time, time);
   }
 
   #claim<C extends Claim | FieldsClaim>(all: Map<ObjectKey, C[]>, claim: C): void {
@@ -211,7 +219,7 @@ export function desiredByProvider(
   now: Date,
   budget: Budget,
 ): Desired {
-  const union = new DesiredUnion(now.getTime());
+  const union = new DesiredUnion(now);
   union.add(provider, namespaceObject, budget);
   return union;
 }
@@ -237,7 +245,7 @@ interface Provided<C> {
 }
 
 /** An object that a provider has for a namespace, or fields of one. */
-type ProvidedObject = (Provided<ClaimContent> | Provided<FieldsOnly>) & Pick<RenderedContent, 'exception'>;
+type ProvidedObject = Provided<ClaimContent> | Provided<FieldsOnly>;
 
 interface Claimed<C> extends Provided<C> {
   readonly provider: ProviderId;
@@ -282,8 +290,8 @@ function provided(
   const { form, ...rest } = rendered.value;
   const place = { type, ...rest, ...(isCreatedOnce ? onceIn(record, type, rest.name) : {}) };
   return form.kind === 'object'
-    ? { kind: 'present', value: { ...place, content: form } }
-    : { kind: 'present', value: { ...place, content: form } };
+    ? { ...rendered, value: { ...place, content: form } }
+    : { ...rendered, value: { ...place, content: form } };
 }
 
 /** Most policies create nothing once, so that no record is read. */

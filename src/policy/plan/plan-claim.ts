@@ -190,7 +190,17 @@ function neededWrite(
   payload: CopyPayload | undefined,
   live: Observed,
 ): NeededWrite {
-  if (live.isCreatedOnce) return 'update';
+  const needed = comparedWrite(claim, object, payload, live);
+  // An apply removes the mode. What cannot be updated is created again.
+  return live.isCreatedOnce && needed !== 'replace' ? 'update' : needed;
+}
+
+function comparedWrite(
+  claim: Claim,
+  object: KubeObject,
+  payload: CopyPayload | undefined,
+  live: Observed,
+): NeededWrite {
   if (payload !== undefined) return compareCopy(object, payload, live);
   if (live.content.kind !== 'object') return 'update';
   return isWhollyOurs(claim)

@@ -6,7 +6,8 @@ import { planClaim, type ClaimStep } from './plan-claim.ts';
 import type { PlanInput } from './plan-input.ts';
 
 /**
- * An existing object is left alone, whoever created it. Reeve creates with its marks, so that no user deletes the object before
+ * An existing object is left alone, also if a user created it. One that has ended for another policy is replaced, because access
+ * must not outlive its end. Reeve creates with its marks, so that no user deletes the object before
  * the Namespace records it. Without the record, the next leader would create the object again.
  */
 export function planOnce(
@@ -16,9 +17,20 @@ export function planOnce(
   input: PlanInput,
 ): ClaimStep | ObjectResult {
   const isFrozen = input.desired.frozen.has(claim.provider);
-  if (!room().take(claim.key) && !isFrozen) return failedResult(claim, 'RecordFull', fullText);
+  if (!isFrozen && !room().take(claim.key)) return failedResult(claim, 'RecordFull', fullText);
   const isThere = live !== undefined && !live.isTerminating && input.scopeOf(claim) === 'allowed';
-  return isThere ? syncedResult(claim) : planClaim(claim, live, input);
+  return isThere && !hasEnded(live, input) ? syncedResult(claim) : planClaim(claim, live, input);
+}
+
+/** Access that had an end must not outlive it, even where another policy was to create the object once. */
+export function hasEnded(
+  { owner, key, expiresAt }: Observed,
+  { desired, now }: Pick<PlanInput, 'desired' | 'now'>,
+): boolean {
+  if (owner === undefined) return false;
+  return (
+    desired.expired.get(owner)?.has(key) === true || (expiresAt !== undefined && expiresAt <= now.getTime())
+  );
 }
 
 const fullText =

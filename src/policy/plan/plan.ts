@@ -17,7 +17,7 @@ import { notOurs, providedBy } from './conflicts.ts';
 import { differingFields } from './desired-object.ts';
 import { planAccounts, type AccountPlan, type AccountStep, type FieldsFate } from './plan-account.ts';
 import { planClaim, unreadSource, type ClaimStep } from './plan-claim.ts';
-import { planOnce } from './plan-once.ts';
+import { hasEnded, planOnce } from './plan-once.ts';
 import type { PlanInput } from './plan-input.ts';
 import type { Claim } from '../desired/desired.ts';
 
@@ -149,7 +149,7 @@ function planUnclaimed(live: Observed, input: PlanInput): PlanStep | ObjectResul
   if (!isOwned(live)) return undefined;
   if (live.isTerminating) return stillDeleting(live);
   if (isFrozen(live.owner, input)) return expiredOfFrozen(live, input) ?? keptOfInvalid(live, input);
-  if (isGiven(live, input)) return left(live);
+  if (isGiven(live, input)) return hasEnded(live, input) ? deletion(live, true) : left(live);
   return (
     waitingForCopy(live, input) ??
     (isExpired(live, input.desired) ? deletion(live, true) : planRemoval(live, input))

@@ -3,8 +3,9 @@ import { annotationsOf, valueOf, type KubeObject } from '../../base/metadata.ts'
 import type { ObjectKey } from '../../base/object-type.ts';
 import { createdOnceAnnotation } from '../../schema/names.ts';
 
-/** All annotations of an object together may have 256 KiB. */
 const maxBytes = 65_536;
+/** https://github.com/kubernetes/kubernetes/blob/v1.36.0/staging/src/k8s.io/apimachinery/pkg/api/validation/objectmeta.go */
+const maxOfAllAnnotations = 262_144;
 
 /** The UID ties the record to this Namespace: a copied manifest brings the record of another one. */
 function firstLine({ metadata: { uid = '' } }: KubeObject): string {
@@ -30,7 +31,11 @@ export class RecordRoom {
   #left: number;
 
   constructor(namespaceObject: KubeObject) {
-    this.#left = maxBytes - Buffer.byteLength(extendedRecord(namespaceObject, []));
+    const others = Object.entries(annotationsOf(namespaceObject))
+      .filter(([key]) => key !== createdOnceAnnotation)
+      .reduce((sum, [key, value]) => sum + Buffer.byteLength(`${key}${value}`), createdOnceAnnotation.length);
+    const size = Buffer.byteLength(extendedRecord(namespaceObject, []));
+    this.#left = Math.min(maxBytes, maxOfAllAnnotations - others) - size;
   }
 
   /** Returns whether the object still fits. */

@@ -61,10 +61,7 @@ export class CreationRecorder {
 
 function failedIf(result: ObjectResult, claims: readonly Claim[], error: WriteError): ObjectResult {
   const isOfRecord = claims.some(({ key, provider }) => key === result.key && provider === result.provider);
-  if (!isOfRecord || error.kind !== 'permanent') return result;
-  return failedResult(
-    result,
-    error.reason,
-    `it exists, and its creation cannot be recorded: ${error.message}`,
-  );
+  if (!isOfRecord || error.kind === 'not-found' || error.kind === 'namespace-terminating') return result;
+  const why = error.kind === 'permanent' ? error.message : 'the API server did not take it';
+  return failedResult(result, error.reason, `it exists, and its creation cannot be recorded: ${why}`);
 }

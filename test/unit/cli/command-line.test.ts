@@ -270,7 +270,10 @@ test.each([
       '-n: Reeve ends nothing in kube-system, kube-public or kube-node-lease',
     ],
   ],
-  [['use', 'policy/team', '--user', 'a', '--role', 'edit'], ['--role is for access: leave it out']],
+  [
+    ['use', 'policy/team', '--user', 'a', '--role', 'edit', '--for', '4h'],
+    ['--role is for access: leave it out', '--for is for access: leave it out'],
+  ],
   [['acess', '--user', 'a'], ['"acess" is not valid; accepted: use, access']],
 ])('reeve grant %j is refused with every problem', async (args, problems) => {
   expect(await readCommand(['grant', ...args], {})).toMatchObject({ kind: 'wrong', problems });

@@ -1,5 +1,5 @@
 // Tests when a Namespace is judged by its contents. The golden cases in `contents` have the messages.
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { ObjectMeta } from '../../../src/base/metadata.ts';
 import { auditNamespace } from '../../../src/policy/decide/audit.ts';
 import { decide } from '../../../src/policy/decide/decide.ts';
@@ -40,16 +40,36 @@ test('contents without a template add no rule', () => {
   expect(policy.rules.namespaces).toHaveLength(1);
 });
 
-test('a content that fails is no violation in a namespace that an exception keeps without it', () => {
-  const { contents } = policy;
-  expect(contents).toHaveLength(1);
-  const roleBindings = contents.map(({ value }) => value);
-  const excepted = aPolicy('p', {
-    contents: { roleBindings },
-    exceptions: [{ namespaces: ['n'], contents: ['RoleBinding/viewers'] }],
+describe('a content that fails in a namespace with an exception', () => {
+  const brokenIn = (name: string, expiresAt?: string): number => {
+    const excepted = aPolicy('p', {
+      contents: { roleBindings: policy.contents.map(({ value }) => value) },
+      exceptions: [
+        {
+          namespaces: ['n'],
+          contents: ['RoleBinding/viewers'],
+          ...(expiresAt === undefined ? {} : { expiresAt }),
+        },
+      ],
+    });
+    const review = aReview({ object: aNamespace({ name, annotations }) });
+    return decide(review, aSnapshot([excepted]), circumstances).violations.length;
+  };
+
+  test('the exception covers the error while it lasts', () => {
+    expect([brokenIn('n'), brokenIn('n', '2026-11-21T13:00:00Z'), brokenIn('other')]).toEqual([0, 0, 1]);
   });
-  const broken = (name: string) =>
-    decide(aReview({ object: aNamespace({ name, annotations }) }), aSnapshot([excepted]), circumstances)
-      .violations.length;
-  expect([broken('n'), broken('other')]).toEqual([0, 1]);
+
+  test('the error counts again when the exception has ended', () => {
+    expect(brokenIn('n', '2026-11-21T11:00:00Z')).toBe(1);
+  });
+
+  test('an exception from a content without a template adds no rule, and makes no policy read Namespaces', () => {
+    const fixed = { name: 'viewers', roleRef, subjects: [{ kind: 'Group', name: 'viewers' }] };
+    const { rules, readsNamespace } = aPolicy('p', {
+      contents: { roleBindings: [fixed] },
+      exceptions: [{ namespaces: ['n'], contents: ['RoleBinding/viewers'] }],
+    });
+    expect([rules.namespaces, readsNamespace]).toEqual([[], false]);
+  });
 });

@@ -117,6 +117,22 @@ describe('what a policy provides', () => {
     expect(h.status('NamespacePolicy', 'p')).toMatchObject({ desired: 2, skipped: 0 });
   });
 
+  test('a template that fails after its exception has ended deletes nothing', async () => {
+    const h = harness();
+    h.namespace('a', team, { squad: 'of-red' });
+    const name = "of-${namespaceObject.metadata.annotations['squad'].split('-')[1]}";
+    const exceptions = [
+      { namespaces: ['a'], contents: [`RoleBinding/${name}`], expiresAt: '2026-11-21T11:00:00Z' },
+    ];
+    h.policy('p', bindingPolicy({ exceptions }, { name }));
+    h.start();
+    await h.settle();
+    h.memory.change(refTo('Namespace', 'a'), { metadata: { annotations: { squad: 'red' } } });
+    await h.settle();
+    expect(h.memory.list('RoleBinding').map(({ metadata }) => metadata.name)).toEqual(['of-red']);
+    expect(h.condition('Namespace', 'a', 'reeve.dev/Ready')).toMatchObject({ reason: 'RenderFailed' });
+  });
+
   test('an object is left alone where the match of its policy has an error', async () => {
     const conditions = [{ name: 'c', expression: "namespaceObject.metadata.annotations['x'] == 'y'" }];
     const h = harness();

@@ -167,3 +167,51 @@ describe('other contents with mode CreateOnce', () => {
     expect(h.get('Secret', 'regcred', 'a')).toBeDefined();
   });
 });
+
+describe('a RoleBinding that another policy keeps, or will keep', () => {
+  const bindings = (binding: object) => ({ match: teams, contents: { roleBindings: [binding] } });
+  const named = (role: string, more: object = {}) => ({
+    ...bindingOf(),
+    roleRef: { kind: 'ClusterRole', name: role },
+    ...more,
+  });
+  const roleIn = (h: Harness) => h.get('RoleBinding', 'devs', 'a')?.['roleRef'];
+
+  test('access that ends in one policy does not outlive its end as the object that another one creates once', async () => {
+    const h = await settledWith(harness(), bindings(named('edit', { expiresAfter: '8h' })), ['a']);
+    h.policy('z', bindings(named('view', once)));
+    await h.settle(9 * 3_600_000);
+    expect(roleIn(h)).toMatchObject({ name: 'view' });
+    expect(h.get('RoleBinding', 'devs', 'a')?.metadata.annotations ?? {}).toEqual({});
+  });
+
+  test('access that ends is deleted at its end, also where the Namespace has the record of an older object', async () => {
+    const h = await settledWith(harness(), bindings(named('view', once)), ['a']);
+    h.policy('q', bindings(named('edit', { expiresAfter: '8h' })));
+    h.memory.delete(refTo('RoleBinding', 'devs', 'a'));
+    await h.settle();
+    expect(roleIn(h)).toMatchObject({ name: 'edit' });
+    await h.settle(9 * 3_600_000);
+    expect(roleIn(h)).toBeUndefined();
+  });
+
+  test('a RoleBinding that is not recorded yet gets another role when its policy keeps it then', async () => {
+    const h = harness();
+    h.memory.fault = (verb, { kind }) =>
+      verb === 'patch' && kind === 'Namespace' ? failure(503) : undefined;
+    await settledWith(h, bindings(named('view', once)), ['a']);
+    h.policy('p', bindings(named('edit')));
+    await h.settle();
+    expect(roleIn(h)).toMatchObject({ name: 'edit' });
+  });
+});
+
+test('a Namespace whose other annotations leave no room for the record gets no object', async () => {
+  const h = harness();
+  h.namespace('a', team, { big: 'x'.repeat(262_100) });
+  h.policy('p', policyOf(quota));
+  h.start();
+  await h.settle();
+  expect(quotaIn(h)).toBeUndefined();
+  expect(h.status('NamespacePolicy', 'p')).toMatchObject({ failures: [{ reason: 'RecordFull' }] });
+});

@@ -78,6 +78,12 @@ test('a grant that ended while no leader ran ends when one begins', async () => 
   expect(names(h)).toEqual([]);
 });
 
+/** JavaScript reads each of them as a time. */
+const unreadable = new Map([
+  ['year', '8'],
+  ['local', '2026-11-21 10:00'],
+]);
+
 test('nothing ends by guess: without a readable time, in an excluded namespace, or an object of a policy', async () => {
   const h = begun();
   h.policy('p', bindingPolicy());
@@ -89,16 +95,40 @@ test('nothing ends by guess: without a readable time, in an excluded namespace, 
     },
   });
   grant(h, 'a', 'none', undefined);
-  grant(h, 'a', 'unreadable', 'tomorrow');
+  for (const [name, end] of unreadable) grant(h, 'a', name, end);
   grant(h, 'kube-system', 'excluded', '2026-11-21T11:00:00Z');
   await h.settle(hour);
-  expect(names(h)).toEqual(expect.arrayContaining(['devs', 'none', 'unreadable', 'excluded']));
+  expect(names(h)).toEqual(expect.arrayContaining(['devs', 'none', 'excluded', ...unreadable.keys()]));
   expect(notes(h)).toEqual(
-    ['none', 'unreadable'].map(
+    ['none', ...unreadable.keys()].map(
       (name) =>
         `RoleBinding ${name} has the label reeve.dev/temporary, but no time in the annotation reeve.dev/expires-at, so it does not end`,
     ),
   );
+});
+
+test('an end that is moved while Reeve deletes the grant is respected', async () => {
+  const h = begun();
+  grant(h, 'a', 'g', '2026-11-21T13:00:00Z');
+  await h.settle();
+  let isMoved = false;
+  h.memory.fault = (verb, { kind }) => {
+    if (verb !== 'delete' || kind !== 'RoleBinding' || isMoved) return undefined;
+    isMoved = true;
+    const annotations = { 'reeve.dev/expires-at': '2026-11-21T20:00:00Z' };
+    h.memory.change(refTo('RoleBinding', 'g', 'a'), { metadata: { annotations } });
+    return undefined;
+  };
+  await h.settle(1.1 * hour);
+  expect([isMoved, names(h), notes(h)]).toEqual([true, ['g'], []]);
+});
+
+test('a grant that a finalizer keeps is said to grant still, and not to have ended', async () => {
+  const h = begun();
+  grant(h, 'a', 'g', '2026-11-21T13:00:00Z');
+  h.memory.change(refTo('RoleBinding', 'g', 'a'), { metadata: { finalizers: ['example.com/held'] } });
+  await h.settle(1.1 * hour);
+  expect(notes(h)).toEqual(['RoleBinding g should have ended; finalizers keep it, and it grants until then']);
 });
 
 test('an end that the API server refuses is said, and tried again', async () => {

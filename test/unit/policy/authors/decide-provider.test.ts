@@ -365,10 +365,10 @@ describe('an exception from a content', () => {
   const [past, future] = ['2026-11-21T11:00:00Z', '2026-11-21T13:00:00Z'];
 
   test.each([
-    ['one without an end takes the objects away', exception, ['fuse']],
-    ['one that has not ended takes the objects away', { ...exception, expiresAt: future }, ['fuse']],
-    ['one that has ended changes nothing', { ...exception, expiresAt: past }, []],
-    ['one for other namespaces changes nothing', { ...exception, namespaces: ['x-*'] }, []],
+    ['an exception without an end deletes objects', exception, ['fuse']],
+    ['an exception that has not ended deletes objects', { ...exception, expiresAt: future }, ['fuse']],
+    ['an exception that has ended changes nothing', { ...exception, expiresAt: past }, []],
+    ['an exception for other namespaces changes nothing', { ...exception, namespaces: ['x-*'] }, []],
   ])('%s', (_title, added, rules) => {
     expect(rulesIn(decisionOn(written([], 1), written([added], 1)))).toEqual(rules);
     expect(rulesIn(decisionOn(written([], 2), written([added], 2)))).toEqual([]);
