@@ -74,7 +74,7 @@ interface Contents {
   readonly reaches: readonly NamespaceReach[];
   readonly copies?: Copies;
   readonly common?: object;
-  /** Of the objects, if the tool does not keep them. */
+  /** Set if the tool does not keep the objects. */
   readonly mode?: typeof createOnce;
 }
 

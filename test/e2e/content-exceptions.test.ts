@@ -66,7 +66,7 @@ describeCluster('an exception from a content', () => {
     }).toBe('1 of 2 provided; RoleBinding ce-readers skipped: SEC-1234, until 2099-01-31T00:00:00Z');
   });
 
-  test('without the exception the object is there again', async () => {
+  test('the object is there again without the exception', async () => {
     await stage.apply(written([]));
     await eventually(bindings).toHaveLength(4);
   });

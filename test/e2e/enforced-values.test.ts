@@ -74,7 +74,7 @@ describeCluster('a label with an enforced value', () => {
     await eventually(
       async () => (await stage.get({ kind: 'NamespacePolicy', name: 'ev-other' }))?.status,
     ).toMatchObject({
-      failures: expect.arrayContaining([expect.objectContaining({ reason: 'ProvidedByAnother' })]),
+      failures: expect.arrayContaining([expect.objectContaining({ reason: 'ProvidedByAnother' })]) as unknown,
     });
   });
 

@@ -37,7 +37,7 @@ export const validationActions = withDefault(
 
 export const existing = withDefault(
   choice(
-    'What happens to namespaces that already exist. Report counts their violations in the status and changes nothing. Repair also adds missing labels and annotations from the defaults; it never changes a value. Default: Report.',
+    'What happens to namespaces that already exist. Report counts their violations in the status and changes nothing. Repair also adds missing labels and annotations from the defaults, which changes no value, and sets enforced ones. Default: Report.',
     ['Report', 'Repair'],
   ),
   'Report',

@@ -50,7 +50,7 @@ function roleOf(role: string): { readonly kind: string; readonly name: string } 
 }
 
 /** The same role for the same people is the same RoleBinding, so that a second grant moves its end. */
-export function accessOf(
+export function accessBinding(
   role: string,
   namespace: string,
   subjects: readonly Subject[],

@@ -34,7 +34,14 @@ import {
 import { connectionSettings, objectNamespace } from '../flags/state-settings.ts';
 import { printableJson } from '../output/data-text.ts';
 import { isAgreed, notConfirmed, type AgreementIo } from './agreement.ts';
-import { accessOf, accessProblems, hashOf, rbacSubjects, subjectKeys, type Subject } from './grant-access.ts';
+import {
+  accessBinding,
+  accessProblems,
+  hashOf,
+  rbacSubjects,
+  subjectKeys,
+  type Subject,
+} from './grant-access.ts';
 import { refusalText } from './refusal-text.ts';
 
 const outputs = {
@@ -231,7 +238,7 @@ function accessIn(
 ): Granted {
   const end = new Date(Math.ceil((now.getTime() + durationMs) / 1000) * 1000);
   return {
-    objects: [accessOf(role, namespace, subjects, end)],
+    objects: [accessBinding(role, namespace, subjects, end)],
     effect: `gets ${role} in namespace ${namespace} until ${rfc3339(end)}`,
     problem: async (writer) => {
       const found = await writer.read({ apiVersion: 'v1', kind: 'Namespace', name: namespace });

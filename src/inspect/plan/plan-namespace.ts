@@ -13,12 +13,15 @@ import { kindOfKey, nameOfKey, type ObjectKey } from '../../base/object-type.ts'
 import type { Planning } from '../../reconcile/planning.ts';
 import type { ClusterState } from '../input/cluster-state.ts';
 
+/** Enforced values can contradict each other for ever. Reeve leaves such a Namespace alone for a while then. */
+const maxRounds = 8;
+
 const neverAborted = new AbortController().signal;
 
 /** Adds the missing defaults to the state, one after the other, because a default can make another policy match. */
 export function repairRows({ cluster, planning }: PlanningState, name: string): readonly PlanChange[] {
   const rows: PlanChange[] = [];
-  for (;;) {
+  for (let round = 0; round < maxRounds; round += 1) {
     const namespaceObject = cluster.snapshot().namespace(name);
     if (namespaceObject === undefined || !isManaged(namespaceObject, cluster.snapshot())) return rows;
     const found = planning.audits.keyRepairs(namespaceObject);
@@ -27,6 +30,7 @@ export function repairRows({ cluster, planning }: PlanningState, name: string): 
     rows.push(...found.keys.map((key) => labelRow(name, key, found)));
     cluster.namespaces.changed(repaired(namespaceObject, found));
   }
+  return rows;
 }
 
 function labelRow(

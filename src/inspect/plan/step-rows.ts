@@ -47,7 +47,7 @@ function removalRow({ kind, owner, live, isExpired, ...step }: Removal): PlanCha
   const held = live.isHeld ? { message: heldByFinalizers } : {};
   if (kind === 'delete') return { action: 'delete', ...about, ...expiry, ...held };
   const isOrphaned = 'isOrphaned' in step && step.isOrphaned;
-  const isLeft = 'isCreatedOnce' in step && step.isCreatedOnce === true;
+  const isLeft = 'isCreatedOnce' in step && step.isCreatedOnce;
   const message =
     isOrphaned || isLeft
       ? 'the object stays, and Reeve no longer manages it'

@@ -71,11 +71,15 @@ export interface DefaultedKey {
   readonly isEnforced: boolean;
 }
 
-/** Returns the keys of the policy that have the enforced value, and had another one before. */
+/**
+ * Returns the keys of the policy that have the enforced value, and had another one before. Of an existing Namespace, the value
+ * must be the same without the write: otherwise the user chose it, by a label that the template reads.
+ */
 export function enforcedIn(
   { namespaceDefaults }: CompiledPolicy,
   enforces: OwnsDefault,
   { before, after }: { readonly before: KubeObject; readonly after: KubeObject },
+  isCreated: boolean,
   budget: Budget,
 ): readonly DefaultedKey[] {
   return namespaceDefaults.flatMap((each) => {
@@ -83,7 +87,10 @@ export function enforcedIn(
     const value = valueIn(after, each);
     if (!isEnforced || !enforces(field, key) || value === undefined || valueIn(before, each) === value)
       return [];
-    const rendered = enforcedValue(each, after, budget);
-    return rendered.ok && rendered.value === value ? [{ field, key, value, isEnforced }] : [];
+    const isChosen = (isCreated ? [after] : [before, after]).some((side) => {
+      const rendered = enforcedValue(each, side, budget);
+      return !rendered.ok || rendered.value !== value;
+    });
+    return isChosen ? [] : [{ field, key, value, isEnforced }];
   });
 }

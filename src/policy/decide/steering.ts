@@ -310,8 +310,8 @@ function labelCause(key: string, labels: ReturnType<typeof labelsOf>): string {
 }
 
 /**
- * Returns the keys of the object whose value equals a default that a policy sets with this write. Only a namespace that comes
- * under the policy gets defaults.
+ * Returns the keys of the object whose value a policy sets with this write. Only a namespace that comes under the policy gets
+ * defaults. The user who brings it there answers for the values that the policy replaces.
  */
 function defaultedKeys(
   { matches, ownerOf, enforcerOf }: MatchesAfter,
@@ -319,18 +319,18 @@ function defaultedKeys(
   review: Review,
   budget: Budget,
 ): readonly DefaultedKey[] {
-  const found: DefaultedKey[] = [];
-  const object = sides.after;
-  for (const { policy, before } of matches) {
-    if (policy.namespaceDefaults.some((key) => key.isEnforced))
-      found.push(...enforcedIn(policy, enforcerOf(policy), sides, budget));
-    if (before.kind === 'yes') continue;
+  const isCreated = review.operation === 'CREATE';
+  const enforcing = matches.filter(({ before }) => isCreated || before.kind === 'yes');
+  const found = enforcing.flatMap(({ policy }) =>
+    enforcedIn(policy, enforcerOf(policy), sides, isCreated, budget),
+  );
+  for (const { policy } of matches.filter(({ before }) => before.kind !== 'yes')) {
     const ownsDefault = ownerOf(policy);
     for (const key of policy.namespaceDefaults) {
       if (key.isEnforced || !ownsDefault(key.field, key.key)) continue;
-      const value = valueOf(metadataMap(object, key.field), key.key);
-      if (value === undefined || (key.readsRequest && review.operation !== 'CREATE')) continue;
-      const rendered = renderDefault(key, object, review, budget);
+      const value = valueOf(metadataMap(sides.after, key.field), key.key);
+      if (value === undefined || (key.readsRequest && !isCreated)) continue;
+      const rendered = renderDefault(key, sides.after, review, budget);
       if (rendered.ok && rendered.value === value) found.push({ ...key, value });
     }
   }

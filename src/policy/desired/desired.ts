@@ -33,7 +33,7 @@ interface SkippedContent {
 }
 
 /** An object that Reeve has created once and released. */
-export interface Given {
+interface Given {
   readonly provider: ProviderId;
   readonly type: ObjectType;
   readonly name: string;

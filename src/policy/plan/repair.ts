@@ -36,7 +36,7 @@ export interface KeptKey extends Pick<RepairedKey, 'field' | 'key' | 'provider'>
 /** One word for the status, as in a condition. */
 export const keptReasons = { conflict: 'ProvidedByAnother', 'not-allowed': 'KeyNotAllowed' } as const;
 
-export interface RepairSources {
+interface RepairSources {
   /** The policies that can match the namespace, by name. */
   readonly policies: readonly CompiledPolicy[];
   /** True for a policy that changes existing namespaces. */

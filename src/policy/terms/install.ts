@@ -117,7 +117,7 @@ export function contentTypes({ resourceKinds = [] }: Pick<Install, 'resourceKind
 }
 
 /** True if the installation allows contents of the type. */
-export function mayProvide(type: ObjectType, install: Pick<Install, 'resourceKinds'>): boolean {
+function mayProvide(type: ObjectType, install: Pick<Install, 'resourceKinds'>): boolean {
   return ownTypes.some((each) => isSameObjectType(each, type)) || isProvided(type, install);
 }
 

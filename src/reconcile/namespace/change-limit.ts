@@ -32,3 +32,14 @@ export class ChangeLimit {
     return 0;
   }
 }
+
+/** What the limit of rewrites counts. Two policies can change one key back and forth, each to its own value. */
+export function rewriteFingerprint({
+  before,
+  value,
+}: {
+  readonly before?: string | undefined;
+  readonly value: string;
+}): string {
+  return before === undefined ? value : 'changed';
+}

@@ -5,7 +5,7 @@ import { listed } from '../../base/text.ts';
 import { conflictResult, failedResult, type ObjectResult } from '../../policy/plan/observed.ts';
 import { keptReasons, type KeptKey, type RepairedKey } from '../../policy/plan/repair.ts';
 import type { ProviderId } from '../../policy/terms/provider-id.ts';
-import { ChangeLimit } from './change-limit.ts';
+import { ChangeLimit, rewriteFingerprint } from './change-limit.ts';
 import { objectKey, type ObjectKey } from '../../base/object-type.ts';
 import type { EventAnnouncer } from '../events.ts';
 import type { NamespaceAudits } from './namespace-audits.ts';
@@ -246,7 +246,12 @@ export class DefaultsRepairer {
     const keys = found.keys.map((key): LimitedKey => {
       const id = [namespaceObject.metadata.uid, key.field, key.key].join('/');
       const value = found[key.field].get(key.key) ?? '';
-      return { ...key, id, value, againMs: this.#rewriteLimit.pauseFor(id, value) };
+      return {
+        ...key,
+        id,
+        value,
+        againMs: this.#rewriteLimit.pauseFor(id, rewriteFingerprint({ ...key, value })),
+      };
     });
     const limited = keys.filter(({ againMs }) => againMs > 0);
     const parts = this.#withinLimit(
@@ -307,7 +312,7 @@ export class DefaultsRepairer {
     }
     this.#context.observer.wroteOwn('default');
     for (const each of keys) {
-      this.#rewriteLimit.wrote(each.id, each.value);
+      this.#rewriteLimit.wrote(each.id, rewriteFingerprint(each));
       this.#announcer.added(each.provider, name, each);
     }
     return noProblem;
@@ -320,8 +325,9 @@ export class DefaultsRepairer {
     const outcomes = [...Map.groupBy(keys, ({ provider }) => provider)].map(([provider, own]) => {
       this.#context.observer.rewriteLimited({ namespace: name, kind: 'Namespace', name, owner: provider });
       const names = listed(own.map(({ field, key }) => keyText(field, key)));
-      const how = own.some(({ before }) => before !== undefined) ? 'changing' : 'removing';
-      const message = `another client keeps ${how} ${names}, so Reeve leaves it alone for a while`;
+      const isChange = own.some(({ before }) => before !== undefined);
+      const who = isChange ? 'another client or policy keeps changing' : 'another client keeps removing';
+      const message = `${who} ${names}, so Reeve leaves it alone for a while`;
       return failedResult({ provider, key: namespaceKey(name) }, 'Contended', message);
     });
     return { outcomes, againMs: Math.min(...keys.map(({ againMs }) => againMs)) };

@@ -65,7 +65,7 @@ test('a key that the install does not name is added and never changed, and the s
         namespace: 'a',
         kind: 'Namespace',
         reason: 'KeyNotAllowed',
-        message: expect.stringContaining('enforcedKeys'),
+        message: expect.stringContaining('enforcedKeys') as unknown,
       },
     ],
   });
@@ -105,4 +105,27 @@ test('values change in at most maxDeletions namespaces within ten minutes, and i
   await h.settle(600_000);
   expect(changed()).toBe(3);
   expect(h.status('NamespacePolicy', 'p')).toMatchObject({ failed: 0 });
+});
+
+test('two policies that change one key back and forth stop after some writes, and say so', async () => {
+  const h = harness({ install });
+  const flip = (when: string, value: string) => ({
+    ...mesh({}, value),
+    match: {
+      names: ['*'],
+      matchConditions: [
+        { name: 'when', expression: `namespaceObject.metadata.?labels[?'${key}'].orValue('') == '${when}'` },
+      ],
+    },
+  });
+  h.namespace('a', { [key]: '1' });
+  h.policy('p', flip('1', '2'));
+  h.policy('q', flip('2', '1'));
+  h.start();
+  await h.settle();
+  expect(h.takeWrites().filter(({ kind }) => kind === 'Namespace').length).toBeLessThan(40);
+  const failures = [h.status('NamespacePolicy', 'p'), h.status('NamespacePolicy', 'q')].flatMap(
+    (status) => status['failures'] ?? [],
+  );
+  expect(failures).toMatchObject([{ reason: 'Contended' }]);
 });
