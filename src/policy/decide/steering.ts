@@ -309,10 +309,7 @@ function labelCause(key: string, labels: ReturnType<typeof labelsOf>): string {
   return value === undefined ? `removing label ${key}` : `label ${key}=${clipped(value)}`;
 }
 
-/**
- * Returns the keys of the object whose value a policy sets with this write. Only a namespace that comes under the policy gets
- * defaults. The user who brings it there answers for the values that the policy replaces.
- */
+/** Returns the keys that a policy sets. A user who brings a namespace under a policy answers for the values it replaces. */
 function defaultedKeys(
   { matches, ownerOf, enforcerOf }: MatchesAfter,
   sides: SteeringSides,
@@ -320,9 +317,10 @@ function defaultedKeys(
   budget: Budget,
 ): readonly DefaultedKey[] {
   const isCreated = review.operation === 'CREATE';
-  const enforcing = matches.filter(({ before }) => isCreated || before.kind === 'yes');
-  const found = enforcing.flatMap(({ policy }) =>
-    enforcedIn(policy, enforcerOf(policy), sides, isCreated, budget),
+  const found = matches.flatMap(({ policy, before }) =>
+    (isCreated || before.kind === 'yes') && policy.namespaceDefaults.some(({ isEnforced }) => isEnforced)
+      ? enforcedIn(policy, enforcerOf(policy), sides, isCreated, budget)
+      : [],
   );
   for (const { policy } of matches.filter(({ before }) => before.kind !== 'yes')) {
     const ownsDefault = ownerOf(policy);
