@@ -26,6 +26,11 @@ export function valueOf(map: StringMap, key: string): string | undefined {
   return Object.hasOwn(map, key) ? map[key] : undefined;
 }
 
+/** Unambiguous among the objects of one kind, because neither a namespace nor such a name contains a slash. */
+export function namespacedName({ metadata: { namespace = '', name = '' } }: KubeObject): string {
+  return `${namespace}/${name}`;
+}
+
 export function nameOf(object: KubeObject): string {
   return object.metadata.name ?? '';
 }

@@ -1,5 +1,5 @@
 // Receives objects from a list-watch: the whole state after each list, then each change. Their versions can be compared.
-import { labelsOf, valueOf, type KubeObject } from './metadata.ts';
+import { labelsOf, namespacedName, valueOf, type KubeObject } from './metadata.ts';
 
 /** The version of the empty list of a kind that the API server does not serve. */
 export const unservedVersion = '0';
@@ -46,26 +46,22 @@ export function labeledSink(label: string, sink: WatchSink): WatchSink {
   const passed = new Set<string>();
   const isWanted = (object: KubeObject): boolean => valueOf(labelsOf(object), label) !== undefined;
   const removed = (object: KubeObject): void => {
-    if (passed.delete(keyOf(object))) sink.removed(object);
+    if (passed.delete(namespacedName(object))) sink.removed(object);
   };
   return {
     replaced: (objects, resourceVersion) => {
       const wanted = objects.filter(isWanted);
       passed.clear();
-      for (const object of wanted) passed.add(keyOf(object));
+      for (const object of wanted) passed.add(namespacedName(object));
       sink.replaced(wanted, resourceVersion);
     },
     changed: (object) => {
       if (!isWanted(object)) return removed(object);
-      passed.add(keyOf(object));
+      passed.add(namespacedName(object));
       sink.changed(object);
     },
     removed,
   };
-}
-
-function keyOf({ metadata: { namespace = '', name = '' } }: KubeObject): string {
-  return `${namespace}/${name}`;
 }
 
 // Compares resource versions, the numbers that the API server gives to each state of an object.

@@ -1,5 +1,12 @@
 // Deletes the RoleBindings that people granted for a while (`reeve grant access`), each at its end.
-import { annotationsOf, isTerminating, labelsOf, valueOf, type KubeObject } from '../base/metadata.ts';
+import {
+  annotationsOf,
+  isTerminating,
+  labelsOf,
+  namespacedName,
+  valueOf,
+  type KubeObject,
+} from '../base/metadata.ts';
 import { roleBindingType } from '../base/object-type.ts';
 import type { WatchSink } from '../base/watch-sink.ts';
 import { parseTime } from '../base/time.ts';
@@ -39,7 +46,7 @@ export class TemporaryAccess {
         for (const object of objects) this.#take(object);
       },
       changed: (object) => this.#take(object),
-      removed: (object) => this.#removed(keyOf(object)),
+      removed: (object) => this.#removed(namespacedName(object)),
     };
   }
 
@@ -106,7 +113,7 @@ export class TemporaryAccess {
 
   /** A RoleBinding of a policy ends with its policy, whatever its labels. */
   #take(object: KubeObject): void {
-    const key = keyOf(object);
+    const key = namespacedName(object);
     const labels = labelsOf(object);
     const isGrant =
       valueOf(labels, temporaryLabel) === 'true' && valueOf(labels, managedByLabel) !== managedByReeve;
@@ -124,7 +131,3 @@ export class TemporaryAccess {
 
 const noEnd = `has the label ${temporaryLabel}, but no time in the annotation ${expiresAtAnnotation}, so it does not end`;
 const heldText = 'should have ended; finalizers keep it, and it grants until then';
-
-function keyOf({ metadata: { namespace = '', name = '' } }: KubeObject): string {
-  return `${namespace}/${name}`;
-}

@@ -1,6 +1,6 @@
 // Compares the violations of existing objects before and after files are applied, policy by policy.
 import { isDeepStrictEqual } from 'node:util';
-import { type KubeObject, nameOf } from '../../base/metadata.ts';
+import { namespacedName, type KubeObject, nameOf } from '../../base/metadata.ts';
 import { KubeError } from '../../base/kube-error.ts';
 import { quotaIn } from '../../policy/compile/load-provider.ts';
 import type { AuditedResource } from '../../policy/decide/audit.ts';
@@ -11,7 +11,7 @@ import { roleBindingType, roleType, secretObjectType } from '../../base/object-t
 import { compareProviders, shortName, type ProviderId } from '../../policy/terms/provider-id.ts';
 import type { Violation } from '../../policy/terms/review.ts';
 import { judgingParts } from '../../reconcile/audit/audit-sweeps.ts';
-import { auditedResources, keyOf, violationsByPolicy } from '../../reconcile/audit/object-audit.ts';
+import { auditedResources, violationsByPolicy } from '../../reconcile/audit/object-audit.ts';
 import { namespaceType, type PlanningState } from '../input/loaded-state.ts';
 import type { PlannedViolation, PolicyViolations } from '../output-schemas/plan-output.ts';
 import { plannedObject } from './step-rows.ts';
@@ -149,7 +149,7 @@ async function addObjects(
   const written = new Map(
     applied
       .filter((each) => each.apiVersion === apiVersion && each.kind === kind)
-      .map((each) => [keyOf(each), each]),
+      .map((each) => [namespacedName(each), each]),
   );
   const add = (old: KubeObject | undefined, next: KubeObject | undefined): void => {
     const { namespace = '', name = '' } = (next ?? old ?? { metadata: {} }).metadata;
@@ -160,8 +160,8 @@ async function addObjects(
     );
   };
   for await (const object of objects) {
-    const next = written.get(keyOf(object)) ?? object;
-    written.delete(keyOf(object));
+    const next = written.get(namespacedName(object)) ?? object;
+    written.delete(namespacedName(object));
     add(object, isDeleted(object) ? undefined : next);
   }
   for (const object of written.values()) add(undefined, object);

@@ -1,7 +1,7 @@
 // Judges all existing objects of a resource, or those of one namespace, page by page, when the results may have changed.
 import { isDeepStrictEqual } from 'node:util';
 import { KubeError } from '../../base/kube-error.ts';
-import type { KubeObject } from '../../base/metadata.ts';
+import { namespacedName, type KubeObject } from '../../base/metadata.ts';
 import { hasAuditableRules } from '../../policy/compile/snapshot.ts';
 import type { AuditedResource } from '../../policy/decide/audit.ts';
 import { policyIn } from '../../policy/compile/load-provider.ts';
@@ -13,7 +13,7 @@ import type { NamespaceChange, ProviderChange } from '../../state/live-cluster.t
 import type { LoadedProvider } from '../../state/stored-provider.ts';
 import type { AuditReader, ReconcileContext } from '../ports.ts';
 import { done, type Attempt, type Handled, type Sweep } from '../queue/queue.ts';
-import { auditedResources, keyOf, ObjectAudit } from './object-audit.ts';
+import { auditedResources, ObjectAudit } from './object-audit.ts';
 import { SharedSink } from '../../base/watch-sink.ts';
 import type { WantedWatch } from '../live/watches.ts';
 
@@ -105,7 +105,7 @@ class AuditSweeps {
     try {
       const gone = this.#audit.violatorsOf(resource, namespace);
       for await (const object of this.#reader.listExisting(resource, namespace, signal)) {
-        const key = keyOf(object);
+        const key = namespacedName(object);
         gone.delete(key);
         if (!this.#audit.isTouched(resource, key)) this.#audit.judge(resource, object);
       }

@@ -1,6 +1,6 @@
 // Judges existing Roles, RoleBindings and Secrets as watches and sweeps deliver them, and keeps only the violations.
 import { unlimitedBudget } from '../../policy/terms/budget.ts';
-import { type KubeObject, nameOf } from '../../base/metadata.ts';
+import { namespacedName, type KubeObject } from '../../base/metadata.ts';
 import type { WatchSink } from '../../base/watch-sink.ts';
 import { auditObject, type AuditedResource } from '../../policy/decide/audit.ts';
 import { policyIn } from '../../policy/compile/load-provider.ts';
@@ -76,7 +76,7 @@ export class ObjectAudit {
   sink(resource: AuditedResource): WatchSink {
     const take = (object: KubeObject): void => {
       if (!this.#isActive) return;
-      this.#touched?.add(`${resource}/${keyOf(object)}`);
+      this.#touched?.add(`${resource}/${namespacedName(object)}`);
       this.judge(resource, object);
     };
     return {
@@ -84,15 +84,15 @@ export class ObjectAudit {
         if (!this.#isActive) return;
         const gone = this.violatorsOf(resource);
         for (const object of objects) {
-          gone.delete(keyOf(object));
+          gone.delete(namespacedName(object));
           take(object);
         }
         for (const key of gone) this.forget(resource, key);
       },
       changed: take,
       removed: (object) => {
-        this.#touched?.add(`${resource}/${keyOf(object)}`);
-        this.forget(resource, keyOf(object));
+        this.#touched?.add(`${resource}/${namespacedName(object)}`);
+        this.forget(resource, namespacedName(object));
       },
     };
   }
@@ -110,7 +110,7 @@ export class ObjectAudit {
   }
 
   judge(resource: AuditedResource, object: KubeObject): void {
-    const key = keyOf(object);
+    const key = namespacedName(object);
     const found = this.#violationsOf(resource, object);
     this.forget(resource, key, found);
     for (const [name, violations] of found) {
@@ -232,11 +232,6 @@ export function violationsByPolicy(
     if (violations.length > 0) found.set(policy.name, violations);
   }
   return found;
-}
-
-/** Unambiguous, because neither a namespace nor the name of such an object contains a slash. */
-export function keyOf(object: KubeObject): string {
-  return `${object.metadata.namespace ?? ''}/${nameOf(object)}`;
 }
 
 // Remembers which objects violate rules of one policy: their numbers of violations, and the texts of the first ones.

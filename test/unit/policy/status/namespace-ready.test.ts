@@ -138,7 +138,7 @@ describe('the compliance of a namespace', () => {
       ['True NoViolations: the Namespace violates no rule'],
     ],
     [
-      'a violation is told with its policy, its rule and the contact of the policy',
+      'the message names the policy, the rule and the contact of a violation',
       [{ policy, violations: [{ ...violation, contact: '#platform' }] }],
       [
         'False Violated: 1 violation: policy rules, namespaces.required: metadata.labels["team"]: found nothing; ' +
