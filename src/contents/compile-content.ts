@@ -31,7 +31,7 @@ import {
   type TextProblem,
   type WrittenContent,
 } from './content.ts';
-import { isCreatedOnce } from './create-once.ts';
+import { createOnce } from './create-once.ts';
 import { compileList, textsIn, unlessOneFails, upToError } from './for-each.ts';
 
 /** For an object, besides its texts: to build it, and to compare it with others. */
@@ -60,7 +60,7 @@ export function compileContent(
     return {
       ...written,
       isTemplated: list !== undefined || isTemplated(template),
-      isCreatedOnce: isCreatedOnce(value),
+      isCreatedOnce: ownMember(value, 'mode') === createOnce,
       expiry,
       render(namespaceObject, budget) {
         const whole = { namespaceObject };

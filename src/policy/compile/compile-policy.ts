@@ -31,7 +31,7 @@ import {
 import { providerId, shortName, type ProviderId } from '../terms/provider-id.ts';
 import { compileTexts } from '../../contents/compile-content.ts';
 import { labelText, subdomain } from '../../contents/content-fields.ts';
-import { isCreatedOnce } from '../../contents/create-once.ts';
+import { createOnce } from '../../contents/create-once.ts';
 import { compileContents, contentsRules } from '../../contents/contents.ts';
 import type { CompiledContent, CompiledTexts, TextCheck } from '../../contents/content.ts';
 import { compileRules, type CompiledRule } from '../../rules/rules.ts';
@@ -310,7 +310,7 @@ export function compileShare({ metadata, spec }: SecretShare): CompileResult<Com
       copy: { ...written, ...copySpec(spec.target) },
       values,
       readsNamespace: isTemplated,
-      isCreatedOnce: isCreatedOnce(spec),
+      isCreatedOnce: spec.mode === createOnce,
       copyIn: render,
       isSuspended: suspend,
     })),
