@@ -4,13 +4,13 @@ import { isAborted, pause } from '../base/abort.ts';
 import { nameOf } from '../base/metadata.ts';
 import { providesFields } from '../policy/compile/load-provider.ts';
 import { observeAccount } from '../policy/plan/account.ts';
-import { observeSecret } from '../policy/plan/observed.ts';
+import { observeObject } from '../policy/plan/observed.ts';
 import { assembleReconciler, type Assembly, type AssemblyOptions } from './assembly.ts';
 import type { WantedWatch } from './live/watches.ts';
 import type { NamespaceConditions } from './namespace/namespace-conditions.ts';
 import type { Planning } from './planning.ts';
 import type { OwnSecrets, ReconcileContext, SelfReviewer } from './ports.ts';
-import { groupOf } from '../base/object-type.ts';
+import { groupOf, secretObjectType } from '../base/object-type.ts';
 import type { ProviderWorker } from './provider/provider-worker.ts';
 import type { Handler, WorkQueue } from './queue/queue.ts';
 
@@ -118,7 +118,7 @@ class Controller implements Reconciler {
   async #readOwnSecrets(signal: AbortSignal): Promise<void> {
     try {
       for await (const secret of this.#options.ownSecrets.listOwnSecrets(signal)) {
-        this.#parts.planning.objects.read(observeSecret(secret));
+        this.#parts.planning.objects.read(observeObject(secretObjectType, secret));
         if (isAborted(signal)) return;
       }
     } catch (error) {

@@ -1,7 +1,8 @@
 // Deletes or releases the objects that providers have created, then deletes the providers.
 import type { ObjectRef } from '../base/metadata.ts';
 import { cleanupFinalizer } from '../schema/names.ts';
-import { type Observed, orphanMetadata } from '../policy/plan/observed.ts';
+import type { Observed } from '../policy/plan/observed.ts';
+import { orphanMetadata } from '../policy/plan/remainder.ts';
 import { giveBack } from '../reconcile/namespace/give-back.ts';
 import { providerRef, type ProviderState, type ProviderId } from '../policy/terms/provider-id.ts';
 import type { Facts } from './facts.ts';

@@ -131,7 +131,10 @@ function comparedPart(stored: KubeObject, { claim, object, surplus }: WriteStep)
 }
 
 function whyReplaced({ claim, object, live }: WriteStep): string {
-  const isOfOtherType = live?.content.kind === 'secret' && live.content.facts.type !== object['type'];
+  const isOfOtherType =
+    claim.type.kind === 'Secret' &&
+    live?.content.kind === 'copy' &&
+    live.content.facts.type !== object['type'];
   const unchanging = claim.type.kind === 'Secret' ? 'immutable data' : 'roleRef';
   const why = `the API server does not allow a change of ${isOfOtherType ? 'the type' : unchanging}`;
   return live?.isHeld === true ? `${why}; ${heldByFinalizers}` : why;

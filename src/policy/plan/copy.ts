@@ -5,14 +5,13 @@ import type { CompiledShare } from '../compile/compile-policy.ts';
 import { defaultEvaluationUnits } from '../terms/budget.ts';
 import { parseProviderId } from '../terms/provider-id.ts';
 import { managedByLabel, managedByReeve, ownerAnnotation } from '../../schema/names.ts';
-import { secretFacts, type SecretFacts } from './observed.ts';
+import { copyFacts, type CopyFacts } from './observed.ts';
 import { dockerConfigKey, uncopiedTypes, missingKeys } from '../../api/secret-share/target.ts';
 
 export interface CopyPayload {
-  readonly type: string;
-  readonly data: JsonObject;
-  readonly isImmutable: boolean;
-  readonly facts: SecretFacts;
+  /** The fields of the copy, without its metadata. */
+  readonly body: JsonObject;
+  readonly facts: CopyFacts;
 }
 
 type CopyReason =
@@ -49,9 +48,8 @@ export function copyOf(share: CompiledShare, sources: readonly KubeObject[]): Co
   if (problem !== undefined) return problem;
   // fromEntries creates own properties, also for `__proto__`, which is a legal key of a Secret.
   const copied = Object.fromEntries(entries);
-  const { isImmutable } = copy;
-  const body = { metadata: {}, type, data: copied, ...(isImmutable ? { immutable: true } : {}) };
-  return { kind: 'ready', payload: { type, data: copied, isImmutable, facts: secretFacts(body) } };
+  const body = { type, data: copied, ...(copy.isImmutable ? { immutable: true } : {}) };
+  return { kind: 'ready', payload: { body, facts: copyFacts({ metadata: {}, ...body }) } };
 }
 
 /** https://kubernetes.io/docs/concepts/configuration/secret/#restriction-data-size */

@@ -48,10 +48,12 @@ export function desiredObject(
 ): KubeObject {
   if (claim.content.kind === 'copy') {
     const { labels, annotations } = claim.content.metadata;
-    const copy = marked(claim, namespace, copyBody(payload), labels, annotations);
-    const defaulted = snapshot.policies.judges('secrets')
-      ? withSecretDefaults(reviewOf(copy, 'secrets', namespace), copy, snapshot, now)
-      : copy;
+    const copy = marked(claim, namespace, payload?.body ?? {}, labels, annotations);
+    const isSecret = isSameObjectType(claim.type, secretObjectType);
+    const defaulted =
+      isSecret && snapshot.policies.judges('secrets')
+        ? withSecretDefaults(reviewOf(copy, 'secrets', namespace), copy, snapshot, now)
+        : copy;
     return named(claim, withForm(defaulted, claim.content.share));
   }
   const { body } = claim.content;
@@ -82,9 +84,9 @@ export function unnamed(object: KubeObject): KubeObject {
   return { ...object, metadata: { ...object.metadata, labels, annotations } };
 }
 
-/** Returns true for types whose whole content Reeve owns: it removes fields that it did not write. */
-export function isWhollyOurs({ type }: Pick<Claim, 'type'>): boolean {
-  return isSameObjectType(type, secretObjectType) || kindOfContent(type)?.ownsAllFields === true;
+/** Returns true for objects whose whole content Reeve owns: it removes fields that it did not write. */
+export function isWhollyOurs({ type, content }: Pick<Claim, 'type' | 'content'>): boolean {
+  return content.kind === 'copy' || kindOfContent(type)?.ownsAllFields === true;
 }
 
 /** Returns the kind of content that is about objects of the type alone, and owns them. */
@@ -106,12 +108,6 @@ function withForm(copy: KubeObject, { copy: spec }: CompiledShare): KubeObject {
 
 function byKey([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number {
   return a < b ? -1 : 1;
-}
-
-function copyBody(payload: CopyPayload | undefined): JsonObject {
-  if (payload === undefined) return {};
-  const { type, data, isImmutable } = payload;
-  return { type, data, ...(isImmutable ? { immutable: true } : {}) };
 }
 
 function marked(

@@ -1,4 +1,4 @@
-// Describes a live object as the reconciler remembers it. A hash stands for the payload of a Secret.
+// Describes a live object as the reconciler remembers it. A hash stands for the values of a copy.
 import { createHash } from 'node:crypto';
 import { isJsonObject, ownMember } from '../../base/json.ts';
 import {
@@ -20,7 +20,6 @@ import {
   managedByReeve,
   orphanedFromKey,
   ownerAnnotation,
-  withoutMarks,
 } from '../../schema/names.ts';
 import {
   isSameObjectType,
@@ -30,8 +29,7 @@ import {
   roleBindingType,
   secretObjectType,
 } from '../../base/object-type.ts';
-import { nameOfProvider, parseProviderId, type ProviderId } from '../terms/provider-id.ts';
-import { rfc3339 } from '../../base/time.ts';
+import { copiesOf, nameOfProvider, parseProviderId, type ProviderId } from '../terms/provider-id.ts';
 
 export interface Observed extends Ownership {
   readonly key: ObjectKey;
@@ -47,44 +45,28 @@ export interface Observed extends Ownership {
   /** `unread`: changed since the last read. `foreign`: no provider may write the object, so its content does not matter. */
   readonly content:
     | { readonly kind: 'object'; readonly object: KubeObject }
-    | { readonly kind: 'secret'; readonly facts: SecretFacts; readonly labels: KubeObject['metadata'] }
+    | ObservedCopy
     | { readonly kind: 'unread' }
     | { readonly kind: 'foreign' };
 }
 
-/** The facts that Reeve remembers of a copy. No value of the Secret can be derived from them. */
-export interface SecretFacts {
-  readonly type: string;
-  readonly isImmutable: boolean;
-  readonly keys: readonly string[];
-  readonly hash: string;
-}
-
-/** Observes an object of any kind but Secret. */
+/** Observes a whole object. */
 export function observeObject(type: ObjectType, object: KubeObject): Observed {
   const identity = identityOf(type, object);
-  return { ...identity, content: isOfInterest(identity) ? { kind: 'object', object } : { kind: 'foreign' } };
+  if (!isOfInterest(identity)) return { ...identity, content: { kind: 'foreign' } };
+  return { ...identity, content: isCopy(identity) ? copyIn(object) : { kind: 'object', object } };
+}
+
+/** No value of a Secret stays in memory. The ConfigMaps of a share can be large, and one is in each of many namespaces. */
+function isCopy({ type, owner }: Pick<Observed, 'type' | 'owner'>): boolean {
+  const copies = owner === undefined ? undefined : copiesOf(owner);
+  return isSameObjectType(type, secretObjectType) || (copies !== undefined && isSameObjectType(type, copies));
 }
 
 /** Observes a Secret by its metadata alone. */
 export function observeSecretMetadata(object: KubeObject): Observed {
   const identity = identityOf(secretObjectType, object);
   return { ...identity, content: { kind: isOfInterest(identity) ? 'unread' : 'foreign' } };
-}
-
-/** Observes a whole Secret, and keeps only the hash of its payload. */
-export function observeSecret(secret: KubeObject): Observed {
-  const identity = identityOf(secretObjectType, secret);
-  if (!isOfInterest(identity)) return { ...identity, content: { kind: 'foreign' } };
-  return {
-    ...identity,
-    content: { kind: 'secret', facts: secretFacts(secret), labels: comparedMetadata(secret) },
-  };
-}
-
-function comparedMetadata(secret: KubeObject): KubeObject['metadata'] {
-  const { [lastAppliedAnnotation]: _payload, ...annotations } = annotationsOf(secret);
-  return { labels: labelsOf(secret), annotations };
 }
 
 function identityOf(type: ObjectType, object: KubeObject): Omit<Observed, 'content'> {
@@ -122,19 +104,50 @@ function isOfInterest(of: Ownership): boolean {
   return of.owner !== undefined || of.isOffered || of.orphanedFrom !== undefined;
 }
 
-export function secretFacts(secret: KubeObject): SecretFacts {
-  const data = isJsonObject(secret['data']) ? secret['data'] : {};
-  const type = typeof secret['type'] === 'string' ? secret['type'] : 'Opaque';
-  const isImmutable = secret['immutable'] === true;
-  const keys = Object.keys(data).sort();
-  const hash = createHash('sha256');
-  hash.update(JSON.stringify([type, isImmutable, keys.map((key) => [key, data[key] ?? ''])]));
-  return { type, isImmutable, keys, hash: hash.digest('base64') };
+/** A Secret, or a ConfigMap that a share owns. */
+interface ObservedCopy {
+  readonly kind: 'copy';
+  readonly facts: CopyFacts;
+  readonly metadata: KubeObject['metadata'];
+}
+
+/** The facts that Reeve remembers of a copy. No value can be derived from them. */
+export interface CopyFacts {
+  /** The type of a Secret. `Opaque` for a ConfigMap. */
+  readonly type: string;
+  readonly isImmutable: boolean;
+  /** The keys of `data`. */
+  readonly keys: readonly string[];
+  /** The keys of `binaryData`, which only a ConfigMap has. */
+  readonly binaryKeys: readonly string[];
+  readonly hash: string;
+}
+
+/** Keeps only the hash of the values. */
+export function copyIn(object: KubeObject): ObservedCopy {
+  const { [lastAppliedAnnotation]: _payload, ...annotations } = annotationsOf(object);
+  return { kind: 'copy', facts: copyFacts(object), metadata: { labels: labelsOf(object), annotations } };
+}
+
+export function copyFacts(object: KubeObject): CopyFacts {
+  const type = typeof object['type'] === 'string' ? object['type'] : 'Opaque';
+  const isImmutable = object['immutable'] === true;
+  const [data, binaryData] = [sortedValues(object['data']), sortedValues(object['binaryData'])];
+  const hash = createHash('sha256').update(JSON.stringify([type, isImmutable, data, binaryData]));
+  const [keys, binaryKeys] = [data.map(([key]) => key), binaryData.map(([key]) => key)];
+  return { type, isImmutable, keys, binaryKeys, hash: hash.digest('base64') };
+}
+
+function sortedValues(data: unknown): readonly (readonly [key: string, value: unknown])[] {
+  const values = isJsonObject(data) ? data : {};
+  return Object.keys(values)
+    .sort()
+    .map((key) => [key, values[key] ?? ''] as const);
 }
 
 // Reads who owns an object, and whether the object is offered, orphaned or adopted. Writes the mark of an orphan.
 
-interface Ownership {
+export interface Ownership {
   /** Undefined for an object that Reeve does not manage. */
   readonly owner: ProviderId | undefined;
   /** True for an object with the label of Reeve that names no policy or share. */
@@ -185,22 +198,14 @@ export function ownershipOf(type: ObjectType, object: KubeObject): Ownership {
   };
 }
 
-const formerly = 'managed-by=';
+/** How the annotation of an object begins that had another value of app.kubernetes.io/managed-by. */
+export const formerly = 'managed-by=';
 
 /** Returns the previous owner. Only Reeve writes annotations of a marked object, so any other value does not count. */
 function adoptionMark(object: KubeObject, isMarked: boolean): string {
   if (isMarked) return valueOf(annotationsOf(object), adoptedAnnotation) ?? 'true';
   const label = valueOf(labelsOf(object), managedByLabel) ?? '';
   return label === '' ? 'true' : `${formerly}${label}`;
-}
-
-/** Returns the value of app.kubernetes.io/managed-by that the object had before its adoption. */
-export function managedBefore(object: KubeObject): string | undefined {
-  return managerIn(valueOf(annotationsOf(object), adoptedAnnotation));
-}
-
-function managerIn(mark: string | undefined): string | undefined {
-  return mark?.startsWith(formerly) === true ? mark.slice(formerly.length) : undefined;
 }
 
 function isOffer(value: string | undefined): boolean {
@@ -213,35 +218,6 @@ function isOffer(value: string | undefined): boolean {
  */
 export function isDefaultAccount({ apiVersion, kind }: ObjectType, name: string): boolean {
   return apiVersion === 'v1' && kind === 'ServiceAccount' && name === 'default';
-}
-
-/** Returns a part of a merge patch that removes our marks, restores the label managed-by, and names the previous owner. */
-export function orphanMetadata(owner: ProviderId, { adoptionMark: mark }: Pick<Ownership, 'adoptionMark'>) {
-  const { labels, annotations } = withoutMarks;
-  return {
-    labels: {
-      ...labels,
-      [managedByLabel]: managerIn(mark) ?? null,
-      [orphanedFromKey]: nameOfProvider(owner),
-    },
-    annotations: { ...annotations, [orphanedFromKey]: owner },
-  };
-}
-
-/** Returns a part of a merge patch that removes all our marks and leaves the object to its namespace. */
-export function leftMetadata({ adoptionMark: mark }: Pick<Ownership, 'adoptionMark'>) {
-  const { labels, annotations } = withoutMarks;
-  return {
-    labels: { ...labels, [managedByLabel]: managerIn(mark) ?? null },
-    annotations: { ...annotations, [modeAnnotation]: null, [adoptedAnnotation]: null },
-  };
-}
-
-/** Says that the RoleBinding now grants access without an end, because its provider left it behind. */
-export function endlessNote({ expiresAt }: { readonly expiresAt: number | undefined }) {
-  return expiresAt === undefined
-    ? undefined
-    : { message: `it was to end at ${rfc3339(new Date(expiresAt))}, and stays without an end` };
 }
 
 /** Without the label, the object is free again. The annotation distinguishes a policy from a share of the same name. */

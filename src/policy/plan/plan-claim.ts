@@ -18,6 +18,8 @@ import {
 } from '../../schema/names.ts';
 import type { CopyPayload, CopyState } from './copy.ts';
 import {
+  copyIn,
+  type CopyFacts,
   type Observed,
   defaultNotCreated,
   failedResult,
@@ -27,7 +29,7 @@ import {
   type ObjectResult,
 } from './observed.ts';
 import { isWhollyOurs, desiredObject, refusalOf, unnamed } from './desired-object.ts';
-import type { ClaimScope, PlanInput } from './plan-input.ts';
+import { outOfScope, type PlanInput } from './plan-input.ts';
 import type { CompiledShare } from '../compile/compile-policy.ts';
 import type { Freeze, Claim } from '../desired/desired.ts';
 import { isDeepStrictEqual } from 'node:util';
@@ -54,10 +56,11 @@ export interface WriteStep {
 
 /** Content of the live object that the desired object does not have. Reeve removes it with the write. */
 export interface Surplus {
-  /** A merge patch, for an object that is not a Secret. */
+  /** A merge patch, for an object that is no copy. */
   readonly fields: JsonObject;
-  /** Keys of a Secret. */
+  /** Keys of a copy. */
   readonly data: readonly string[];
+  readonly binaryData: readonly string[];
   readonly labels: readonly string[];
   readonly annotations: readonly string[];
 }
@@ -208,13 +211,14 @@ function comparedWrite(
     : compareResource(object, live.content.object);
 }
 
-const noSurplus: Surplus = { fields: {}, data: [], labels: [], annotations: [] };
+const noSurplus: Surplus = { fields: {}, data: [], binaryData: [], labels: [], annotations: [] };
 
 /**
  * After adoption, the guard stops the previous owner from editing the object. Reeve removes their other fields now, because
  * these would stay for ever. An apply cannot remove an old expiry that another writer set, too.
  */
 function foreignSurplus(claim: Claim, object: KubeObject, live: Observed | undefined): Surplus {
+  if (live?.content.kind === 'copy') return { ...noSurplus, fields: keysOfShare(object, live.content.facts) };
   if (live?.content.kind !== 'object') return noSurplus;
   if (isWhollyOurs(claim))
     return hasOldExpiry(object, live.content.object)
@@ -224,14 +228,28 @@ function foreignSurplus(claim: Claim, object: KubeObject, live: Observed | undef
   return isHandedOver ? { ...noSurplus, fields: foreignFields(object, live.content.object) } : noSurplus;
 }
 
-function surplusOf(object: KubeObject, payload: CopyPayload, live: Observed | undefined): Surplus {
-  if (live?.content.kind !== 'secret') return noSurplus;
-  const { facts, labels: metadata } = live.content;
-  const data = facts.keys.filter((key) => !Object.hasOwn(payload.data, key));
+/** A share wrote all its keys, and part of them by patches, which an apply of the policy does not undo. */
+function keysOfShare(object: KubeObject, { keys, binaryKeys }: CopyFacts): JsonObject {
+  const nulls = { data: keys, binaryData: binaryKeys };
+  const entries = Object.entries(nulls).map(([field, names]) => {
+    const surplus = names.filter((key) => ownMember(object[field], key) === undefined);
+    return [field, Object.fromEntries(surplus.map((key) => [key, null]))] as const;
+  });
+  return Object.fromEntries(entries.filter(([, surplus]) => Object.keys(surplus).length > 0));
+}
+
+function surplusOf(object: KubeObject, { body }: CopyPayload, live: Observed | undefined): Surplus {
+  const copy = live === undefined ? undefined : knownCopy(live);
+  if (live === undefined || copy === undefined) return noSurplus;
+  const { facts, metadata } = copy;
+  const without = (field: 'data' | 'binaryData', keys: readonly string[]) =>
+    keys.filter((key) => ownMember(body[field], key) === undefined);
+  const data = without('data', facts.keys);
+  const binaryData = without('binaryData', facts.binaryKeys);
   const isOfEarlierForm =
     live.owner !== undefined && live.appliedHash !== valueOf(annotationsOf(object), appliedAnnotation);
   // An adopted object can have labels and annotations of its previous owner. They stay.
-  if (!isOfEarlierForm || live.isAdopted) return { ...noSurplus, data };
+  if (!isOfEarlierForm || live.isAdopted) return { ...noSurplus, data, binaryData };
   const [before, wanted] = [{ metadata }, object];
   const labels = Object.keys(labelsOf(before)).filter(
     (key) => key !== adoptLabel && !Object.hasOwn(labelsOf(wanted), key),
@@ -239,23 +257,13 @@ function surplusOf(object: KubeObject, payload: CopyPayload, live: Observed | un
   const annotations = Object.keys(annotationsOf(before)).filter(
     (key) => !Object.hasOwn(annotationsOf(wanted), key),
   );
-  return { ...noSurplus, data, labels, annotations };
+  return { ...noSurplus, data, binaryData, labels, annotations };
 }
 
-function outOfScope(claim: Claim, scope: Exclude<ClaimScope, 'allowed'>): ObjectResult {
-  const { apiVersion, kind } = claim.type;
-  if (scope === 'unknown') {
-    const message = `Reeve cannot watch ${kind} of ${apiVersion}: the cluster does not serve it, or Reeve has no right to it`;
-    return failedResult(claim, 'KindUnavailable', message);
-  }
-  if (claim.content.kind === 'copy') {
-    const message =
-      `this installation does not allow shares of Secrets named ${claim.name}: run Reeve with ` +
-      `--secret-name=${claim.name} as well, and add the name to the rules for Secrets of Reeve's own account`;
-    return failedResult(claim, 'NameNotAllowed', message);
-  }
-  const message = `this installation does not allow policies to provide ${kind} of ${apiVersion}`;
-  return failedResult(claim, 'KindNotAllowed', message);
+/** A ConfigMap of another owner is known as a whole. */
+function knownCopy({ content }: Observed) {
+  if (content.kind === 'object') return copyIn(content.object);
+  return content.kind === 'copy' ? content : undefined;
 }
 
 // Compares a live object with the desired object, and decides which write brings it in sync.
@@ -267,10 +275,11 @@ function outOfScope(claim: Claim, scope: Exclude<ClaimScope, 'allowed'>): Object
 type NeededWrite = 'none' | 'update' | 'dry-run' | 'replace';
 
 export function compareCopy(wanted: KubeObject, payload: CopyPayload, live: Observed): NeededWrite {
-  if (live.content.kind !== 'secret') return 'update';
-  const { facts, labels } = live.content;
+  const copy = knownCopy(live);
+  if (copy === undefined) return 'update';
+  const { facts, metadata } = copy;
   const isSame = facts.hash === payload.facts.hash;
-  if (isSame) return hasMetadata({ metadata: labels }, wanted) ? 'none' : 'update';
+  if (isSame) return hasMetadata({ metadata }, wanted) ? 'none' : 'update';
   // https://kubernetes.io/docs/concepts/configuration/secret/#secret-immutable; The type of a Secret is immutable.
   return facts.type !== payload.facts.type || facts.isImmutable ? 'replace' : 'update';
 }

@@ -7,7 +7,7 @@ import type { ObservedAccount } from './account.ts';
 import type { CopyState } from './copy.ts';
 import type { Desired, Claim } from '../desired/desired.ts';
 import type { FuseVerdict } from './fuse.ts';
-import type { Observed } from './observed.ts';
+import { failedResult, type ObjectResult, type Observed } from './observed.ts';
 import type { CompiledShare } from '../compile/compile-policy.ts';
 
 /**
@@ -21,6 +21,22 @@ interface LiveAccounts {
   /** Accounts with fields that Reeve has added. */
   readonly marked: readonly ObservedAccount[];
   readonly liveOf: (key: ObjectKey) => ObservedAccount | undefined;
+}
+
+export function outOfScope(claim: Claim, scope: Exclude<ClaimScope, 'allowed'>): ObjectResult {
+  const { apiVersion, kind } = claim.type;
+  if (scope === 'unknown') {
+    const message = `Reeve cannot watch ${kind} of ${apiVersion}: the cluster does not serve it, or Reeve has no right to it`;
+    return failedResult(claim, 'KindUnavailable', message);
+  }
+  if (claim.content.kind === 'copy') {
+    const message =
+      `this installation does not allow shares of Secrets named ${claim.name}: run Reeve with ` +
+      `--secret-name=${claim.name} as well, and add the name to the rules for Secrets of Reeve's own account`;
+    return failedResult(claim, 'NameNotAllowed', message);
+  }
+  const message = `this installation does not allow policies to provide ${kind} of ${apiVersion}`;
+  return failedResult(claim, 'KindNotAllowed', message);
 }
 
 export interface PlanInput {

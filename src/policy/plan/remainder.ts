@@ -1,9 +1,20 @@
 // Describes what an adopted object loses, and what stays when Reeve gives it back: fields that Kubernetes does not let go.
 import { isJsonObject, ownMember, type JsonObject } from '../../base/json.ts';
-import { type KubeObject, type StringMap } from '../../base/metadata.ts';
-import { adoptLabel, fieldManager, isOurKey } from '../../schema/names.ts';
+import { type KubeObject, type StringMap, annotationsOf, valueOf } from '../../base/metadata.ts';
+import { rfc3339 } from '../../base/time.ts';
+import {
+  adoptedAnnotation,
+  adoptLabel,
+  fieldManager,
+  isOurKey,
+  managedByLabel,
+  modeAnnotation,
+  orphanedFromKey,
+  withoutMarks,
+} from '../../schema/names.ts';
 import { clipped, listed } from '../../base/text.ts';
-import type { Observed } from './observed.ts';
+import { formerly, type Observed, type Ownership } from './observed.ts';
+import { nameOfProvider, type ProviderId } from '../terms/provider-id.ts';
 import type { WriteStep } from './plan-claim.ts';
 
 interface Note {
@@ -25,10 +36,11 @@ export function givenBackNote(given: {
   return { message: `existed before Reeve, so not deleted${lost}${left}` };
 }
 
-/** Describes which keys of a Secret its adoption removed. Undefined if the adoption removed none. */
+/** Describes which keys of a copy its adoption removed. Undefined if the adoption removed none. */
 export function adoptionNote({ live, surplus }: Pick<WriteStep, 'live' | 'surplus'>): Note | undefined {
-  if (live === undefined || live.owner !== undefined || surplus.data.length === 0) return undefined;
-  return { message: `removed its keys ${listed(surplus.data)}, which the share does not have` };
+  const keys = [...surplus.data, ...surplus.binaryData];
+  if (live === undefined || live.owner !== undefined || keys.length === 0) return undefined;
+  return { message: `removed its keys ${listed(keys)}, which the share does not have` };
 }
 
 /** Describes what the adoption deletes of a replaced object: the content that its owner had written. */
@@ -40,8 +52,10 @@ export function replacedNote(live: Pick<Observed, 'owner' | 'orphanedFrom' | 'ty
 
 /** Returns the content in brackets: the type and keys of a Secret, or the role and subjects of a RoleBinding. */
 function contentText({ type, content }: Pick<Observed, 'type' | 'content'>): string {
-  if (content.kind === 'secret')
-    return ` (type ${clipped(content.facts.type)}, keys ${listed(content.facts.keys)})`;
+  if (content.kind === 'copy') {
+    const { type: own, keys, binaryKeys } = content.facts;
+    return ` (${type.kind === 'Secret' ? `type ${clipped(own)}, ` : ''}keys ${listed([...keys, ...binaryKeys])})`;
+  }
   if (content.kind !== 'object' || type.kind !== 'RoleBinding') return '';
   const { roleRef, subjects } = content.object;
   const names = Array.isArray(subjects) ? subjects.map(kindAndName) : [];
@@ -64,7 +78,7 @@ export function keptMetadata(
 ): KeptMetadata | undefined {
   if (!isAdopted && owner !== undefined) return undefined;
   const live = content.kind === 'object' ? content.object.metadata : undefined;
-  const metadata = content.kind === 'secret' ? content.labels : live;
+  const metadata = content.kind === 'copy' ? content.metadata : live;
   if (metadata === undefined) return undefined;
   const theirs = {
     labels: without(metadata.labels, labels),
@@ -149,4 +163,44 @@ function union(one: unknown, other: unknown): unknown {
   if (!isJsonObject(one) || !isJsonObject(other)) return one ?? other;
   const names = [...new Set([...Object.keys(one), ...Object.keys(other)])];
   return Object.fromEntries(names.map((name) => [name, union(one[name], other[name])]));
+}
+
+// Writes the metadata of an object that Reeve leaves to its namespace.
+
+/** Returns a part of a merge patch that removes our marks, restores the label managed-by, and names the previous owner. */
+export function orphanMetadata(owner: ProviderId, { adoptionMark: mark }: Pick<Ownership, 'adoptionMark'>) {
+  const { labels, annotations } = withoutMarks;
+  return {
+    labels: {
+      ...labels,
+      [managedByLabel]: managerIn(mark) ?? null,
+      [orphanedFromKey]: nameOfProvider(owner),
+    },
+    annotations: { ...annotations, [orphanedFromKey]: owner },
+  };
+}
+
+/** Returns a part of a merge patch that removes all our marks and leaves the object to its namespace. */
+export function leftMetadata({ adoptionMark: mark }: Pick<Ownership, 'adoptionMark'>) {
+  const { labels, annotations } = withoutMarks;
+  return {
+    labels: { ...labels, [managedByLabel]: managerIn(mark) ?? null },
+    annotations: { ...annotations, [modeAnnotation]: null, [adoptedAnnotation]: null },
+  };
+}
+
+/** Says that the RoleBinding now grants access without an end, because its provider left it behind. */
+export function endlessNote({ expiresAt }: { readonly expiresAt: number | undefined }) {
+  return expiresAt === undefined
+    ? undefined
+    : { message: `it was to end at ${rfc3339(new Date(expiresAt))}, and stays without an end` };
+}
+
+/** Returns the value of app.kubernetes.io/managed-by that the object had before its adoption. */
+export function managedBefore(object: KubeObject): string | undefined {
+  return managerIn(valueOf(annotationsOf(object), adoptedAnnotation));
+}
+
+function managerIn(mark: string | undefined): string | undefined {
+  return mark?.startsWith(formerly) === true ? mark.slice(formerly.length) : undefined;
 }

@@ -10,8 +10,8 @@ import {
   withoutMarks,
 } from '../../schema/names.ts';
 import type { ObjectType } from '../../base/object-type.ts';
-import { managedBefore, type Observed } from '../../policy/plan/observed.ts';
-import { asApplied, remaindersOf } from '../../policy/plan/remainder.ts';
+import type { Observed } from '../../policy/plan/observed.ts';
+import { asApplied, managedBefore, remaindersOf } from '../../policy/plan/remainder.ts';
 import type { ObjectWriter } from '../../base/object-writer.ts';
 
 interface GivenBack {

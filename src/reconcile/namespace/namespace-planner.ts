@@ -6,7 +6,7 @@ import { isManaged, type Claim, type Desired } from '../../policy/desired/desire
 import { type ObjectKey } from '../../base/object-type.ts';
 import type { ProviderId } from '../../policy/terms/provider-id.ts';
 import {
-  observeSecret,
+  observeObject,
   type Observed,
   failedResult,
   undesiredResult,
@@ -165,7 +165,7 @@ export class NamespacePlanner {
     const { objects } = this.#parts;
     const secret = await writer.read(refOf(live), signal);
     if (secret === undefined) objects.deleted(live);
-    else objects.read(observeSecret(secret));
+    else objects.read(observeObject(live.type, secret));
   }
 }
 

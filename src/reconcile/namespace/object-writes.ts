@@ -9,7 +9,7 @@ import {
   managedByReeve,
   ownerAnnotation,
 } from '../../schema/names.ts';
-import { grantsAccess, observeObject, observeSecret, type Observed } from '../../policy/plan/observed.ts';
+import { grantsAccess, observeObject, type Observed } from '../../policy/plan/observed.ts';
 import type { ObservedAccount } from '../../policy/plan/account.ts';
 import type { AccountStep } from '../../policy/plan/plan-account.ts';
 import type { Surplus, WriteStep } from '../../policy/plan/plan-claim.ts';
@@ -123,17 +123,21 @@ export class ObjectWrites {
   }
 
   /** Removes surplus fields by a patch, because an apply leaves the fields of others alone. */
-  async update({ object, surplus }: WriteStep, live: Observed, signal: AbortSignal): Promise<Observed> {
+  async update(
+    { claim, object, surplus }: WriteStep,
+    live: Observed,
+    signal: AbortSignal,
+  ): Promise<Observed> {
     const { uid, resourceVersion } = live;
-    const { fields, data, labels, annotations } = surplus;
-    const keys = [...Object.keys(fields), ...data, ...labels, ...annotations];
+    const { fields, data, binaryData, labels, annotations } = surplus;
+    const keys = [...Object.keys(fields), ...data, ...binaryData, ...labels, ...annotations];
     if (keys.length === 0) return await this.#apply(object, { uid, resourceVersion }, signal);
-    if (live.content.kind === 'object') {
+    if (claim.content.kind === 'object') {
       const patch = takeOverPatch(object, surplus, resourceVersion);
       const { metadata } = await this.#writer.mergePatch(refOf(live), patch, { signal });
       return await this.#apply(object, { uid, resourceVersion: metadata.resourceVersion }, signal);
     }
-    // A single patch keeps readers from seeing a Secret between two states.
+    // A single patch keeps readers from seeing a copy between two states.
     const patch = removeSurplusPatch(object, surplus, resourceVersion);
     return observed(live, await this.#writer.mergePatch(refOf(live), patch, { signal }));
   }
@@ -280,9 +284,7 @@ function withKept(step: WriteStep, { labels, annotations }: KeptMetadata): Write
 }
 
 function observed({ type }: Pick<Observed, 'type'>, object: KubeObject): Observed {
-  return type.kind === 'Secret' && type.apiVersion === 'v1'
-    ? observeSecret(object)
-    : observeObject(type, object);
+  return observeObject(type, object);
 }
 
 export function refOf({ type, namespace, name }: Pick<Observed, 'type' | 'namespace' | 'name'>): ObjectRef {
@@ -305,8 +307,10 @@ function removeSurplusPatch(object: KubeObject, surplus: Surplus, resourceVersio
   const labels = withNulls(object.metadata.labels, surplus.labels);
   const annotations = withNulls(object.metadata.annotations, surplus.annotations);
   const data = withNulls(object['data'], surplus.data);
+  const binaryData = withNulls(object['binaryData'], surplus.binaryData);
+  const binary = Object.keys(binaryData).length === 0 ? {} : { binaryData };
   const immutable = object['immutable'] === true ? { immutable: true } : {};
-  return { metadata: { resourceVersion, labels, annotations }, data, ...immutable };
+  return { metadata: { resourceVersion, labels, annotations }, data, ...binary, ...immutable };
 }
 
 /** Object.fromEntries makes every key an own member, `__proto__` too. */

@@ -1,13 +1,5 @@
 // Executes one step of a plan and returns its result, whether it succeeds or fails.
-import {
-  type Observed,
-  endlessNote,
-  failedResult,
-  leftMetadata,
-  orphanMetadata,
-  syncedResult,
-  type ObjectResult,
-} from '../../policy/plan/observed.ts';
+import { type Observed, failedResult, syncedResult, type ObjectResult } from '../../policy/plan/observed.ts';
 import { hasFieldsOf } from '../../policy/plan/account.ts';
 import type { AccountStep } from '../../policy/plan/plan-account.ts';
 import {
@@ -21,7 +13,14 @@ import {
 import type { WriteStep } from '../../policy/plan/plan-claim.ts';
 import { serviceAccountType } from '../../base/object-type.ts';
 import type { ProviderId } from '../../policy/terms/provider-id.ts';
-import { adoptionNote, givenBackNote, replacedNote } from '../../policy/plan/remainder.ts';
+import {
+  adoptionNote,
+  endlessNote,
+  givenBackNote,
+  leftMetadata,
+  orphanMetadata,
+  replacedNote,
+} from '../../policy/plan/remainder.ts';
 import { eventSubject, type EventAnnouncer, type EventNote } from '../events.ts';
 import type { Finalizers } from '../provider/provider-writes.ts';
 import { ObjectWrites } from './object-writes.ts';

@@ -7,7 +7,8 @@ import {
   foreignFields,
 } from '../../../../src/policy/plan/plan-claim.ts';
 import { copyOf } from '../../../../src/policy/plan/copy.ts';
-import { observeSecret, observeSecretMetadata } from '../../../../src/policy/plan/observed.ts';
+import { secretObjectType } from '../../../../src/base/object-type.ts';
+import { observeObject, observeSecretMetadata } from '../../../../src/policy/plan/observed.ts';
 import { aShare } from '../../../support/engine.ts';
 
 const marks = {
@@ -143,7 +144,9 @@ describe('a copy of a Secret', () => {
       'update',
     ],
   ])('%s', (_what, fields, expected) => {
-    expect(compareCopy(wanted, payloadOf(), observeSecret({ ...wanted, ...fields }))).toBe(expected);
+    expect(compareCopy(wanted, payloadOf(), observeObject(secretObjectType, { ...wanted, ...fields }))).toBe(
+      expected,
+    );
   });
 
   test('a copy whose payload is unknown needs an update', () => {

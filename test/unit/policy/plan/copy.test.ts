@@ -7,12 +7,11 @@ function copied(target: object, source: object): unknown {
   const secret = { metadata: {}, data: { a: 'YQ==', b: 'Yg==' }, type: 'example.com/t', ...source };
   const state = copyOf(share, [secret]);
   if (state.kind !== 'ready') return state.kind === 'unavailable' ? state.reason : state.kind;
-  const { facts: _facts, ...payload } = state.payload;
-  return payload;
+  return state.payload.body;
 }
 
 describe('the copy of a Secret', () => {
-  const whole = { type: 'example.com/t', data: { a: 'YQ==', b: 'Yg==' }, isImmutable: false };
+  const whole = { type: 'example.com/t', data: { a: 'YQ==', b: 'Yg==' } };
   test.each<readonly [string, object, object, unknown]>([
     ['a copy has the type and the keys of its source', {}, {}, whole],
     [
@@ -38,7 +37,7 @@ describe('the copy of a Secret', () => {
       {},
       { ...whole, data: { c: 'Yg==', d: 'Yg==' } },
     ],
-    ['a copy is immutable if the share says so', { immutable: true }, {}, { ...whole, isImmutable: true }],
+    ['a copy is immutable if the share says so', { immutable: true }, {}, { ...whole, immutable: true }],
     ['an immutable source does not make the copy immutable', {}, { immutable: true }, whole],
     ['a copy of a source without a type is Opaque', {}, { type: undefined }, { ...whole, type: 'Opaque' }],
     ['a copy of an empty source is empty', {}, { data: undefined }, { ...whole, data: {} }],
@@ -108,7 +107,7 @@ describe('the copy of a Secret', () => {
   ])('%s', (_what, target, values) => {
     const data = Object.fromEntries(Object.entries(values).map(([key, text]) => [key, btoa(String(text))]));
     const type = 'dockerConfig' in target ? 'kubernetes.io/dockerconfigjson' : 'example.com/t';
-    expect(copied(target, {})).toEqual({ type, data, isImmutable: false });
+    expect(copied(target, {})).toEqual({ type, data });
   });
 
   test.each<readonly [string, object, object, string]>([
@@ -180,7 +179,7 @@ describe('the copy of a Secret', () => {
     const both = copyOf(share, [one, { metadata: {}, type: 'Opaque', data: { b: 'Yg==' } }]);
     expect(both).toMatchObject({
       kind: 'ready',
-      payload: { type: 'example.com/t', data: { a: 'YQ==', b: 'Yg==' } },
+      payload: { body: { type: 'example.com/t', data: { a: 'YQ==', b: 'Yg==' } } },
     });
     expect(copyOf(share, [one, one])).toEqual({
       kind: 'unavailable',

@@ -2,7 +2,8 @@
 import { inspect } from 'node:util';
 import { expect, test } from 'vitest';
 import type { KubeObject } from '../../../../src/base/metadata.ts';
-import { observeSecret } from '../../../../src/policy/plan/observed.ts';
+import { secretObjectType } from '../../../../src/base/object-type.ts';
+import { observeObject } from '../../../../src/policy/plan/observed.ts';
 
 const payload = 'cGF5bG9hZA==';
 
@@ -27,18 +28,20 @@ function secretWith(labels: Readonly<Record<string, string>>): KubeObject {
 }
 
 test.each([
-  ['a copy is remembered by its hash', { 'app.kubernetes.io/managed-by': 'reeve' }, 'secret'],
-  ['an offered Secret is remembered by its hash', { 'reeve.dev/adopt': 'true' }, 'secret'],
+  ['a copy is remembered by its hash', { 'app.kubernetes.io/managed-by': 'reeve' }, 'copy'],
+  ['an offered Secret is remembered by its hash', { 'reeve.dev/adopt': 'true' }, 'copy'],
   ['a Secret of a tenant is not remembered', {}, 'foreign'],
 ])('%s', (_, labels, kind) => {
-  const observed = observeSecret(secretWith(labels));
+  const observed = observeObject(secretObjectType, secretWith(labels));
   expect(observed.content.kind).toBe(kind);
   expect(inspect(observed, { depth: Infinity })).not.toContain(payload);
 });
 
 test('labels and annotations of a copy are compared', () => {
-  expect(observeSecret(secretWith({ 'app.kubernetes.io/managed-by': 'reeve' })).content).toMatchObject({
-    labels: {
+  expect(
+    observeObject(secretObjectType, secretWith({ 'app.kubernetes.io/managed-by': 'reeve' })).content,
+  ).toMatchObject({
+    metadata: {
       labels: { 'app.kubernetes.io/managed-by': 'reeve', team: 'a' },
       annotations: { 'reeve.dev/owner': 'SecretShare/regcred' },
     },

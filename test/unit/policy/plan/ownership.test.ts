@@ -1,7 +1,8 @@
 // Whose an object is, read from its labels and annotations, and the mark of an object that a provider leaves behind.
 import { expect, test } from 'vitest';
 import type { KubeObject } from '../../../../src/base/metadata.ts';
-import { orphanMetadata, ownershipOf } from '../../../../src/policy/plan/observed.ts';
+import { ownershipOf } from '../../../../src/policy/plan/observed.ts';
+import { orphanMetadata } from '../../../../src/policy/plan/remainder.ts';
 
 const account = { apiVersion: 'v1', kind: 'ServiceAccount' };
 const offered = (metadata: KubeObject['metadata'], more: object = {}): boolean =>

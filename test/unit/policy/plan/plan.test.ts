@@ -315,8 +315,8 @@ describe('a copy of a Secret', () => {
   });
 
   function ready(): CopyState {
-    const facts = { type: 'Opaque', isImmutable: false, keys: [], hash: 'h' };
-    return { kind: 'ready', payload: { type: 'Opaque', data: {}, isImmutable: false, facts } };
+    const facts = { type: 'Opaque', isImmutable: false, keys: [], binaryKeys: [], hash: 'h' };
+    return { kind: 'ready', payload: { body: { type: 'Opaque', data: {} }, facts } };
   }
 });
 

@@ -43,6 +43,7 @@ test('the event of a Secret that is given back says which keys are removed, and 
 
 test('the event of a Secret that adoption deletes and creates again names its old type and keys', () => {
   const facts = {
+    binaryKeys: [],
     type: 'kubernetes.io/basic-auth',
     isImmutable: true,
     keys: ['password', 'username'],
@@ -52,7 +53,7 @@ test('the event of a Secret that adoption deletes and creates again names its ol
     owner: undefined,
     orphanedFrom: undefined,
     type: secretObjectType,
-    content: { kind: 'secret', facts, labels: {} },
+    content: { kind: 'copy', facts, metadata: {} },
   } as const;
   expect(replacedNote(live).message).toBe(
     'what it held before (type kubernetes.io/basic-auth, keys password, username) does not come back, because it was deleted and created again',

@@ -2,7 +2,8 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import type { KubeObject, ObjectMeta } from '../../../../src/base/metadata.ts';
 import { managedByLabel, ownerAnnotation } from '../../../../src/schema/names.ts';
 import type { WatchSink } from '../../../../src/base/watch-sink.ts';
-import { observeSecret } from '../../../../src/policy/plan/observed.ts';
+import { secretObjectType } from '../../../../src/base/object-type.ts';
+import { observeObject } from '../../../../src/policy/plan/observed.ts';
 import { ObservedObjects, type ObservedChange } from '../../../../src/reconcile/live/observed-objects.ts';
 
 const type = { apiVersion: 'v1', kind: 'Secret' };
@@ -57,37 +58,37 @@ describe('observed objects', () => {
   });
 
   test('our own write counts at once, and its watch event changes nothing', () => {
-    objects.wrote(observeSecret(secret(5)));
-    expect(contentOf()).toBe('secret');
+    objects.wrote(observeObject(secretObjectType, secret(5)));
+    expect(contentOf()).toBe('copy');
     sink.changed(secret(5));
     expect(changes.map(({ from }) => from)).toEqual(['own']);
-    expect(contentOf()).toBe('secret');
+    expect(contentOf()).toBe('copy');
   });
 
   test('the answer to our own write is ignored when the watch has a newer version', () => {
     sink.changed(secret(6));
-    objects.wrote(observeSecret(secret(5)));
+    objects.wrote(observeObject(secretObjectType, secret(5)));
     expect(versionOf()).toBe('6');
   });
 
   test('an object that was deleted before the answer to its creation arrived stays deleted', () => {
     sink.changed(secret(5));
     sink.removed(secret(6));
-    objects.wrote(observeSecret(secret(5)));
+    objects.wrote(observeObject(secretObjectType, secret(5)));
     expect(objects.get('n', key)).toBeUndefined();
   });
 
   test('the content that was read is kept until the object changes', () => {
     sink.changed(secret(5));
     expect(contentOf()).toBe('unread');
-    objects.read(observeSecret(secret(5)));
-    expect(contentOf()).toBe('secret');
+    objects.read(observeObject(secretObjectType, secret(5)));
+    expect(contentOf()).toBe('copy');
     sink.changed(secret(6));
     expect(contentOf()).toBe('unread');
   });
 
   test('the answer to a read does not add an unknown object', () => {
-    objects.read(observeSecret(secret(5)));
+    objects.read(observeObject(secretObjectType, secret(5)));
     expect(objects.get('n', key)).toBeUndefined();
   });
 
@@ -112,7 +113,7 @@ describe('observed objects', () => {
 
   test('the deletion event of an older object of the same name is ignored', () => {
     sink.changed(secret(5));
-    objects.wrote(observeSecret(secret(9, { uid: 'u2' })));
+    objects.wrote(observeObject(secretObjectType, secret(9, { uid: 'u2' })));
     sink.removed(secret(8));
     expect(versionOf()).toBe('9');
   });
@@ -120,7 +121,7 @@ describe('observed objects', () => {
   test('a list removes objects that it lacks, except newer ones', () => {
     sink.changed(secret(5));
     sink.changed(secret(6, { name: 'other', uid: 'u2' }));
-    objects.wrote(observeSecret(secret(20, { name: 'new', uid: 'u3' })));
+    objects.wrote(observeObject(secretObjectType, secret(20, { name: 'new', uid: 'u3' })));
     sink.replaced([secret(6, { name: 'other', uid: 'u2' })], '15');
     expect(objects.ours('n').map(({ name }) => name)).toEqual(['other', 'new']);
   });
@@ -161,7 +162,7 @@ describe('observed objects', () => {
       [ownerAnnotation]: 'SecretShare/x',
       'kubectl.kubernetes.io/last-applied-configuration': '{"data":{"k":"Y2FuYXJ5"}}',
     };
-    objects.wrote(observeSecret(secret(5, { annotations }, { k: 'Y2FuYXJ5' })));
+    objects.wrote(observeObject(secretObjectType, secret(5, { annotations }, { k: 'Y2FuYXJ5' })));
     expect(JSON.stringify(objects.get('n', key))).not.toContain('Y2FuYXJ5');
   });
 });

@@ -70,13 +70,13 @@ test.for([
     sink.replaced([], '1');
     sink.changed(stored);
     await sources.read(share, signal);
-    expect(sources.copyStateOf(share)).toMatchObject({ payload: { data: { k: btoa('50') } } });
+    expect(sources.copyStateOf(share)).toMatchObject({ payload: { body: { data: { k: btoa('50') } } } });
     stored = secretOf('Opaque', '20');
     changed.length = 0;
     sink.replaced([stored], listedAt, isRestored);
     expect([sources.copyStateOf(share).kind, changed]).toEqual(['unread', ['Secret/n/s']]);
     await sources.read(share, signal);
-    expect(sources.copyStateOf(share)).toMatchObject({ payload: { data: { k: btoa('20') } } });
+    expect(sources.copyStateOf(share)).toMatchObject({ payload: { body: { data: { k: btoa('20') } } } });
   },
 );
 
