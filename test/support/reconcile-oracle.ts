@@ -90,7 +90,7 @@ function deviationOf(
   // Without a source, copies stay as they are, and none are created.
   if (content.kind === 'copy' && copy?.kind !== 'ready') return undefined;
   if (live === undefined) return 'is missing';
-  const wanted = copy?.kind === 'ready' ? { ...copy.payload } : content.kind === 'object' ? content.body : {};
+  const wanted = copy?.kind === 'ready' ? copy.payload.body : content.kind === 'object' ? content.body : {};
   const differing = ['roleRef', 'subjects', 'spec', 'data', 'type'].find(
     (field) => !isDeepStrictEqual(live[field], ownMember(wanted, field)),
   );
