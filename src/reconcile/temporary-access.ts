@@ -1,17 +1,10 @@
 // Deletes the RoleBindings that people granted for a while (`reeve grant access`), each at its end.
-import {
-  annotationsOf,
-  isTerminating,
-  labelsOf,
-  namespacedName,
-  valueOf,
-  type KubeObject,
-} from '../base/metadata.ts';
+import { isTerminating, namespacedName, type KubeObject } from '../base/metadata.ts';
 import { roleBindingType } from '../base/object-type.ts';
 import type { WatchSink } from '../base/watch-sink.ts';
-import { parseTime } from '../base/time.ts';
 import { isManaged } from '../policy/desired/desired.ts';
-import { expiresAtAnnotation, managedByLabel, managedByReeve, temporaryLabel } from '../schema/names.ts';
+import { endOfGrant } from '../policy/terms/temporary-grant.ts';
+import { expiresAtAnnotation, temporaryLabel } from '../schema/names.ts';
 import type { EventAnnouncer } from './events.ts';
 import { classifyWriteError } from './namespace/write-error.ts';
 import type { ReconcileContext } from './ports.ts';
@@ -20,7 +13,7 @@ import { done, type Attempt, type Handled } from './queue/queue.ts';
 interface Grant {
   readonly uid: string;
   readonly resourceVersion: string;
-  /** Milliseconds since the epoch. NaN when the annotation is missing or unreadable, so that nothing is deleted by guess. */
+  /** See `endOfGrant`. */
   readonly end: number;
   readonly isTerminating: boolean;
 }
@@ -111,18 +104,15 @@ export class TemporaryAccess {
     this.#announcer.namespace(namespace, 'TemporaryAccess', note, type);
   }
 
-  /** A RoleBinding of a policy ends with its policy, whatever its labels. */
   #take(object: KubeObject): void {
     const key = namespacedName(object);
-    const labels = labelsOf(object);
-    const isGrant =
-      valueOf(labels, temporaryLabel) === 'true' && valueOf(labels, managedByLabel) !== managedByReeve;
-    if (!isGrant) return void this.#grants.delete(key);
+    const end = endOfGrant(object);
+    if (end === undefined) return void this.#grants.delete(key);
     const { uid = '', resourceVersion } = object.metadata;
     this.#grants.set(key, {
       uid,
       resourceVersion: String(resourceVersion),
-      end: parseTime(valueOf(annotationsOf(object), expiresAtAnnotation) ?? ''),
+      end,
       isTerminating: isTerminating(object),
     });
     if (this.#isLeading) this.#context.accessQueue.add(key);

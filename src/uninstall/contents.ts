@@ -140,12 +140,17 @@ export interface ContentsPlan {
   readonly providers: readonly ProviderPlan[];
   /** The number of ServiceAccounts of other owners to which policies have added fields. */
   readonly accounts: number;
+  /** The number of RoleBindings of temporary access. */
+  readonly grants: number;
   /** Objects with the label that name no policy or share: a stranger's. */
   readonly foreign: readonly Observed[];
 }
 
 /** The administrator confirms the number in the plan, so `maxDeletions` of a policy does not count. */
-export function planContents({ providers, marked, accounts }: Facts, keepContents: boolean): ContentsPlan {
+export function planContents(
+  { providers, marked, accounts, grants }: Facts,
+  keepContents: boolean,
+): ContentsPlan {
   const states = new Map(providers.map((state) => [state.id, state]));
   const byProvider = Map.groupBy(marked, ({ owner }) => owner);
   const plans: ProviderPlan[] = [];
@@ -155,6 +160,7 @@ export function planContents({ providers, marked, accounts }: Facts, keepContent
   return {
     providers: plans.toSorted((a, b) => (a.provider < b.provider ? -1 : 1)),
     accounts: accounts.length,
+    grants: grants.length,
     foreign: byProvider.get(undefined) ?? [],
   };
 }

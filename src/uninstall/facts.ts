@@ -1,6 +1,8 @@
 // Lists the policies, shares and bindings, and the objects of every kind that carry Reeve's label.
 import { KubeError } from '../base/kube-error.ts';
-import { apiVersion as ownVersion, managedByLabel, managedByReeve } from '../schema/names.ts';
+import { roleBindingType } from '../base/object-type.ts';
+import { endOfGrant } from '../policy/terms/temporary-grant.ts';
+import { apiVersion as ownVersion, managedByLabel, managedByReeve, temporaryLabel } from '../schema/names.ts';
 import type { KubeClient } from '../kube/http/client.ts';
 import { resourcePath, groupVersionPath } from '../kube/http/https-client.ts';
 import { observeAccount, type ObservedAccount } from '../policy/plan/account.ts';
@@ -21,6 +23,8 @@ export interface Facts {
   readonly marked: readonly Observed[];
   /** ServiceAccounts of other owners to which policies have added fields. */
   readonly accounts: readonly ObservedAccount[];
+  /** The RoleBindings of temporary access. */
+  readonly grants: readonly KubeObject[];
   /** Kinds that could not be listed, with the error: `pods.metrics.k8s.io (503 ServiceUnavailable)`. */
   readonly unseen: readonly string[];
 }
@@ -44,7 +48,15 @@ export async function readFacts(client: KubeClient): Promise<Facts> {
   const accounts = await accountsOf(client);
   if (accounts instanceof KubeError) unlisted.push(`serviceaccounts (${accounts.code} ${accounts.reason})`);
   const found = accounts instanceof KubeError ? [] : accounts;
-  return { providers: providers.flat(), marked, accounts: found, unseen: [...unseen, ...unlisted] };
+  const grants = await grantsOf(client);
+  if (grants instanceof KubeError) unlisted.push(`temporary access (${grants.code} ${grants.reason})`);
+  return {
+    providers: providers.flat(),
+    marked,
+    accounts: found,
+    grants: grants instanceof KubeError ? [] : grants,
+    unseen: [...unseen, ...unlisted],
+  };
 }
 
 async function accountsOf(client: KubeClient): Promise<readonly ObservedAccount[] | KubeError> {
@@ -52,6 +64,21 @@ async function accountsOf(client: KubeClient): Promise<readonly ObservedAccount[
   try {
     const all = (await listObjects(client, target)).map((object) => observeAccount(object));
     return all.filter(({ managers }) => managers.length > 0);
+  } catch (error) {
+    if (error instanceof KubeError) return error;
+    throw error;
+  }
+}
+
+async function grantsOf(client: KubeClient): Promise<readonly KubeObject[] | KubeError> {
+  const { apiVersion } = roleBindingType;
+  const target = {
+    path: resourcePath({ apiVersion, plural: 'rolebindings' }),
+    labelSelector: `${temporaryLabel}=true`,
+    metadataOnly: true,
+  };
+  try {
+    return (await listObjects(client, target)).filter((object) => endOfGrant(object) !== undefined);
   } catch (error) {
     if (error instanceof KubeError) return error;
     throw error;

@@ -18,7 +18,8 @@ import { openReportLabel, openReportType } from '../inspect/report/open-reports.
 import { ownMember } from '../base/json.ts';
 import { listed } from '../base/text.ts';
 import type { ObjectWriter } from '../base/object-writer.ts';
-import { serviceAccountType } from '../base/object-type.ts';
+import { roleBindingType, serviceAccountType } from '../base/object-type.ts';
+import type { ContentsRemoval } from './contents.ts';
 import type { Facts } from './facts.ts';
 
 export interface NamespaceSettings {
@@ -62,6 +63,21 @@ export async function podsEnded(namespace: string, client: KubeClient, patienceM
   } catch (error) {
     return [`Pods in ${namespace}: ${textOfError(error)}`];
   }
+}
+
+/** Deletes temporary access, because nothing would end it any more. With `keepContents`, it stays without an end. */
+export async function removeGrants({ facts, keepContents, ...removal }: ContentsRemoval): Promise<NotDone> {
+  if (keepContents) return [];
+  try {
+    const { grants } = await facts();
+    return await remove(grants.map(grantRef), removal);
+  } catch (error) {
+    return [`temporary access could not be listed: ${textOfError(error)}`];
+  }
+}
+
+function grantRef({ metadata: { namespace = '', name = '' } }: KubeObject): ObjectRef {
+  return { ...roleBindingType, namespace, name };
 }
 
 /** Deletes the Reports of the reconciler and of `reeve report --write`. */
@@ -169,7 +185,7 @@ const atOnce = 8;
 
 export async function findLeftovers(
   refs: readonly ObjectRef[],
-  { providers, marked, accounts: changed, unseen }: Facts,
+  { providers, marked, accounts: changed, grants, unseen }: Facts,
   namespace: string,
   cluster: Cluster,
 ): Promise<Leftovers> {
@@ -189,6 +205,9 @@ export async function findLeftovers(
       ...others.map(
         (live) =>
           `${nameOfMarked(live)} has the label of Reeve and names no policy, share or binding: left as it is`,
+      ),
+      ...grants.map(
+        (each) => `${nameOfRef(grantRef(each))} gives temporary access, and nothing ends it any more`,
       ),
       ...(await bindingsOf(namespace, refs, cluster)),
     ],

@@ -7,6 +7,7 @@ import { readFacts, type Facts, readShippedParts, type ShippedParts } from './fa
 import {
   removeHooks,
   podsEnded,
+  removeGrants,
   removeConditions,
   removeReports,
   removeNamespaces,
@@ -110,6 +111,7 @@ export class Uninstall {
       { run: deletion(parts.guards), isNeeded: true },
       { run: () => clearContents(contents), isNeeded: true },
       { run: () => clearAccounts(contents), isNeeded: true },
+      { run: () => removeGrants(contents), isNeeded: true },
       { run: () => removeProviders(contents), isNeeded: true },
       { run: deletion(parts.definitions) },
       { run: deletion(parts.rest) },
@@ -125,7 +127,7 @@ export class Uninstall {
       return await this.#facts();
     } catch (error) {
       const what = `policies, shares and what they provided (${textOfError(error)})`;
-      return { providers: [], marked: [], accounts: [], unseen: [what] };
+      return { providers: [], marked: [], accounts: [], grants: [], unseen: [what] };
     }
   }
 

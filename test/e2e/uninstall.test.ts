@@ -68,6 +68,16 @@ describeControllers('an uninstall', () => {
     );
   }
 
+  async function makeGrant(namespace: string): Promise<void> {
+    await mustKubectl(
+      ['create', 'rolebinding', 'lent', '--clusterrole=view', '--user=un-ann', '-n', namespace],
+      plane,
+    );
+    const end = 'reeve.dev/expires-at=2100-01-01T00:00:00Z';
+    await mustKubectl(['annotate', 'rolebinding', 'lent', '-n', namespace, end], plane);
+    await mustKubectl(['label', 'rolebinding', 'lent', '-n', namespace, 'reeve.dev/temporary=true'], plane);
+  }
+
   async function readerKubeconfig(scene: UninstallScene): Promise<string> {
     await scene.stage.kubectl('create', 'clusterrole', 'un-read', '--verb=get,list', '--resource=*.*');
     await scene.stage.kubectl(
@@ -83,6 +93,7 @@ describeControllers('an uninstall', () => {
   test('uninstall does nothing without agreement and rights, and then deletes what was provided, beyond every limit', async () => {
     await using scene = await UninstallScene.begin(plane, 'un-all', 3);
     await makeReports(scene.namespaces);
+    await makeGrant('un-all-0');
     const before = [await scene.owners(), await scene.parts()];
     for (const answer of [undefined, 'yes']) {
       const [code, said] = await answered(answer);
@@ -93,6 +104,7 @@ describeControllers('an uninstall', () => {
           '  NamespacePolicy/un-all-orphan: 3 objects in 3 namespaces will stay (deletionPolicy: Orphan)',
           '  SecretShare/un-all: 3 objects in 3 namespaces will be deleted',
           'In all, 6 objects will be deleted, and 3 objects will stay without the label and annotation of Reeve.',
+          '1 RoleBinding of temporary access will be deleted now, because nothing would end it later.',
           'Namespace reeve-system will be deleted, with everything in it, if the installation created it.',
           'The Secrets in reeve-shared will stay.',
         ].join('\n'),
@@ -114,6 +126,7 @@ describeControllers('an uninstall', () => {
     expect(await scene.parts()).toEqual([]);
     expect(await scene.hasConditions()).toBe(false);
     expect(stdout).toContain('deleted Report un-all-0/reeve\n');
+    expect(stdout).toContain('deleted RoleBinding un-all-0/lent\n');
     expect(await scene.stage.kubectl('get', 'reports', '-A', '-o=name')).toBe(
       'report.openreports.io/theirs\n',
     );
@@ -129,6 +142,7 @@ describeControllers('an uninstall', () => {
 
   test('uninstall blocks nothing wherever it is interrupted, continues from there, and keeps contents while Reeve is down', async () => {
     await using scene = await UninstallScene.begin(plane, 'un-keep', 2);
+    await makeGrant('un-keep-0');
     const uids = await scene.uids();
     await scene.killReeve();
     for (const line of [
@@ -149,6 +163,9 @@ describeControllers('an uninstall', () => {
     }
     const { code, stdout } = await run('--keep-contents');
     expect({ code, end: stdout.slice(-clean.length) }).toEqual({ code: 0, end: clean });
+    expect(stdout).toContain(
+      'note: RoleBinding un-keep-0/lent gives temporary access, and nothing ends it any more\n',
+    );
     expect(await scene.owners()).toEqual(times(6, 'nobody'));
     expect(await scene.uids()).toEqual(uids);
     expect(await scene.parts()).toEqual([]);

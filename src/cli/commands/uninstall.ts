@@ -57,7 +57,7 @@ accounts; the guard; the objects that policies, shares and bindings provide; the
 
 Provided objects are deleted, even if there are more than maxDeletions: your answer confirms the number. They stay,
 without the label and annotation of Reeve, if deletionPolicy is Orphan, if their policy, share or binding is suspended or
-invalid, or with --keep-contents.
+invalid, or with --keep-contents. Temporary access (reeve grant access) ends now, unless --keep-contents is set.
 
 Reeve does not need to run. The guard is deleted before the objects, so until the objects are deleted, any user with
 rights in a namespace can change them. After an interruption, run the command again. At the end it prints what is left.`;
@@ -121,6 +121,7 @@ export function planText(plan: ContentsPlan, intent: Intent): string {
     ...plan.providers.map(providerText),
     `In all, ${counted(countOf(plan, 'deleted'), 'object')} will be deleted, and ${counted(countOf(plan, 'kept'), 'object')} will stay without the label and annotation of Reeve.`,
     ...(plan.accounts === 0 ? [] : [accountsText(plan.accounts, keepContents)]),
+    ...(plan.grants === 0 ? [] : [grantsText(plan.grants, keepContents)]),
     `Namespace ${namespace} will be deleted, with everything in it, if the installation created it.`,
     ...(shared === ''
       ? []
@@ -134,6 +135,13 @@ function accountsText(count: number, keepContents: boolean): string {
   return keepContents
     ? `The fields that policies added to ${accounts} will stay.`
     : `The fields that policies added to ${accounts} will be taken back, unless their policy leaves its objects behind.`;
+}
+
+function grantsText(count: number, keepContents: boolean): string {
+  const bindings = `${count} ${count === 1 ? 'RoleBinding' : 'RoleBindings'} of temporary access`;
+  return keepContents
+    ? `${bindings} will stay, and nothing will end ${count === 1 ? 'it' : 'them'}.`
+    : `${bindings} will be deleted now, because nothing would end ${count === 1 ? 'it' : 'them'} later.`;
 }
 
 function providerText({ provider, fate, reason, objects }: ProviderPlan): string {

@@ -1,7 +1,11 @@
 // Explains a namespace: each policy, share and binding, what it provides there, and what each rule says.
 import { policyIn } from '../../policy/compile/load-provider.ts';
 import { cliApiVersion, readyCondition } from '../../schema/names.ts';
-import type { KubeObject } from '../../base/metadata.ts';
+import { nameOf, type KubeObject } from '../../base/metadata.ts';
+import { roleBindingType } from '../../base/object-type.ts';
+import { clipped } from '../../base/text.ts';
+import { endOfGrant, grantEndText } from '../../policy/terms/temporary-grant.ts';
+import { grantText } from '../input/access.ts';
 import { conditionOf, type Condition } from '../../base/condition.ts';
 import { asStored } from '../../policy/terms/match.ts';
 import type { ProviderId } from '../../policy/terms/provider-id.ts';
@@ -69,12 +73,16 @@ async function explainedAt(name: string, at: LookedAt): Promise<ExplainOutput> {
   const rules = rulesOf(loaded, providers, namespaceObject, at);
   const stored = conditionOf(namespaceObject['status'], readyCondition);
   const why = whyUnmanaged(namespaceObject, at);
+  const notes = [
+    ...(stored === undefined && state.isCluster && why === undefined ? [notReadyYet] : []),
+    ...(why === undefined ? grantNotes(name, at) : []),
+  ];
   return {
     ...about,
     found: true,
     summary: `namespace ${name}: ${why ?? unreadProviders(at) ?? summaryOf(providers, rules)}`,
     ...(stored === undefined ? {} : { ready: shownCondition(stored) }),
-    ...(stored === undefined && state.isCluster && why === undefined ? { notes: [notReadyYet] } : {}),
+    ...(notes.length === 0 ? {} : { notes }),
     providers,
     rules,
   };
@@ -82,6 +90,18 @@ async function explainedAt(name: string, at: LookedAt): Promise<ExplainOutput> {
 
 const notReadyYet =
   'the namespace has no condition reeve.dev/Ready: Reeve has not looked at it yet, or does not run (see reeve check)';
+
+/** Names the temporary access in the namespace, whose end no policy says. */
+function grantNotes(namespace: string, { state }: LookedAt): readonly string[] {
+  return state.objects(roleBindingType).flatMap((object) => {
+    const end = object.metadata.namespace === namespace ? endOfGrant(object) : undefined;
+    if (end === undefined) return [];
+    const note = `RoleBinding ${nameOf(object)} gives temporary access (${grantText(object)}) ${grantEndText(end)}`;
+    return [clipped(note, maxNote)];
+  });
+}
+
+const maxNote = 1000;
 
 function explained(
   loaded: LoadedProvider,

@@ -9,6 +9,7 @@ import { roleBindingType } from '../../base/object-type.ts';
 import { copiesOf, parseProviderId, type ProviderId, wordOf } from '../../policy/terms/provider-id.ts';
 import { grantText } from '../input/access.ts';
 import { unlimitedBudget } from '../../policy/terms/budget.ts';
+import { endOfGrant, grantEndText } from '../../policy/terms/temporary-grant.ts';
 import { ownershipOf } from '../../policy/plan/observed.ts';
 import { compileGlob } from '../../cel/regex.ts';
 import type { LoadedProvider } from '../../state/stored-provider.ts';
@@ -147,9 +148,16 @@ function summaryOf({ target, live, owner, standings, providers, why }: Facts, at
   }
   if (owner !== undefined) return `${object} has the mark of ${owner}${why === undefined ? '' : `; ${why}`}`;
   const reason = why ?? unreadProviders(at) ?? nearMiss(providers);
-  return live === undefined
-    ? `there is no ${object}: ${reason}`
-    : `Reeve does not manage ${object}: ${reason}`;
+  return live === undefined ? `there is no ${object}: ${reason}` : unmanagedText(object, live, why, reason);
+}
+
+// oxlint-disable-next-line max-params -- the parts of one sentence
+function unmanagedText(object: string, live: KubeObject, why: string | undefined, reason: string): string {
+  const isEnded = why === undefined && live.kind === roleBindingType.kind;
+  const end = isEnded ? endOfGrant(live) : undefined;
+  return end === undefined
+    ? `Reeve does not manage ${object}: ${reason}`
+    : `${object} is temporary access ${grantEndText(end)}`;
 }
 
 const endings: ReadonlyMap<string, string> = new Map([

@@ -23,6 +23,7 @@ const plan = {
     },
   ],
   accounts: 0,
+  grants: 0,
   foreign: [],
 } as const;
 const intent = {
@@ -56,6 +57,17 @@ test('the plan says what happens to fields of ServiceAccounts', () => {
     'The fields that policies added to 1 ServiceAccount will stay.',
   );
 });
+
+test.for([
+  [1, false, '1 RoleBinding of temporary access will be deleted now, because nothing would end it later.'],
+  [2, false, '2 RoleBindings of temporary access will be deleted now, because nothing would end them later.'],
+  [2, true, '2 RoleBindings of temporary access will stay, and nothing will end them.'],
+] as const)(
+  'the plan of %i grants, which %s keeps, says what happens to them',
+  ([grants, keepContents, line]) => {
+    expect(planText({ ...plan, grants }, { ...intent, keepContents }).split('\n')).toContain(line);
+  },
+);
 
 test('the plan announces in capitals that Secrets of users will be deleted', () => {
   expect(planText(plan, { ...intent, deleteShared: true })).toContain(

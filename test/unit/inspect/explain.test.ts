@@ -156,3 +156,38 @@ describe('with a quota and rules on RBAC', () => {
     expect(await looks(20)).toEqual(await looks(4));
   });
 });
+
+describe('temporary access', () => {
+  const target = {
+    kind: 'object',
+    type: { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'RoleBinding' },
+    namespace: 'a',
+    name: 'lent',
+  } as const;
+  const grantOf = (annotations: Readonly<Record<string, string>>): KubeObject => ({
+    ...target.type,
+    metadata: { ...meta('lent'), namespace: 'a', labels: { 'reeve.dev/temporary': 'true' }, annotations },
+    roleRef: { kind: 'ClusterRole', name: 'edit' },
+    subjects: [{ kind: 'User', name: 'alice' }],
+  });
+  const until = grantOf({ 'reeve.dev/expires-at': '2026-11-23T12:00:00Z' });
+
+  test.for<readonly [string, KubeObject, string]>([
+    ['an end', until, 'that Reeve ends at 2026-11-23T12:00:00Z'],
+    ['no end', grantOf({}), 'without an end: the annotation reeve.dev/expires-at has no time'],
+  ])('access with %s is named with it, for the object and for its namespace', async ([, grant, end]) => {
+    const at = lookedAtObjects([...objects, grant]);
+    expect((await explainObject(target, at)).summary).toBe(`RoleBinding a/lent is temporary access ${end}`);
+    expect((await explainNamespace('a', at)).notes).toContain(
+      `RoleBinding lent gives temporary access (ClusterRole/edit for User/alice) ${end}`,
+    );
+  });
+
+  test('access in another namespace, and the RoleBinding of a policy, are not named', async () => {
+    const { metadata, ...rest } = until;
+    const elsewhere = { ...rest, metadata: { ...metadata, namespace: 'b' } };
+    const labels = { ...metadata.labels, 'app.kubernetes.io/managed-by': 'reeve' };
+    const at = lookedAtObjects([...objects, elsewhere, { ...rest, metadata: { ...metadata, labels } }]);
+    expect((await explainNamespace('a', at)).notes).toHaveLength(1);
+  });
+});

@@ -69,7 +69,13 @@ class Account {
 
   facts(providers: Facts['providers']): Facts {
     const live = observeAccount(this.object);
-    return { providers, marked: [], accounts: live.managers.length > 0 ? [live] : [], unseen: [] };
+    return {
+      providers,
+      marked: [],
+      accounts: live.managers.length > 0 ? [live] : [],
+      grants: [],
+      unseen: [],
+    };
   }
 }
 

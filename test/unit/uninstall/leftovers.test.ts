@@ -39,7 +39,7 @@ it('a shipped binding counts as left over, and another binding of an account of 
   };
   const found = await findLeftovers(
     shipped,
-    { providers: [], marked: [], accounts: [], unseen: [] },
+    { providers: [], marked: [], accounts: [], grants: [], unseen: [] },
     'reeve-system',
     {
       client: client as KubeClient,

@@ -53,10 +53,14 @@ describe('the plan', () => {
     ['releases all objects with --keep-contents', {}, true, 'release', '--keep-contents'],
   ])('%s', ([, parts, keepContents, fate, reason]) => {
     const providers = parts === undefined ? [] : [{ ...state, ...parts }];
-    const plan = planContents({ providers, marked: three, accounts: [], unseen: [] }, keepContents);
+    const plan = planContents(
+      { providers, marked: three, accounts: [], grants: [], unseen: [] },
+      keepContents,
+    );
     expect(plan).toEqual({
       providers: [{ provider: state.id, fate, reason, objects: three }],
       accounts: 0,
+      grants: 0,
       foreign: [],
     });
     expect(countOf(plan, fate === 'delete' ? 'deleted' : 'kept')).toBe(3);
@@ -68,7 +72,7 @@ describe('the plan', () => {
     const type = { apiVersion: 'v1', kind: 'ConfigMap' };
     const adopted = observeObject(type, { metadata: { ...metadata, annotations } });
     const plan = planContents(
-      { providers: [state], marked: [...three, adopted], accounts: [], unseen: [] },
+      { providers: [state], marked: [...three, adopted], accounts: [], grants: [], unseen: [] },
       false,
     );
     expect(plan.providers.map(({ fate, objects }) => [fate, objects.length])).toEqual([
@@ -80,7 +84,7 @@ describe('the plan', () => {
 
   test('it leaves objects alone that name no provider', () => {
     const others = [marked('x'), marked('y', 'Deployment/z')];
-    const facts = { providers: [state], marked: [...others, ...three], accounts: [], unseen: [] };
+    const facts = { providers: [state], marked: [...others, ...three], accounts: [], grants: [], unseen: [] };
     expect(planContents(facts, false)).toMatchObject({ providers: [{ objects: three }], foreign: others });
   });
 
@@ -90,6 +94,7 @@ describe('the plan', () => {
       providers: [state, share],
       marked: [marked('s', share.id), ...three],
       accounts: [],
+      grants: [],
       unseen: [],
     };
     const plan = planContents(facts, false);
@@ -100,7 +105,7 @@ describe('the plan', () => {
 
 test('an object that waits for the finalizer of another program is not deleted again, and holds nothing up', async () => {
   const ending = marked('a', state.id, { deletionTimestamp: '2026-01-01T00:00:00Z', finalizers: ['x/y'] });
-  const facts = { providers: [state], marked: [ending], accounts: [], unseen: [] };
+  const facts = { providers: [state], marked: [ending], accounts: [], grants: [], unseen: [] };
   const writer = undefined as unknown as ObjectWriter;
   const removal = { facts: () => Promise.resolve(facts), writer, say: () => 0, patienceMs: 0 };
   expect(await clearContents({ ...removal, keepContents: false })).toEqual([]);
