@@ -43,6 +43,11 @@ export interface NamespacePlan {
   readonly errors: readonly WriteError[];
 }
 
+/** Returns true for an object whose policy was dropped between its creation and its record. */
+export function isReleasedOnce(step: DoneStep): step is DoneStep & { readonly kind: 'release' } {
+  return step.kind === 'release' && step.isCreatedOnce === true && step.live.isCreatedOnce;
+}
+
 type ReadStep = PlanStep & { readonly kind: 'read' | 'read-source' };
 
 /** The limit of rounds. A read can require another read, but so many show that another client keeps changing objects. */

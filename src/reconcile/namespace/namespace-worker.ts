@@ -15,7 +15,7 @@ import { eventSubject, type EventAnnouncer } from '../events.ts';
 import type { InitialSync, ProviderLedger, ProviderReports } from '../ledger.ts';
 import type { CreationRecorder } from './creation-recorder.ts';
 import type { DefaultsRepairer, NamespaceConditions, Repair } from './namespace-conditions.ts';
-import type { NamespacePlan } from './namespace-planner.ts';
+import { isReleasedOnce, type NamespacePlan } from './namespace-planner.ts';
 import type { Planning } from '../planning.ts';
 import type { ReconcileContext } from '../ports.ts';
 import { done, type Attempt, type Handled } from '../queue/queue.ts';
@@ -94,7 +94,7 @@ export class NamespaceWorker {
     result.addPlan(plan);
     const isComplete = await this.#carryOut(plan, result, signal);
     if (signal.aborted || result.isOver) return result;
-    const recorded = plan.desired.createsOnce
+    const recorded = hasToRecord(plan)
       ? await this.#parts.recorder.record(plan, result.outcomes, signal)
       : { outcomes: result.outcomes };
     result.addError(recorded.error);
@@ -225,6 +225,11 @@ function batchesOf(steps: readonly DoneStep[]): readonly (readonly DoneStep[])[]
     batches.at(-1)?.push(step);
   }
   return batches;
+}
+
+/** Most namespaces have nothing that is created once. */
+function hasToRecord({ desired, steps }: NamespacePlan): boolean {
+  return desired.createsOnce || steps.some(isReleasedOnce);
 }
 
 function isSameFailure(a: UnsyncedObject, b: UnsyncedObject): boolean {

@@ -23,6 +23,7 @@ import {
 } from '../../policy/plan/remainder.ts';
 import { eventSubject, type EventAnnouncer, type EventNote } from '../events.ts';
 import type { Finalizers } from '../provider/provider-writes.ts';
+import { isRecorded } from './creation-recorder.ts';
 import { ObjectWrites } from './object-writes.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Planning } from '../planning.ts';
@@ -49,6 +50,7 @@ export interface StepResult {
 const leftNote: EventNote = { message: 'it was created once, and is now left to its namespace' };
 const nothingDone: StepResult = { wrote: false };
 const outdated: StepResult = { wrote: false, retryMs: 0, isTransient: true };
+const recordUnseen: StepResult = { wrote: false, retryMs: 1000, isTransient: true };
 
 export class StepExecutor {
   readonly #context: ReconcileContext;
@@ -128,6 +130,8 @@ export class StepExecutor {
     const againMs = this.#rewriteLimit.pauseFor(id, fingerprint);
     if (againMs > 0) return this.#rewriteLimited(step, againMs);
     let result = outdated;
+    if (step.kind === 'create' && step.claim.once !== undefined)
+      if (await isRecorded(step, this.#context.writer, signal)) return recordUnseen;
     await this.#holding(joining(step), signal, async () => {
       result = step.kind === 'fields' ? await this.#setFields(step, signal) : await this.#keep(step, signal);
     });

@@ -82,6 +82,40 @@ describe('an object with mode CreateOnce', () => {
     expect(h.get('NamespacePolicy', 'p')).toBeUndefined();
   });
 
+  test('an object whose policy went before the record was written does not come back after a user deletes it', async () => {
+    const h = harness();
+    let isDown = true;
+    h.memory.fault = (verb, { kind }) =>
+      isDown && verb === 'patch' && kind === 'Namespace' ? failure(503) : undefined;
+    await settledWith(h, policyOf(quota), ['a']);
+    h.memory.delete(refTo('NamespacePolicy', 'p'));
+    isDown = false;
+    await h.settle();
+    expect([marksOf(h), recordIn(h)]).toEqual([[], ['/ResourceQuota/team']]);
+    await deleted(h);
+    h.policy('q', policyOf(quota));
+    await h.settle();
+    expect(quotaIn(h)).toBeUndefined();
+  });
+
+  test('a process whose watch lags behind the record does not create the object again', async () => {
+    const h = harness();
+    h.namespace('a', team);
+    h.start();
+    await h.settle();
+    h.memory.silent.add('Namespace');
+    h.policy('p', policyOf(quota));
+    await h.settle();
+    expect(recordIn(h)).toEqual(['/ResourceQuota/team']);
+    h.takeWrites();
+    h.memory.delete(refTo('ResourceQuota', 'team', 'a'));
+    await h.settle(500);
+    expect([quotaIn(h), h.takeWrites()]).toEqual([undefined, []]);
+    h.memory.relist();
+    await h.settle();
+    expect(quotaIn(h)).toBeUndefined();
+  });
+
   test('an existing object of another user is left alone, even if it is offered, and recorded', async () => {
     const h = harness();
     h.namespace('a', team);
