@@ -87,6 +87,7 @@ const onTheSandbox = [
   'reconciler-outside',
   'refused-writes',
   'role-bindings',
+  'roles',
   'secret-copies',
   'secret-share-limits',
   'secret-shares',

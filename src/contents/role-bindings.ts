@@ -1,6 +1,6 @@
-// The kind of content `roleBindings`: RoleBindings to ClusterRoles.
+// The kind of content `roleBindings`: RoleBindings to ClusterRoles, and to Roles of the same policy.
 import { isDeepStrictEqual } from 'node:util';
-import { isJsonObject, ownMember } from '../base/json.ts';
+import { isJsonObject, ownMember, ownMembers } from '../base/json.ts';
 import {
   accountsGroupPrefix,
   isNamespaceName,
@@ -9,10 +9,11 @@ import {
 } from '../base/kubernetes-names.ts';
 import { groupOf, roleBindingType } from '../base/object-type.ts';
 import { duration, notBoth, time } from '../schema/common-fields.ts';
-import { choice, list, object, text, type Infer } from '../schema/schema.ts';
+import { choice, list, object, type Infer } from '../schema/schema.ts';
 import {
   forEach,
   labelText,
+  metadataDifferences,
   metadataFields,
   pathSegment,
   subdomain,
@@ -24,6 +25,7 @@ import {
   contentKind,
   keeping,
   writing,
+  type ContentRight,
   type Difference,
   type TextCheck,
   type TextChecks,
@@ -68,20 +70,30 @@ const subject = object({
   ],
 });
 
+const roleName = '^[^/%$\\s]{1,253}$';
+
 const roleRef = object({
   description:
-    'The role that the subjects get in the namespace. Never a template. The author must have the right to bind it, and to create, patch and delete RoleBindings.',
+    'The role that the subjects get in the namespace. The author must have the right to create, patch and delete RoleBindings, and the right to bind the role, or for a Role each of its rules.',
   fields: {
-    kind: choice('Always ClusterRole.', ['ClusterRole']),
-    name: text({
-      description: 'The name of the ClusterRole. Example: edit.',
-      minLength: 1,
-      maxLength: 253,
-      pattern: '^[^/%$\\s]+$',
-      accepted: 'the name of a ClusterRole',
-    }),
+    kind: choice('What the role is: a ClusterRole, or a Role of contents.roles in this policy.', [
+      'ClusterRole',
+      'Role',
+    ]),
+    name: templateText(
+      'The name of the role: of a ClusterRole, never a template; or of a Role, exactly as contents.roles has it. Example: edit.',
+      512,
+    ),
   },
   required: ['kind', 'name'],
+  rules: [
+    {
+      accepted: 'the name of a ClusterRole, which is never a template',
+      cel: `self.kind == 'Role' || self.name.matches('${roleName.replaceAll('\\', '\\\\')}')`,
+      offender: ({ kind, name }) =>
+        kind === 'Role' || new RegExp(roleName, 'u').test(name) ? undefined : ['name'],
+    },
+  ],
 });
 
 const roleBinding = object({
@@ -128,11 +140,11 @@ type RoleBinding = Infer<typeof roleBinding>;
 
 const rbacGroup = groupOf(roleBindingType.apiVersion);
 
-/** The names and the metadata are templates, never the role, the expiry or a kind. */
+/** The names and the metadata are templates, never a ClusterRole, the expiry or a kind. */
 export const roleBindings = contentKind({
   name: 'roleBindings',
   field: list({
-    description: 'RoleBindings to ClusterRoles.',
+    description: 'RoleBindings to ClusterRoles, and to Roles of the same policy.',
     items: roleBinding,
     maxItems: 50,
     unique: { key: 'name' },
@@ -142,31 +154,31 @@ export const roleBindings = contentKind({
   namePath: ['name'],
   ownsAllFields: true,
   judgedAs: 'rolebindings',
-  template: ({ name, labels, annotations, subjects }) => ({
-    value: { name, labels, annotations, subjects },
-    isFixed: ([field, , part]) => field === 'subjects' && part === 'kind',
+  template: ({ name, labels, annotations, roleRef: role, subjects }) => ({
+    value: { name, labels, annotations, roleRef: role, subjects },
+    isFixed: ([field, second, third]) =>
+      field === 'roleRef' ? role.kind === 'ClusterRole' || second === 'kind' : third === 'kind',
     checks: checksOf(subjects),
     isRepeated: (field) => field.length === 2 && field[0] === 'subjects',
   }),
   render: {
-    build: (rendered, { roleRef: role }) => {
-      const subjects = subjectsOf(ownMember(rendered, 'subjects'));
+    build: (rendered) => {
+      const [role, subjects] = [ownMember(rendered, 'roleRef'), subjectsOf(ownMember(rendered, 'subjects'))];
       if (subjects.length === 0) return { kind: 'skip', message: 'its lists of subjects are empty' };
-      const written = (['labels', 'annotations'] as const).flatMap((field) => {
-        const value = ownMember(rendered, field);
-        return value === undefined ? [] : [[field, value] as const];
-      });
       const body = {
         ...roleBindingType,
-        metadata: { name: String(ownMember(rendered, 'name')), ...Object.fromEntries(written) },
-        roleRef: { apiGroup: rbacGroup, ...role },
+        metadata: {
+          name: String(ownMember(rendered, 'name')),
+          ...ownMembers(rendered, ['labels', 'annotations']),
+        },
+        roleRef: { apiGroup: rbacGroup, ...(isJsonObject(role) ? role : {}) },
         subjects,
       };
       return { kind: 'object', body };
     },
   },
   expiry: (binding) => ((binding.expiresAfter ?? binding.expiresAt) === undefined ? undefined : binding),
-  rights: ({ roleRef: { name } }) => [
+  rights: ({ roleRef: role }, resourceOf, referred) => [
     // The right to bind does not cover the RoleBindings of others, which a policy can take over and replace.
     {
       verbs: writing,
@@ -176,25 +188,44 @@ export const roleBindings = contentKind({
       field: undefined,
       own: { purpose: 'reconciler', verbs: keeping },
     },
-    {
-      verbs: ['bind'],
-      group: rbacGroup,
-      resource: 'clusterroles',
-      name,
-      effect: `hand out ClusterRole ${name}`,
-      field: ['roleRef'],
-      handsOut: true,
-      own: { purpose: 'bind', verbs: ['bind'] },
-    },
+    ...(role.kind === 'ClusterRole'
+      ? [bindingOf(role.name)]
+      : (referred?.contentKind.rights(referred.value, resourceOf) ?? []).flatMap(boundRight)),
   ],
-  boundRole: ({ roleRef: { name } }) => ({ name, field: ['roleRef', 'name'] }),
+  boundRole: ({ roleRef: { kind, name } }) =>
+    kind === 'ClusterRole' ? { name, field: ['roleRef', 'name'] } : undefined,
+  refersTo: ({ roleRef: { kind, name } }) =>
+    kind === 'Role' ? { list: 'roles', name, field: ['roleRef', 'name'] } : undefined,
   compare: {
-    summary: ({ roleRef: { name } }) => `ClusterRole ${name}`,
+    summary: ({ roleRef: role }) => roleText(role),
     differences,
     isReduced: ({ subjects: old, ...was }, { subjects: now, ...is }) =>
       isDeepStrictEqual(was, is) && now.every((each) => old.some((known) => isDeepStrictEqual(known, each))),
   },
 });
+
+function bindingOf(name: string): ContentRight {
+  return {
+    verbs: ['bind'],
+    group: rbacGroup,
+    resource: 'clusterroles',
+    name,
+    effect: `hand out ClusterRole ${name}`,
+    field: ['roleRef'],
+    handsOut: true,
+    own: { purpose: 'bind', verbs: ['bind'] },
+  };
+}
+
+/**
+ * To bind a Role, the author needs each of its rules, as to write it; the verb escalate is not enough for that, but bind is.
+ * https://kubernetes.io/docs/reference/access-authn-authz/rbac/#restrictions-on-role-binding-creation-or-update
+ */
+function boundRight(right: ContentRight): readonly ContentRight[] {
+  const instead = { verb: 'bind', group: rbacGroup, resource: 'roles' };
+  const effect = right.effect.replace('hand out', 'bind');
+  return right.handsOut === true ? [{ ...right, effect, field: ['roleRef'], instead }] : [];
+}
 
 const namespaceName: TextCheck = {
   accepts: isNamespaceName,
@@ -213,7 +244,7 @@ const users = { User: userOrGroup('User'), Group: userOrGroup('Group') };
 
 function checksOf(subjects: RoleBinding['subjects']): TextChecks {
   return ([field, index, part]) => {
-    if (field === 'name') return pathSegment;
+    if (field === 'name' || field === 'roleRef') return pathSegment;
     if (field === 'labels') return labelText;
     const { kind, name } = (typeof index === 'number' ? subjects[index] : undefined) ?? {};
     if (kind === undefined || (kind === 'Group' && name === ownAccounts)) return undefined;
@@ -236,45 +267,29 @@ function subjectsOf(subjects: unknown): readonly unknown[] {
 function differences(old: RoleBinding, now: RoleBinding): readonly Difference[] {
   const [before, after] = [old.subjects.map(subjectText), now.subjects.map(subjectText)];
   return [
-    // The roleRef cannot be updated. https://kubernetes.io/docs/reference/access-authn-authz/rbac/#clusterrolebinding-example
-    ...(old.roleRef.name === now.roleRef.name
-      ? []
-      : [
-          {
-            what: 'ClusterRole',
-            before: old.roleRef.name,
-            after: now.roleRef.name,
-            isReplaced: true,
-          } as const,
-        ]),
-    ...(old.forEach === now.forEach
-      ? []
-      : [{ what: 'forEach', before: old.forEach ?? 'none', after: now.forEach ?? 'none' }]),
+    ...roleDifferences(old.roleRef, now.roleRef),
     { verb: 'adds', items: after.filter((each) => !before.includes(each)) },
     { verb: 'removes', items: before.filter((each) => !after.includes(each)) },
     ...(old.mode === now.mode
       ? []
       : [{ what: 'mode', before: old.mode ?? 'Keep', after: now.mode ?? 'Keep' }]),
-    ...(['labels', 'annotations'] as const).flatMap((field) => mapDifferences(field, old[field], now[field])),
+    ...metadataDifferences(old, now),
     ...(expiryText(old) === expiryText(now)
       ? []
       : [{ what: 'expires', before: expiryText(old), after: expiryText(now) }]),
   ];
 }
 
-function mapDifferences(
-  field: 'labels' | 'annotations',
-  old: Readonly<Record<string, string>> = {},
-  now: Readonly<Record<string, string>> = {},
-): readonly Difference[] {
-  const keys = [...new Set([...Object.keys(old), ...Object.keys(now)])].filter(
-    (key) => old[key] !== now[key],
-  );
-  return keys.map((key) => ({
-    what: `${field} ${key}`,
-    before: old[key] ?? 'none',
-    after: now[key] ?? 'none',
-  }));
+/** The roleRef cannot be updated. https://kubernetes.io/docs/reference/access-authn-authz/rbac/#clusterrolebinding-example */
+function roleDifferences(old: RoleBinding['roleRef'], now: RoleBinding['roleRef']): readonly Difference[] {
+  if (isDeepStrictEqual(old, now)) return [];
+  return old.kind === now.kind
+    ? [{ what: now.kind, before: old.name, after: now.name, isReplaced: true }]
+    : [{ what: 'role', before: roleText(old), after: roleText(now), isReplaced: true }];
+}
+
+function roleText({ kind, name }: RoleBinding['roleRef']): string {
+  return `${kind} ${name}`;
 }
 
 function subjectText({ kind, name, namespace, forEach: source }: RoleBinding['subjects'][number]): string {

@@ -44,6 +44,7 @@ export const protections: readonly Protection[] = [
   { binding: 'reeve-guard-records', policy: 'reeve-guard-records', ...guard },
   { binding: 'reeve-jail', policy: 'reeve-jail', ...jail },
   { binding: 'reeve-jail-owner', policy: 'reeve-jail-owner', ...jail },
+  { binding: 'reeve-jail-roles', policy: 'reeve-jail-roles', ...jail },
 ];
 
 type GuardContext = Pick<ReconcileContext, 'clock' | 'writer' | 'observer'>;

@@ -11,6 +11,7 @@ import { isContentAllowed, mayCreate, type Install } from '../terms/install.ts';
 import type { IntentAdapter } from '../intents/adapter.ts';
 import { groupKind, groupOf, roleBindingType } from '../../base/object-type.ts';
 import { namespaceOfProvider } from '../terms/provider-id.ts';
+import type { Right } from '../terms/review.ts';
 import type { CompiledPolicy, CompiledShare } from '../compile/compile-policy.ts';
 import { hasAuditableRules } from '../compile/snapshot.ts';
 
@@ -29,6 +30,8 @@ interface NeededRights extends RightsRule {
   readonly own: readonly OwnRights[];
   /** Set for a right to hand something out, which a suspended provider requires too. */
   readonly handsOut?: true;
+  /** A right that is enough in place of each of these verbs. */
+  readonly instead?: Right;
   /** True if the install allows the object. The author needs the right anyway, because an install may allow more later. */
   readonly isAllowed: boolean;
   /** The purpose of the rights, as it follows "may not": "hand out ClusterRole edit". */
@@ -44,8 +47,8 @@ export function neededRights(definition: ProviderDefinition, install: Install): 
   const byRule = new Map<string, NeededRights>();
   for (const part of partsOf(definition, install)) {
     const each = inBinding(part, definition);
-    const { verbs, group, resource, name, namespace } = each;
-    const key = JSON.stringify([verbs, group, resource, name, namespace]);
+    const { verbs, group, resource, name, namespace, instead } = each;
+    const key = JSON.stringify([verbs, group, resource, name, namespace, instead?.verb]);
     if (!byRule.has(key)) byRule.set(key, each);
   }
   return [...byRule.values()];
@@ -90,11 +93,16 @@ function ruleOf({ verbs, group, resource, name, effect }: ContentRight | NeededP
 }
 
 /** Rights with the path in the spec. The author of a binding did not write this field. */
-type NeededPart = Omit<NeededRights, 'path'> & { readonly path: Path };
+type NeededPart = Omit<NeededRights, 'path' | 'instead'> &
+  Pick<ContentRight, 'instead'> & { readonly path: Path };
 
 /** Limits the rights of a tenant to the namespace of the binding. For RBAC, a Namespace is in that namespace. */
-function inBinding({ path, ...part }: NeededPart, definition: ProviderDefinition): NeededRights {
-  if (definition.intents === undefined) return { ...part, path: renderPath(path) };
+function inBinding({ path, instead, ...part }: NeededPart, definition: ProviderDefinition): NeededRights {
+  if (definition.intents === undefined) {
+    const about = { effect: part.effect, path: renderPath(path), rule: 'authors' } as const;
+    const other = instead === undefined ? {} : { instead: { ...instead, ...about } };
+    return { ...part, path: about.path, ...other };
+  }
   const source = renderPath(definition.intents.sourceOf(path));
   const namespace = namespaceOfProvider(definition.compiled.id);
   if (namespace === undefined) return { ...part, path: source };
@@ -112,12 +120,12 @@ function policyRights(
 }
 
 function contentRights(content: WrittenContent, install: Install): readonly NeededPart[] {
-  const { contentKind, value, path } = content;
-  return contentKind.rights(value, install.resourceOf).map(({ field, own, ...right }) => ({
+  const { contentKind, value, path, referred } = content;
+  return contentKind.rights(value, install.resourceOf, referred).map(({ field, own, ...right }) => ({
     ...right,
     isAllowed: isContentAllowed(content, install),
     path: field === undefined ? path.slice(0, -1) : [...path, ...field],
-    own: [ownRight(right, own.purpose, own.verbs)],
+    own: own === undefined ? [] : [ownRight(right, own.purpose, own.verbs)],
   }));
 }
 
@@ -209,7 +217,11 @@ function shareRights(
 
 /** Purposes of the rules of Reeve's account. The `named` purposes replace `secrets` in an install that names its Secrets. */
 export type RightsPurpose =
-  ContentRight['own']['purpose'] | 'secrets' | 'named-secrets' | 'named-sources' | 'audit-secrets';
+  | NonNullable<ContentRight['own']>['purpose']
+  | 'secrets'
+  | 'named-secrets'
+  | 'named-sources'
+  | 'audit-secrets';
 
 /** A rule that Reeve's account needs, and what it is for. */
 export interface OwnRights extends RightsRule {
