@@ -59,7 +59,7 @@ async function waitBetweenScenes({ step, json }: UpFlags, io: CommandIo): Promis
 
 /** Returns the defaults of `reeve run`, changed for the sandbox. */
 function runOf(flags: UpFlags): RunFlags {
-  const { port, probesPort, logLevel, auditSecrets, resourceKind, variable } = flags;
+  const { port, probesPort, logLevel, auditSecrets, resourceKind, variable, enforcedKey } = flags;
   const defaults = readSettings(runSettings, [], {});
   if (!defaults.ok) throw new Error('a setting of `reeve run` has no default');
   return {
@@ -70,6 +70,7 @@ function runOf(flags: UpFlags): RunFlags {
     auditSecrets,
     resourceKind,
     variable,
+    enforcedKey,
     host: '127.0.0.1',
   };
 }

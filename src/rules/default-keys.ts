@@ -38,26 +38,27 @@ const notManaged: SchemaRule<Readonly<Record<string, string>>> = {
 };
 
 /** Defines labels and annotations with templates of their values. `are` begins the description of both: "to set …". */
-export function keyTemplates(description: string, are: string, sees: string) {
-  return objectSchema({
-    description,
-    fields: {
-      labels: metadataMapOf(
-        `Labels ${are}, and their values. ${sees} A template must return a valid label value.`,
-        labelTemplate('The value of the label: text, or a template with CEL in ${ }; $${ is a literal ${.'),
-        [notOurs, notManaged],
-        writtenKey('A label key.'),
+export function keyTemplateFields(are: string, sees: string) {
+  return {
+    labels: metadataMapOf(
+      `Labels ${are}, and their values. ${sees} A template must return a valid label value.`,
+      labelTemplate('The value of the label: text, or a template with CEL in ${ }; $${ is a literal ${.'),
+      [notOurs, notManaged],
+      writtenKey('A label key.'),
+    ),
+    annotations: metadataMapOf(
+      `Annotations ${are}, and their values. ${sees}`,
+      annotationTemplate(
+        'The value of the annotation: text, or a template with CEL in ${ }; $${ is a literal ${.',
       ),
-      annotations: metadataMapOf(
-        `Annotations ${are}, and their values. ${sees}`,
-        annotationTemplate(
-          'The value of the annotation: text, or a template with CEL in ${ }; $${ is a literal ${.',
-        ),
-        [notOurs],
-        writtenKey('An annotation key.'),
-      ),
-    },
-  });
+      [notOurs],
+      writtenKey('An annotation key.'),
+    ),
+  };
+}
+
+function keyTemplates(description: string, are: string, sees: string) {
+  return objectSchema({ description, fields: keyTemplateFields(are, sees) });
 }
 
 export type DefaultsSpec = Infer<ReturnType<typeof keyTemplates>>;

@@ -10,29 +10,38 @@ import {
 } from '../base/metadata.ts';
 import { quoted } from '../base/text.ts';
 import type { Evaluation, Work } from '../cel/expression.ts';
-import { causeOf, compileKeys, keySource, keyTemplates, renderDefault } from './default-keys.ts';
+import { object as objectSchema } from '../schema/schema.ts';
+import { causeOf, compileKeys, keySource, keyTemplateFields, renderDefault } from './default-keys.ts';
 import { comparedKey } from './fields.ts';
+import { compileWaves, wavesField } from './waves.ts';
 import { everyOperation, ruleForm } from './rule.ts';
 import type { DefaultKey, Rule, RuleContext, RuleViolation } from './rule.ts';
 
 export const enforcedKeys = ruleForm({
   id: 'namespaces.enforced',
   judges: 'namespaces',
-  field: keyTemplates(
-    'Labels and annotations that have one value. Where the policy denies violations, Reeve sets the value on creation and when an update changes it, in place of any other. With existing: Repair it also changes existing namespaces, as far as the install names the key (--enforced-key), in at most maxDeletions namespaces within ten minutes. Where the policy only warns or audits, nothing is set. Of several policies that enforce one key in a namespace, the first by name holds.',
-    'that must have these values',
-    'CEL in ${ } sees namespaceObject, the Namespace itself. Example: {istio.io/rev: "1-22"}.',
-  ),
+  field: objectSchema({
+    description:
+      'Labels and annotations that have one value. Where the policy denies violations, Reeve sets the value on creation and when an update changes it, in place of any other. With existing: Repair it also changes existing namespaces, as far as the install names the key (--enforced-key), in at most maxDeletions namespaces within ten minutes. Where the policy only warns or audits, nothing is set. Of several policies that enforce one key in a namespace, the first by name holds.',
+    fields: {
+      ...keyTemplateFields(
+        'that must have these values',
+        'CEL in ${ } sees namespaceObject, the Namespace itself. Example: {istio.io/rev: "1-22"}.',
+      ),
+      waves: wavesField,
+    },
+  }),
   operations: everyOperation,
   precedence: 3,
   isFulfilled: true,
   compile: (spec, definitions) => {
     const seen = { variables: ['namespaceObject'], definitions } as const;
-    const keys = compileKeys('namespaces.enforced', spec, {
-      scope: seen,
-      accepted: 'text with CEL in ${ }, over namespaceObject',
-    });
-    return partly(keys.map(withoutItself), enforcedRule);
+    const accepted = 'text with CEL in ${ }, over namespaceObject';
+    const compiled = compileKeys('namespaces.enforced', spec, { scope: seen, accepted });
+    const waves = spec.waves && compileWaves(spec.waves);
+    return partly(compiled.map(withoutItself), (own) =>
+      enforcedRule(waves === undefined ? own : own.map((key) => ({ ...key, waves }))),
+    );
   },
   examples: () => ({}),
 });

@@ -5,6 +5,7 @@ import type { CompileResult } from '../base/problem.ts';
 import type { Definitions, Work } from '../cel/expression.ts';
 import type { Template } from '../cel/template.ts';
 import type { Infer, Schema } from '../schema/schema.ts';
+import type { CompiledWaves } from './waves.ts';
 
 /** The resources that policies have rules for. */
 export type ReviewedResource = 'namespaces' | 'secrets' | 'roles' | 'rolebindings';
@@ -131,6 +132,8 @@ export interface DefaultKey {
   readonly template: Template;
   /** True for a default that records the creator: set on CREATE, demanded by value, and never changed afterwards. */
   readonly readsRequest: boolean;
+  /** The waves in which existing namespaces get an enforced value. Absent: at once. */
+  readonly waves?: CompiledWaves;
 }
 
 /** One place where an object violates one rule. */

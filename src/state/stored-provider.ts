@@ -6,6 +6,7 @@ import { contentKinds } from '../contents/contents.ts';
 import { cleanupFinalizer, confirmDeletionsAnnotation } from '../schema/names.ts';
 import { renderProblem, type Problem } from '../base/problem.ts';
 import { deletionRecordOf } from '../policy/terms/deletion-record.ts';
+import { waveRecordOf } from '../policy/plan/waves.ts';
 import { noIntents, type IntentContext } from '../policy/intents/intent-context.ts';
 import { kinds, type ProviderKind } from '../api/kinds.ts';
 import { kindOfProvider, providerId, providerRef, type ProviderState } from '../policy/terms/provider-id.ts';
@@ -109,7 +110,15 @@ function stateOf(
     confirmation: valueOf(annotationsOf(object), confirmDeletionsAnnotation),
     confirmationUsed: typeof confirmationUsed === 'string' ? confirmationUsed : undefined,
     deletions: deletionRecordOf(status),
+    ...(ownMember(status, 'waves') === undefined ? {} : storedGate(status)),
   };
+}
+
+function storedGate(status: unknown): Pick<ProviderState, 'waves'> {
+  const { values, through, isStopped } = waveRecordOf(status) ?? {};
+  return values === undefined || through === undefined
+    ? {}
+    : { waves: { values, through, isStopped: isStopped === true } };
 }
 
 function isCount(value: unknown): value is number {

@@ -9,7 +9,7 @@ import { recipes, recipesFolder, recipeSteps } from '../support/recipes.ts';
 const root = join(import.meta.dirname, '..', '..');
 const index = readFileSync(join(recipesFolder, 'README.md'), 'utf8');
 
-test('there are sixteen recipes', () => expect(recipes).toHaveLength(16));
+test('there are seventeen recipes', () => expect(recipes).toHaveLength(17));
 
 describe.each(recipes)('the recipe $name', (recipe) => {
   const { name, page } = recipe;

@@ -1,6 +1,7 @@
 // Labels with one value: at admission, on existing namespaces, and only the keys that the install and the jail name.
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { ownMember } from '../../src/base/json.ts';
 import { mustKubectl } from '../support/kubectl.ts';
 import { eventually } from '../support/eventually.ts';
 import { describeCluster, sharedCluster } from '../support/shared-cluster.ts';
@@ -76,6 +77,36 @@ describeCluster('a label with an enforced value', () => {
     ).toMatchObject({
       failures: expect.arrayContaining([expect.objectContaining({ reason: 'ProvidedByAnother' })]) as unknown,
     });
+  });
+
+  test('waves move the namespaces of the selector first, then some at a time after the pause', async () => {
+    await stage.kubectl('delete', 'nspol', 'ev-mesh', 'ev-other');
+    const names = ['ev-wave-a', 'ev-wave-b', 'ev-wave-c'];
+    for (const name of names)
+      await stage.apply(
+        namespaceObject(name, { [key]: '1-20', ...(name === 'ev-wave-b' ? { canary: 'true' } : {}) }),
+      );
+    const waves = (pause: string) =>
+      policy('ev-waves', {
+        match: { names: ['ev-wave-*'] },
+        existing: 'Repair',
+        namespaces: {
+          enforced: {
+            labels: { [key]: '1-22' },
+            waves: { namespaceSelector: { matchLabels: { canary: 'true' } }, percent: 40, pause },
+          },
+        },
+      });
+    const state = async (): Promise<unknown> =>
+      ownMember((await stage.get({ kind: 'NamespacePolicy', name: 'ev-waves' }))?.status, 'waves');
+    const values = async () => await Promise.all(names.map(valueOf));
+    const said = await stage.apply(waves('1h'));
+    expect(said).toContain('then 40 percent of the namespaces at a time');
+    await eventually(state).toMatchObject({ state: 'Pausing', wave: 1, moved: 1, waiting: 2 });
+    expect(await values()).toEqual(['1-20', '1-22', '1-20']);
+    await stage.apply(waves('1s'));
+    await eventually(state).toMatchObject({ state: 'Done', wave: 2, moved: 3, waiting: 0 });
+    expect(await values()).toEqual(['1-22', '1-22', '1-22']);
   });
 
   test('the jail keeps Reeve from changing a key that it does not list', async () => {

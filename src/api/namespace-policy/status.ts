@@ -55,14 +55,40 @@ export function policyStatusFields(words: Omit<StatusWords, 'where'>) {
   };
 }
 
+const waves = object({
+  description:
+    'How far namespaces.enforced.waves has moved the values. Reeve goes on from here after a restart.',
+  fields: {
+    state: note(
+      'Moving: the namespaces of the wave get the values. Pausing: Reeve waits for the next wave. Stopped: too few of the namespaces with the values are ready. Done: all have the values.',
+    ),
+    wave: count('How many waves have begun.'),
+    since: note('When the state began.'),
+    moved: count('How many matched namespaces have the values.'),
+    waiting: count('How many matched namespaces do not have them yet.'),
+    notReady: list({
+      description: 'The first five namespaces with the values that are not ready.',
+      items: note('The namespace.'),
+      maxItems: 5,
+    }),
+    through: note(
+      'The position in the order of the namespaces up to which waves have begun. Empty when all are done.',
+    ),
+    values: note('Identifies the values and the match. The waves begin again when it changes.'),
+  },
+});
+
 export const policyStatus = object({
   description: 'What Reeve reports about the policy; written by Reeve alone.',
-  fields: policyStatusFields({
-    provider: 'policy',
-    conditionTypes: 'Ready, Reconciling, Stalled or Expensive',
-    conditionMeanings:
-      'Ready: all desired objects exist and match. Reconciling: Reeve is working on them. Stalled: Reeve cannot continue until a person acts; the reason says why. Expensive: the policy costs too much in a namespace.',
-  }),
+  fields: {
+    ...policyStatusFields({
+      provider: 'policy',
+      conditionTypes: 'Ready, Reconciling, Stalled or Expensive',
+      conditionMeanings:
+        'Ready: all desired objects exist and match. Reconciling: Reeve is working on them. Stalled: Reeve cannot continue until a person acts; the reason says why. Expensive: the policy costs too much in a namespace.',
+    }),
+    waves,
+  },
 });
 
 const { desired, synced, conflicts, failed, skipped, ready, reason, age } = sharedColumns;

@@ -35,6 +35,7 @@ export const upSettings = {
     help: 'A kind that policies may provide as contents.resources. May be given several times, and replaces the default list. The sandbox also has batch/v1/Job.',
   },
   variable: runSettings.variable,
+  enforcedKey: runSettings.enforcedKey,
   demo: switchSetting('Play a demo, check that each scene goes as described, and exit.'),
   step: switchSetting('With --demo: wait for Enter before the next scene.'),
   quiet: switchSetting('Print how to begin, but not the feed of events.'),

@@ -30,24 +30,42 @@ function nameIn(rule: Reader): string {
 
 const fields = ['labels', 'annotations'] as const;
 
-/** Kyverno writes these keys where they are missing: `+(key)`. Plain keys replace what a user has written. */
 function readMutate(kind: RuledKind, mutate: Reader): ReadRule {
   const metadata = mutate.at('patchStrategicMerge', 'metadata');
-  const defaults: Record<string, Record<string, string>> = {};
+  const written = keysIn(metadata);
+  if (written === undefined || kind === 'RoleBinding') return { why: notTheSame };
+  const { defaults, enforced } = written;
+  if (enforced === undefined) {
+    if (defaults === undefined) return { why: notTheSame };
+    return { spec: { [kind === 'Namespace' ? 'namespaces' : 'secrets']: { defaults } } };
+  }
+  if (kind === 'Secret')
+    return {
+      why: 'on Secrets, Reeve replaces no value that a user has written, and only sets missing ones (+(key))',
+    };
+  metadata.lose('an existing namespace keeps another value until the policy has existing: Repair');
+  // A policy without Deny would enforce no value.
+  return { spec: { validationActions: ['Deny'], namespaces: filled({ defaults, enforced }) } };
+}
+
+type KeyValues = Partial<Record<(typeof fields)[number], Readonly<Record<string, string>>>>;
+
+/** Kyverno writes these keys where they are missing: `+(key)`. Plain keys replace what a user has written. */
+function keysIn(
+  metadata: Reader,
+): { readonly defaults?: KeyValues; readonly enforced?: KeyValues } | undefined {
+  const written: { defaults?: KeyValues; enforced?: KeyValues } = {};
   for (const field of fields)
     for (const [key, value] of metadata.at(field).entries()) {
-      const added = /^\+\((?<key>[^()]+)\)$/u.exec(key)?.groups?.['key'];
+      const { anchor, name = '' } = /^(?<anchor>\+\()?(?<name>[^()]+)\)?$/u.exec(key)?.groups ?? {};
       const text = value.text();
-      if (text === undefined || text.includes('{{')) return { why: notTheSame };
-      if (added === undefined)
-        return {
-          why: 'Reeve replaces no value that a user has written, and only sets missing ones (+(key))',
-        };
-      defaults[field] = { ...defaults[field], [added]: String(literal(text)) };
+      // No rule says what other anchors say, or that a key is removed.
+      if (name === '' || text === undefined || text.includes('{{')) return undefined;
+      const rule = anchor === undefined ? 'enforced' : 'defaults';
+      const before = written[rule];
+      written[rule] = { ...before, [field]: { ...before?.[field], [name]: String(literal(text)) } };
     }
-  const rules = { defaults };
-  if (Object.keys(defaults).length === 0 || kind === 'RoleBinding') return { why: notTheSame };
-  return { spec: kind === 'Namespace' ? { namespaces: rules } : { secrets: rules } };
+  return written;
 }
 
 function readValidate(kind: RuledKind, validate: Reader, name: string): ReadRule {

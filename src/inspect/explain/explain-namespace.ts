@@ -76,6 +76,7 @@ async function explainedAt(name: string, at: LookedAt): Promise<ExplainOutput> {
   const notes = [
     ...(stored === undefined && state.isCluster && why === undefined ? [notReadyYet] : []),
     ...(why === undefined ? grantNotes(name, at) : []),
+    ...(why === undefined ? keptValues(namespaceObject, at) : []),
   ];
   return {
     ...about,
@@ -102,6 +103,12 @@ function grantNotes(namespace: string, { state }: LookedAt): readonly string[] {
 }
 
 const maxNote = 1000;
+
+/** Says which labels and annotations keep another value than the enforced one, and why. */
+function keptValues(namespaceObject: KubeObject, { planning }: LookedAt): readonly string[] {
+  const kept = planning.audits.keyRepairs(namespaceObject)?.kept ?? [];
+  return kept.map(({ provider, message }) => `${provider}: ${message}`);
+}
 
 function explained(
   loaded: LoadedProvider,

@@ -7,6 +7,7 @@ import { notKeptText } from '../../policy/authors/intent-effects.ts';
 import { dearTextIn } from '../../policy/decide/audit.ts';
 import { managedBy, reachableBy } from '../../policy/authors/provider-write.ts';
 import { policyIn, type ProviderDefinition } from '../../policy/compile/load-provider.ts';
+import { waveRecordOf, wavesOf, wavesText } from '../../policy/plan/waves.ts';
 import { desiredByProvider, providerOf } from '../../policy/desired/desired.ts';
 import { unlimitedBudget } from '../../policy/terms/budget.ts';
 import { matchNamespace } from '../../policy/terms/match.ts';
@@ -59,6 +60,7 @@ export async function explainProvider(id: ProviderId, at: LookedAt): Promise<Exp
     ...uncountedNamespaces(definition, snapshot).map(({ message }) => message),
     ...unsupported(definition, at),
     ...costs(id, definition, at),
+    ...wavesNote(id, definition, at),
   ];
   const { rights, missing } = await rightsOf(definition, at);
   const rules = violationsOf(definition, reach.matched, at);
@@ -132,6 +134,19 @@ function costs(
 ): readonly string[] {
   const text = dearTextIn(definition, managedBy(id, cluster.snapshot()), now);
   return text === undefined ? [] : [`it ${text}`];
+}
+
+/** Says how far the waves of enforced values are, by the stored status. */
+function wavesNote(id: ProviderId, definition: ProviderDefinition, { state }: LookedAt): readonly string[] {
+  const policy = policyIn(definition)?.compiled;
+  const waves = policy && wavesOf(policy);
+  if (waves === undefined) return [];
+  const { name, ...type } = providerRef(id);
+  const record = waveRecordOf(state.find(type, '', name)?.['status']);
+  const text = record && wavesText(record, waves);
+  return text === undefined
+    ? ['no wave of its enforced values has begun']
+    : [text].filter((each) => each !== '');
 }
 
 function unsupported(definition: ProviderDefinition, { cluster }: LookedAt): readonly string[] {

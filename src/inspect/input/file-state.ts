@@ -116,8 +116,8 @@ export function assumedAccount(namespace: string): KubeObject {
   };
 }
 
-/** The fields of the status that the fuse remembers. */
-const keptStatus = ['confirmationUsed', 'held', 'deletions'] as const;
+/** The fields of the status that the fuse and the waves remember. */
+const keptStatus = ['confirmationUsed', 'held', 'deletions', 'waves'] as const;
 
 /** Keeps these fields of the status alone, and adds the metadata that an API server sets. */
 function storedForm({ status, ...object }: KubeObject, number: number): KubeObject {

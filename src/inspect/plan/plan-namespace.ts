@@ -52,8 +52,10 @@ function labelRow(
   };
 }
 
+const keptActions = { conflict: 'conflict', 'not-allowed': 'blocked', wave: 'kept' } as const;
+
 function keptRow(name: string, { provider, why, message }: KeyRepairs['kept'][number]): PlanChange {
-  const action = why === 'conflict' ? 'conflict' : 'blocked';
+  const action = keptActions[why];
   const object = plannedObject({ type: namespaceType, name });
   return { action, object, provider, certain: true, reason: keptReasons[why], message };
 }

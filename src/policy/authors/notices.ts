@@ -9,6 +9,7 @@ import {
   upTo,
   type ProviderWrite,
 } from './provider-write.ts';
+import { wavesOf } from '../plan/waves.ts';
 import { dearText } from '../decide/audit.ts';
 import { totalOf, type Impact, type UnmatchedNamespace } from './impact.ts';
 import { kindsNotAllowed, nameNotAllowed, policyIn, quotaIn } from '../compile/load-provider.ts';
@@ -42,6 +43,9 @@ export function noticesOf(write: ProviderWrite, impact: Impact, install: Install
     ...[...impact.replaced].map(([key, names]) => `${id} now changes ${key} in ${namespaces(names)}`),
     ...[...impact.kept].map(([key, names]) => keptNotice(id, key, names)),
     ...[...impact.repaired].map(([key, names]) => repairNotice(id, key, names)),
+    ...about([...impact.replaced, ...impact.repaired], () => inWaves(write)).filter(
+      (notice) => notice !== '',
+    ),
     // These come last, because they can be many, and a warning counts those that are cut.
     ...[...impact.changed].map(([change, names]) => changeNotice(write, change, names)),
   ];
@@ -214,6 +218,16 @@ function unrenderedNotice(
 function keptNotice(id: ProviderId, key: string, names: readonly string[]): string {
   const why = 'this installation does not let Reeve change that key (--enforced-key)';
   return `${id} leaves ${key} as it is in ${counted(names.length, 'namespace')}, because ${why}: ${listed(names)}`;
+}
+
+function inWaves({ id, after }: ProviderWrite): string {
+  const policy = policyIn(after)?.compiled;
+  const waves = policy && wavesOf(policy);
+  if (waves === undefined) return '';
+  const { selector, percent } = waves;
+  const first = selector === undefined ? [] : ['the namespaces of its selector'];
+  const rest = percent === undefined ? 'all others' : `${percent} percent of the namespaces at a time`;
+  return `${id} moves enforced values in waves: ${[...first, rest].join(', then ')}`;
 }
 
 function repairNotice(id: ProviderId, key: string, names: readonly string[]): string {

@@ -16,6 +16,7 @@ import { compileDefinitions, type Definitions, type ExpressionProblem } from '..
 import { nearestWord } from '../../base/nearest.ts';
 import { keySource } from '../../rules/default-keys.ts';
 import { statedTwice } from '../../rules/enforced-keys.ts';
+import { wavesWithoutRepair } from '../../rules/waves.ts';
 import type { RequestersSpec } from '../../rules/requesters.ts';
 import type { DefaultKey, Requirement, ReviewedResource } from '../../rules/rule.ts';
 import { helmReleaseType } from '../../rules/secret-types.ts';
@@ -147,6 +148,7 @@ function contradictions(
       requirements.flatMap((requirement) => contradiction(key, requirement)),
     ),
     ...namespaceDefaults.flatMap((key) => (key.isEnforced ? statedTwice(key, spec.namespaces ?? {}) : [])),
+    ...(spec.namespaces?.enforced?.waves === undefined ? [] : wavesWithoutRepair(spec)),
     ...unknownExceptions(spec),
     ...unknownContents(spec, contents),
   ];

@@ -19,6 +19,8 @@ export interface KeyRepairs {
   readonly keys: readonly RepairedKey[];
   /** Enforced keys that keep another value. */
   readonly kept: readonly KeptKey[];
+  /** The policies whose waves have not moved the namespace yet, or move it now. */
+  readonly behind: ReadonlySet<ProviderId>;
 }
 
 export interface RepairedKey extends Pick<DefaultKey, 'field' | 'key'> {
@@ -28,13 +30,20 @@ export interface RepairedKey extends Pick<DefaultKey, 'field' | 'key'> {
 }
 
 export interface KeptKey extends Pick<RepairedKey, 'field' | 'key' | 'provider'> {
-  /** `conflict`: a policy that comes first enforces another value. `not-allowed`: the install does not name the key. */
-  readonly why: 'conflict' | 'not-allowed';
+  /**
+   * `conflict`: a policy that comes first enforces another value. `not-allowed`: the install does not name the key. `wave`: the
+   * wave of the namespace has not begun, so nothing is wrong.
+   */
+  readonly why: 'conflict' | 'not-allowed' | 'wave';
   readonly message: string;
 }
 
 /** One word for the status, as in a condition. */
-export const keptReasons = { conflict: 'ProvidedByAnother', 'not-allowed': 'KeyNotAllowed' } as const;
+export const keptReasons = {
+  conflict: 'ProvidedByAnother',
+  'not-allowed': 'KeyNotAllowed',
+  wave: 'WaitsForWave',
+} as const;
 
 interface RepairSources {
   /** The policies that can match the namespace, by name. */
@@ -42,11 +51,13 @@ interface RepairSources {
   /** True for a policy that changes existing namespaces. */
   readonly repairs: (policy: CompiledPolicy) => boolean;
   readonly install: Pick<Install, 'enforcedKeys'>;
+  /** False if the waves of the policy have not reached the namespace. Absent: all waves are done. */
+  readonly isReached?: (policy: CompiledPolicy) => boolean;
 }
 
 /** Returns undefined if there is nothing to set and nothing to report. Defaults that read `request` are left out. */
 export function keyRepairs(
-  { policies, repairs, install }: RepairSources,
+  { policies, repairs, install, isReached = () => true }: RepairSources,
   namespaceObject: KubeObject,
   { now, budget }: Circumstances,
 ): KeyRepairs | undefined {
@@ -62,7 +73,7 @@ export function keyRepairs(
   for (const policy of matching.filter((each) => deniesIn(each, namespaceObject, now))) {
     for (const { key, value } of valuesOf(policy, true, namespaceObject, { now, budget })) {
       if (enforcerOf(policy)(key.field, key.key))
-        found.enforce(policy, key, value, { isDone: repairs(policy), install });
+        found.enforce(policy, key, value, { isDone: repairs(policy), install, isReached });
       else found.giveWay(policy, key, value);
     }
   }
@@ -70,6 +81,11 @@ export function keyRepairs(
     for (const { key, value } of valuesOf(policy, false, namespaceObject, { now, budget }))
       if (!found.has(key)) found.set(policy, key, value);
   return found.keys.length + found.kept.length === 0 ? undefined : found;
+}
+
+interface Enforcing extends Required<Pick<RepairSources, 'install' | 'isReached'>> {
+  /** True if the policy changes existing namespaces. */
+  readonly isDone: boolean;
 }
 
 interface KeyValue {
@@ -98,6 +114,7 @@ class FoundKeys implements KeyRepairs {
   readonly annotations = new Map<string, string>();
   readonly keys: RepairedKey[] = [];
   readonly kept: KeptKey[] = [];
+  readonly behind = new Set<ProviderId>();
   readonly #object: KubeObject;
   /** The enforced values, by key. */
   readonly #enforced = new Map<string, { readonly value: string; readonly by: ProviderId }>();
@@ -119,18 +136,25 @@ class FoundKeys implements KeyRepairs {
     policy: CompiledPolicy,
     each: DefaultKey,
     value: string,
-    { isDone, install }: { readonly isDone: boolean; readonly install: RepairSources['install'] },
+    { isDone, install, isReached }: Enforcing,
   ): void {
     const { field, key } = each;
     this.#enforced.set(`${field} ${key}`, { value, by: policy.id });
     const before = this.#valueOf(each);
     if (before === value || !isDone) return;
-    if (before === undefined || install.enforcedKeys.includes(key)) this.set(policy, each, value);
-    else {
-      const is = `${keyText(field, key)} is ${quoted(clipped(before))} and not ${quoted(clipped(value))}`;
-      const message = `${is}, and this install does not let Reeve change it: add ${key} to the value enforcedKeys of the chart (--enforced-key)`;
-      this.kept.push({ provider: policy.id, field, key, why: 'not-allowed', message });
+    const now = before === undefined ? 'missing' : quoted(clipped(before));
+    const is = `${keyText(field, key)} is ${now} and not ${quoted(clipped(value))}`;
+    const keep = (why: KeptKey['why'], message: string): void => {
+      this.kept.push({ provider: policy.id, field, key, why, message: `${is}, ${message}` });
+    };
+    if (before !== undefined && !install.enforcedKeys.includes(key)) {
+      const how = `add ${key} to the value enforcedKeys of the chart (--enforced-key)`;
+      keep('not-allowed', `and this install does not let Reeve change it: ${how}`);
+      return;
     }
+    if (each.waves !== undefined) this.behind.add(policy.id);
+    if (each.waves === undefined || isReached(policy)) this.set(policy, each, value);
+    else keep('wave', 'until its wave begins');
   }
 
   /** Reports that a policy before enforces another value. */

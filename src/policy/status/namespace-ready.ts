@@ -160,6 +160,8 @@ export interface ProviderReport {
   readonly quotaValue: string | undefined;
   /** The cost of the policy in the namespace. Small costs count as 0, so that small differences change no report. */
   readonly units: number;
+  /** Set if the namespace lacks enforced values that the policy moves in waves. */
+  readonly isBehind?: true;
 }
 
 export const emptyReport: ProviderReport = {

@@ -1,6 +1,7 @@
 // Derives the conditions of a provider: Ready, SourceAvailable, IntentsResolved, Reconciling, Stalled and Expensive.
 // https://github.com/kubernetes-sigs/cli-utils/blob/master/pkg/kstatus/README.md
 import type { CopyState } from '../plan/copy.ts';
+import { wavesText, type KeptWaves } from '../plan/waves.ts';
 import { heldText, unusedConfirmation, type HeldDeletions } from '../plan/fuse.ts';
 import { isConflict, type Agreement } from '../plan/observed.ts';
 import type { MissingRights, RightsPurpose, RightsRule } from '../authors/needed-rights.ts';
@@ -38,6 +39,8 @@ export interface ProviderFacts extends BlockerFacts {
   readonly unknownKinds?: readonly string[];
   /** Missing for a binding that has never loaded. */
   readonly intents?: IntentFacts | undefined;
+  /** Missing for a policy that moves no values in waves. */
+  readonly waves?: KeptWaves | undefined;
 }
 
 /** The facts that can keep a provider from all of its work. */
@@ -131,18 +134,31 @@ function settledObjects(facts: ProviderFacts): Verdict {
   const { state, counts, failures } = facts;
   const failed = failures.filter((each) => !isConflict(each));
   const first = firstFailure(failed.length > 0 ? failed : failures);
-  // A policy without contents fails only where its match has an error. Rules of a suspended policy still apply.
-  if (counts.failed > 0 && !state.provides) return notReady('MatchFailed', matchFailedMessage(counts, first));
+  // Rules of a suspended policy still apply.
+  if (isUnmatched(facts, failed)) return notReady('MatchFailed', matchFailedMessage(counts, first));
   if (state.isSuspended) return suspended(counts, first);
   if (counts.failed + counts.stuck > 0)
     return notReady('Failed', `${plural(counts.failed + counts.stuck, 'object')} failed; ${first}`);
   if (counts.conflicts > 0) return notReady('Conflicts', `${plural(counts.conflicts, 'conflict')}; ${first}`);
   const { violations } = facts;
-  const parts = [syncedMessage(facts), ...facts.withoutEffect].filter((part) => part !== '').join('; ');
+  const waves = wavesPart(facts);
+  if (facts.waves?.record.isStopped === true) return notReady('WavesStopped', waves);
+  const parts = [waves, syncedMessage(facts), ...facts.withoutEffect]
+    .filter((part) => part !== '')
+    .join('; ');
   const synced = `${parts}${skippedMessage(facts)}${secretsMessage(violations)}`;
   // A provider without effect does no harm, so it is ready, and its reason says that it does nothing.
   const reason = facts.matched === 0 && facts.counts.desired === 0 ? 'MatchesNothing' : 'Synced';
   return ready(reason, `${violationsMessage(violations)}${synced}`);
+}
+
+/** A policy without contents fails where its match has an error, or on the Namespace itself, whose values it enforces. */
+function isUnmatched({ counts, state }: ProviderFacts, failed: readonly UnsyncedObject[]): boolean {
+  return counts.failed > 0 && !state.provides && failed.some(({ kind }) => kind === undefined);
+}
+
+function wavesPart({ waves: kept }: ProviderFacts): string {
+  return kept === undefined ? '' : wavesText(kept.record, kept.waves);
 }
 
 function matchFailedMessage({ failed }: Counts, first: string): string {

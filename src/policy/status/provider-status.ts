@@ -6,6 +6,7 @@ import { deletionFields, deletionRecordOf, type DeletionRecord } from '../terms/
 import { kinds } from '../../api/kinds.ts';
 import { kindOfProvider, type ProviderState } from '../terms/provider-id.ts';
 import { conditionOf, stamped } from '../../base/condition.ts';
+import { waveFields } from '../plan/waves.ts';
 import { intentFields } from './intents.ts';
 import type { UnsyncedObject } from './namespace-ready.ts';
 import type { NamespaceViolation } from './provider-tally.ts';
@@ -59,6 +60,7 @@ function countedFields(facts: StatusFacts): JsonObject {
     conflicts: counts.conflicts,
     failed: counts.failed,
     failures: failures.map(failureEntry),
+    ...(facts.waves === undefined ? {} : { waves: waveFields(facts.waves.record) }),
   };
   const known = kinds[kindOfProvider(state.id)].schemas.status?.fields ?? {};
   return Object.fromEntries(Object.entries(fields).filter(([field]) => Object.hasOwn(known, field)));

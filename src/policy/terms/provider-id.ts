@@ -142,4 +142,15 @@ export interface ProviderState {
   readonly confirmationUsed: string | undefined;
   /** The deletions that the stored status remembers. */
   readonly deletions: DeletionRecord;
+  /** The stored `status.waves`. Absent if it has none. */
+  readonly waves?: WavesGate;
+}
+
+/** Says which existing namespaces may get enforced values. */
+export interface WavesGate {
+  /** Identifies the values. The gate of other values opens nothing. */
+  readonly values: string;
+  /** The last position that may be moved. */
+  readonly through: string;
+  readonly isStopped: boolean;
 }

@@ -4,6 +4,7 @@ import { CountingBudget, isDear, unlimitedBudget, type Circumstances } from '../
 import { type KubeObject, labelsOf, nameOf, valueOf } from '../../base/metadata.ts';
 import type { NamespacePolicySpec } from '../../api/namespace-policy/namespace-policy.ts';
 import { keyRepairs, type KeyRepairs } from '../../policy/plan/repair.ts';
+import { mayMove, movedValues, wavePosition, wavesOf } from '../../policy/plan/waves.ts';
 import { hasAuditableRules } from '../../policy/compile/snapshot.ts';
 import { matchNamespace, nextRelaxationEnd, type MatchResult } from '../../policy/terms/match.ts';
 import type { ProviderId } from '../../policy/terms/provider-id.ts';
@@ -37,10 +38,14 @@ export class NamespaceAudits {
     this.#install = install;
   }
 
-  /** Adds the violations of every matching policy to the reports, and each cost that is too high. */
+  /**
+   * Adds the violations of every matching policy to the reports, and each cost that is too high. `behind`: the policies whose
+   * waves have not moved the namespace.
+   */
   addTo(
     parts: ReadonlyMap<ProviderId, ProviderReport>,
     namespaceObject: KubeObject,
+    behind?: ReadonlySet<ProviderId>,
   ): ReadonlyMap<ProviderId, ProviderReport> {
     const audited = new Map(parts);
     for (const policy of this.#candidates(namespaceObject)) {
@@ -54,7 +59,13 @@ export class NamespaceAudits {
       if (match.kind === 'yes') {
         const label = this.#specOf(provider)?.namespaces?.quota?.label;
         const quotaValue = label === undefined ? undefined : valueOf(labelsOf(namespaceObject), label);
-        audited.set(provider, { ...report, isMatched: true, violations, quotaValue });
+        audited.set(provider, {
+          ...report,
+          ...lag(provider, behind),
+          isMatched: true,
+          violations,
+          quotaValue,
+        });
       } else if (report.units > 0) audited.set(provider, report);
     }
     return audited;
@@ -91,8 +102,17 @@ export class NamespaceAudits {
       (policy) => repairs(policy) || policy.namespaceDefaults.some(({ isEnforced }) => isEnforced),
     );
     if (policies.length === 0) return undefined;
-    const sources = { policies, repairs, install: this.#install };
+    const isReached = (policy: CompiledPolicy): boolean => this.#isReached(policy, namespaceObject);
+    const sources = { policies, repairs, install: this.#install, isReached };
     return keyRepairs(sources, namespaceObject, this.#circumstances());
+  }
+
+  #isReached(policy: CompiledPolicy, namespaceObject: KubeObject): boolean {
+    const [waves, spec] = [wavesOf(policy), this.#specOf(policy.id)];
+    if (waves === undefined || spec === undefined) return waves === undefined;
+    const values = movedValues(spec, this.#install);
+    const gate = this.#cluster.snapshot().providers.get(policy.id)?.waves;
+    return mayMove(gate, values, wavePosition(namespaceObject, waves, values));
   }
 
   repairers(namespaceObject: KubeObject): readonly CompiledPolicy[] {
@@ -135,6 +155,10 @@ export class NamespaceAudits {
   #specOf(provider: ProviderId): NamespacePolicySpec | undefined {
     return policyIn(this.#cluster.provider(provider)?.definition)?.object.spec;
   }
+}
+
+function lag(provider: ProviderId, behind?: ReadonlySet<ProviderId>): Pick<ProviderReport, 'isBehind'> {
+  return behind?.has(provider) === true ? { isBehind: true } : {};
 }
 
 /** Adds the cost of the audit to the cost of the contents in the report. */

@@ -3,7 +3,7 @@ import { KubeError } from '../../base/kube-error.ts';
 import { keyText, nameOf, type KubeObject } from '../../base/metadata.ts';
 import { listed } from '../../base/text.ts';
 import { conflictResult, failedResult, type ObjectResult } from '../../policy/plan/observed.ts';
-import { keptReasons, type KeptKey, type RepairedKey } from '../../policy/plan/repair.ts';
+import { keptReasons, type KeptKey, type KeyRepairs, type RepairedKey } from '../../policy/plan/repair.ts';
 import type { ProviderId } from '../../policy/terms/provider-id.ts';
 import { ChangeLimit, rewriteFingerprint } from './change-limit.ts';
 import { objectKey, type ObjectKey } from '../../base/object-type.ts';
@@ -200,6 +200,7 @@ export interface Repair {
   readonly outcomes: readonly ObjectResult[];
   /** The delay after which keys that were left alone may be written again. */
   readonly againMs?: number;
+  readonly behind?: KeyRepairs['behind'];
 }
 
 const noProblem: Repair = { outcomes: [] };
@@ -218,7 +219,8 @@ function namespaceKey(name: string): ObjectKey {
 /** Names no count, so that a change in one namespace does not cost a write in every other namespace. */
 const tooManyText = `it keeps other values for now, because Reeve changes enforced values in at most maxDeletions namespaces within ten minutes; the annotation ${confirmDeletionsAnnotation} with a higher number allows more`;
 
-function keptResult({ provider, why, message }: KeptKey, name: string): ObjectResult {
+function keptResult({ provider, why, message }: KeptKey, name: string): ObjectResult | readonly [] {
+  if (why === 'wave') return [];
   const about = { provider, key: namespaceKey(name) };
   return why === 'conflict'
     ? conflictResult(about, keptReasons.conflict, message)
@@ -260,12 +262,13 @@ export class DefaultsRepairer {
     );
     const left = this.#leftAlone(namespaceObject, limited);
     const added = parts.due.length === 0 ? noProblem : await this.#add(parts.due, namespaceObject, signal);
-    const kept = found.kept.map((each) => keptResult(each, nameOf(namespaceObject)));
+    const kept = found.kept.flatMap((each) => keptResult(each, nameOf(namespaceObject)));
     const pauses = [left, parts].flatMap(({ againMs = [] }) => againMs);
     return {
       ...(added.error === undefined ? {} : { error: added.error }),
       ...(pauses.length === 0 ? {} : { againMs: Math.min(...pauses) }),
       outcomes: [...kept, ...left.outcomes, ...parts.outcomes, ...added.outcomes],
+      behind: found.behind,
     };
   }
 

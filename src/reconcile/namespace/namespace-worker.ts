@@ -1,5 +1,5 @@
 // Handles the keys of the namespace queue: plans, executes and reports one namespace.
-import { isTerminating } from '../../base/metadata.ts';
+import { isTerminating, nameOf } from '../../base/metadata.ts';
 import { withFollowers, type ObjectResult } from '../../policy/plan/observed.ts';
 import { isManaged } from '../../policy/desired/desired.ts';
 import type { ProviderId } from '../../policy/terms/provider-id.ts';
@@ -100,8 +100,8 @@ export class NamespaceWorker {
     result.addError(recorded.error);
     if (!isComplete || !planner.isCurrent(plan)) namespaceQueue.addAfter(name, 0);
     if (!isComplete || (result.isTransient && failures < maxSilentFailures)) return result;
-    const outcomes = [...repaired.outcomes, ...recorded.outcomes];
-    this.#report(name, plan, withFollowers(outcomes, plan.followers), round);
+    const outcomes = withFollowers([...repaired.outcomes, ...recorded.outcomes], plan.followers);
+    this.#report(plan, outcomes, round, repaired.behind);
     this.#queueForLater(name, plan, result);
     initialSync.reconciled(name);
     return result;
@@ -161,10 +161,16 @@ export class NamespaceWorker {
     return this.#planning.fuse.verdictOf(step.owner, step.live).kind === 'delete';
   }
 
-  #report(name: string, plan: NamespacePlan, outcomes: readonly ObjectResult[], round: number): void {
+  #report(
+    plan: NamespacePlan,
+    outcomes: readonly ObjectResult[],
+    round: number,
+    behind: Repair['behind'],
+  ): void {
     const { audits } = this.#planning;
     const { ledger, conditions } = this.#parts;
-    const reports = audits.addTo(providerReports(name, plan.desired, outcomes), plan.namespaceObject);
+    const name = nameOf(plan.namespaceObject);
+    const reports = audits.addTo(providerReports(name, plan.desired, outcomes), plan.namespaceObject, behind);
     this.#announce(name, plan, reports);
     ledger.report(name, reports, round);
     const readiness = namespaceReadiness(plan.desired, outcomes, plan.unowned);

@@ -1,8 +1,14 @@
 // Handles the keys of the provider queue: keeps the status and the finalizer of one provider.
 import { KubeError } from '../../base/kube-error.ts';
-import { providesFields, quotaIn, type ProviderDefinition } from '../../policy/compile/load-provider.ts';
+import {
+  policyIn,
+  providesFields,
+  quotaIn,
+  type ProviderDefinition,
+} from '../../policy/compile/load-provider.ts';
 import { serviceAccountType } from '../../base/object-type.ts';
 import { kindOfProvider, type ProviderId, type ProviderState } from '../../policy/terms/provider-id.ts';
+import { waveDelay } from '../../policy/plan/waves.ts';
 import { reachedFacts } from '../../policy/status/intents.ts';
 import { dearText } from '../../policy/decide/audit.ts';
 import { allViolations, type AuditedObjects } from '../../policy/status/provider-tally.ts';
@@ -24,6 +30,7 @@ import type { HeldObjects, ProviderBlockers } from './provider-blockers.ts';
 import type { Planning } from '../planning.ts';
 import type { AuditReader, OwnedReader, ReconcileContext } from '../ports.ts';
 import { done, type Attempt, type Handled } from '../queue/queue.ts';
+import { keptWaves } from './wave-keeper.ts';
 import { remainingObjects, hasUnseenObjects, unseenMs } from './unseen-objects.ts';
 import { unsyncedKinds } from '../live/watches.ts';
 import { classifyWriteError } from '../namespace/write-error.ts';
@@ -216,7 +223,10 @@ export class ProviderWorker {
     const wrote = await statuses.keep(
       loaded.state,
       (stored) => {
-        const facts = this.#factsOf(provider, loaded, blockerFacts);
+        const facts = {
+          ...this.#factsOf(provider, loaded, blockerFacts),
+          waves: this.#wavesOf(loaded, stored),
+        };
         this.#numbers.set(facts, loaded.definition, ledger.tallyOf(provider).nextExpiry);
         return providerStatus(facts, stored, clock.now());
       },
@@ -232,6 +242,19 @@ export class ProviderWorker {
     const now = clock.now();
     const end = definition === undefined ? undefined : this.#lastingOf(definition).until;
     if (end !== undefined) providerQueue.addAfter(state.id, Math.max(1, end - now.getTime()));
+  }
+
+  /** Queues the provider for the moment when its waves can go on. */
+  #wavesOf({ state, definition }: LoadedProvider, stored: unknown): StatusFacts['waves'] {
+    const { clock, providerQueue } = this.#context;
+    const { ledger } = this.#parts;
+    const policy = policyIn(definition);
+    if (policy?.object.spec.namespaces?.enforced?.waves === undefined) return undefined;
+    const isWaiting = ledger.waiting(state.id) !== undefined;
+    const kept = keptWaves(this.#context, policy, { tally: ledger.tallyOf(state.id), stored, isWaiting });
+    const delay = kept && waveDelay(kept, clock.now().getTime());
+    if (delay !== undefined) providerQueue.addAfter(state.id, delay);
+    return kept;
   }
 
   #withoutEffect(definition: ProviderDefinition | undefined, matched: number): readonly string[] {

@@ -1,0 +1,52 @@
+// Finds how far the waves of a policy are, from the reports of its namespaces and their conditions.
+import { conditionOf } from '../../base/condition.ts';
+import type { NamespacePolicy } from '../../api/namespace-policy/namespace-policy.ts';
+import type { CompiledPolicy } from '../../policy/compile/compile-policy.ts';
+import {
+  movedValues,
+  nextRecord,
+  wavePosition,
+  waveRecordOf,
+  wavesOf,
+  type KeptWaves,
+  type WaveMember,
+} from '../../policy/plan/waves.ts';
+import type { ProviderReport } from '../../policy/status/namespace-ready.ts';
+import type { ProviderTally } from '../../policy/status/provider-tally.ts';
+import { enforcedKeys } from '../../rules/enforced-keys.ts';
+import { readyCondition } from '../../schema/names.ts';
+import type { ReconcileContext } from '../ports.ts';
+
+/**
+ * Returns the waves with their next record. While a namespace has not reported (`isWaiting`), no wave begins. Undefined without
+ * waves.
+ */
+export function keptWaves(
+  { cluster, clock, install }: Pick<ReconcileContext, 'cluster' | 'clock' | 'install'>,
+  { object, compiled }: { readonly object: NamespacePolicy; readonly compiled: CompiledPolicy },
+  {
+    tally,
+    stored,
+    isWaiting,
+  }: { readonly tally: ProviderTally; readonly stored: unknown; readonly isWaiting: boolean },
+): KeptWaves | undefined {
+  const waves = wavesOf(compiled);
+  if (waves === undefined) return undefined;
+  const record = waveRecordOf(stored);
+  const values = movedValues(object.spec, install);
+  if (isWaiting) return record?.values === values ? { waves, record } : undefined;
+  const members = [...tally.namespaces].flatMap((name): readonly WaveMember[] => {
+    const namespaceObject = cluster.namespace(name);
+    const report = tally.get(name);
+    if (namespaceObject === undefined || report?.isMatched !== true || keepsAnother(report)) return [];
+    const isReady = conditionOf(namespaceObject['status'], readyCondition)?.status === 'True';
+    const position = wavePosition(namespaceObject, waves, values);
+    return [{ name, position, isReady, isBehind: report.isBehind === true }];
+  });
+  return { waves, record: nextRecord(record, members, { waves, values, now: clock.now().getTime() }) };
+}
+
+/** True if the namespace keeps another value: by an exception, another policy, or because the install does not name the key. */
+function keepsAnother({ isBehind, violations }: ProviderReport): boolean {
+  return isBehind !== true && violations.some(({ rule }) => rule === enforcedKeys.id);
+}
