@@ -184,6 +184,7 @@ function kindOf({ resource }: RequestSummary): { readonly group?: string; readon
     case 'securityintents':
     case 'clustersecurityintentbindings':
     case 'securityintentbindings':
+    case 'namespaceclaims':
       return { group, kind };
     default:
       return { kind };

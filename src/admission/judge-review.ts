@@ -1,12 +1,15 @@
 // Judges one decoded review: finds its Namespace, calls the engine, asks for rights, and settles the verdict.
-import type { Circumstances, Budget } from '../policy/terms/budget.ts';
+import type { Budget } from '../policy/terms/budget.ts';
 import { decide } from '../policy/decide/decide.ts';
-import { mutate } from '../policy/decide/mutate.ts';
+import { mutate, type Mutation } from '../policy/decide/mutate.ts';
 import { decideProvider, reviewSubject } from '../policy/authors/decide-provider.ts';
 import type { Install } from '../policy/terms/install.ts';
 import {
+  isClaimReview,
   isProviderReview,
+  nothingToDecide,
   type AnyReview,
+  type ClaimReview,
   type ProviderReview,
   type Review,
   askedRights,
@@ -32,13 +35,16 @@ import {
 } from './answer.ts';
 import type { LongDecisions } from './long-decisions.ts';
 import type { Deadline, Clock } from '../base/clock.ts';
-import type { AccessReviewer, Endpoint, NamespaceFinder } from './ports.ts';
+import type { AccessReviewer, ClaimFinder, Endpoint, NamespaceFinder } from './ports.ts';
 import { clipped } from '../base/text.ts';
 import type { KubeObject } from '../base/metadata.ts';
+import { claimEngine, judgeClaimed, type Engine } from './judge-claim.ts';
 
 export interface JudgePorts {
   readonly namespaces: NamespaceFinder;
   readonly access: AccessReviewer;
+  /** Absent if this installation creates no Namespaces for claims, and without a cluster. */
+  readonly claims?: ClaimFinder | undefined;
   /** The account that creates the objects of policies. Absent without a cluster. */
   readonly ownAccount?: Requester;
   readonly clock: Pick<Clock, 'now' | 'monotonic'>;
@@ -62,36 +68,52 @@ export function judgeReview(
   deadline: Deadline,
 ): Answer | Promise<Answer> {
   if (isProviderReview(review)) return judgeProvider(endpoint, review, snapshot, ports, deadline);
+  const known = { ok: true, snapshot } as const;
+  if (isClaimReview(review)) return judgeObject(endpoint, review, known, ports, deadline, claimEngine);
+  if (isForClaim(review, ports))
+    return judgeClaimed(endpoint, review, ports.claims, deadline, (claimed, engine) =>
+      judgeObject(endpoint, claimed, known, ports, deadline, engine),
+    );
   const completed = completeSnapshot(review, snapshot, ports.namespaces, deadline);
   return completed instanceof Promise
-    ? completed.then((found) => judgeObject(endpoint, review, found, ports, deadline))
-    : judgeObject(endpoint, review, completed, ports, deadline);
+    ? completed.then((found) => judgeObject(endpoint, review, found, ports, deadline, plain))
+    : judgeObject(endpoint, review, completed, ports, deadline, plain);
 }
 
-function judgeObject(
+const plain: Engine<Review> = { mutate, decide };
+
+// oxlint-disable-next-line max-params -- the judgement, its ports and the engine
+function judgeObject<R extends Review | ClaimReview>(
   endpoint: Endpoint,
-  review: Review,
+  review: R,
   completed: Completed,
   ports: JudgePorts,
   deadline: Deadline,
+  engine: Engine<R>,
 ): Answer | Promise<Answer> {
   if (!completed.ok) return completed.answer;
   if (deadline.isOver) return outOfTime;
   const { snapshot } = completed;
-  const { clock, evaluationUnits, trace } = ports;
+  const { clock, evaluationUnits, trace, install } = ports;
   const budget = new EvaluationBudget(evaluationUnits, () => clock.monotonic(), deadline.at);
-  const circumstances = { now: clock.now(), budget, trace };
+  const circumstances = { now: clock.now(), budget, trace, install };
   switch (endpoint) {
     case 'mutate':
-      return mutateReview(review, snapshot, circumstances);
+      return mutateReview(review, engine.mutate(review, snapshot, circumstances), budget);
     case 'validate': {
-      const decision = decide(review, snapshot, circumstances);
+      const decision = engine.decide(review, snapshot, circumstances);
       if (!decision.overBudget) return settled(review, decision, ports, deadline);
       return budget.isLate ? shortOfTime : settled(review, decision, ports, deadline, costOf(budget));
     }
     default:
       return endpoint satisfies never;
   }
+}
+
+/** Returns true for a Namespace that the reconciler creates or deletes: it does so for claims alone. */
+function isForClaim({ resource, operation, requester }: Review, { claims, ownAccount }: JudgePorts): boolean {
+  if (claims === undefined || requester.username !== ownAccount?.username) return false;
+  return resource === 'namespaces' && operation !== 'UPDATE';
 }
 
 /** The budget is most of the request time, because a policy must be repairable however many namespaces exist. */
@@ -149,24 +171,15 @@ async function settledByRights(
 }
 
 function mutateReview(
-  review: Review,
-  snapshot: ClusterSnapshot,
-  circumstances: Circumstances & { readonly budget: EvaluationBudget },
+  review: AnyReview,
+  { patch, denials, policies, notices, overBudget }: Mutation,
+  budget: EvaluationBudget,
 ): Answer {
-  const { patch, denials, policies, notices, overBudget } = mutate(review, snapshot, circumstances);
   if (denials.length === 0 && !overBudget) return mutated(patch, policies, notices);
-  if (overBudget && circumstances.budget.isLate) return shortOfTime;
-  const verdict = {
-    unjudged: [],
-    allowed: false,
-    denials,
-    warnings: [],
-    audits: [],
-    notices: [],
-    policies,
-    overBudget,
-  };
-  return judged(verdict, review, overBudget ? costOf(circumstances.budget) : undefined);
+  if (overBudget && budget.isLate) return shortOfTime;
+  const violations = denials.map((violation) => ({ violation, actions: ['Deny'] as const }));
+  const verdict = settle({ ...nothingToDecide, violations, policies, overBudget }, new Map(), review);
+  return judged(verdict, review, overBudget ? costOf(budget) : undefined);
 }
 
 // The budget of one review in units of work, and the policies that use most of it.

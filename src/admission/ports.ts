@@ -1,5 +1,5 @@
 // The interfaces that admission needs from other rooms; `app` connects the implementations.
-import type { KubeObject } from '../base/metadata.ts';
+import type { KubeObject, ObjectRef } from '../base/metadata.ts';
 import type { JsonPatchOperation } from '../policy/decide/mutate.ts';
 import type { Requester } from '../rules/rule.ts';
 import type { ClusterSnapshot } from '../policy/compile/snapshot.ts';
@@ -15,6 +15,11 @@ export type SnapshotSource = () => ClusterSnapshot | undefined;
 /** Finds a namespace that the snapshot lacks. Undefined when it does not exist. */
 export interface NamespaceFinder {
   find(name: string, signal: AbortSignal): Promise<KubeObject | undefined>;
+}
+
+/** Finds the stored NamespaceClaim. Undefined when it does not exist. */
+export interface ClaimFinder {
+  find(claim: ObjectRef, signal: AbortSignal): Promise<KubeObject | undefined>;
 }
 
 /** Answers whether a user has a right. 'unknown' (no answer) refuses like 'no'. */

@@ -6,6 +6,7 @@ import { clusterIntentBinding } from './intents/cluster-intent-binding.ts';
 import { intentBinding } from './intents/intent-binding.ts';
 import { securityIntent } from './intents/security-intent.ts';
 import type { KindDefinition } from './kind.ts';
+import { namespaceClaim } from './namespace-claim/namespace-claim.ts';
 import { namespacePolicy } from './namespace-policy/namespace-policy.ts';
 import { secretShare } from './secret-share/secret-share.ts';
 
@@ -16,18 +17,26 @@ export const kinds = {
   [securityIntent.kind]: securityIntent,
   [clusterIntentBinding.kind]: clusterIntentBinding,
   [intentBinding.kind]: intentBinding,
+  [namespaceClaim.kind]: namespaceClaim,
 } as const satisfies Readonly<Record<string, KindDefinition>>;
 
 type ListedKind = (typeof kinds)[keyof typeof kinds];
 export type Kind = ListedKind['kind'];
-/** A kind whose objects provide objects in namespaces. An intent provides nothing itself: bindings name it. */
-export type ProviderKind = Exclude<ListedKind, { readonly word: 'intent' }>['kind'];
+/** A kind whose objects provide objects in namespaces. An intent provides nothing itself, and a claim is no policy. */
+export type ProviderKind = Exclude<ListedKind, { readonly word: 'intent' | 'claim' }>['kind'];
 export type BindingKind = Extract<ListedKind, { readonly word: 'binding' }>['kind'];
 /** The name of a kind in paths and in RBAC rules. */
 export type KindResource = ListedKind['plural'];
+/** A kind whose writes decide about objects in namespaces. */
+export type DecidingKind = Exclude<ListedKind, { readonly word: 'claim' }>;
 
 /** The kinds in their order. */
 export const kindDefinitions: readonly ListedKind[] = Object.values(kinds);
+
+/** The kinds that each process keeps. Only the reconciler keeps claims, and the webhook reads one when it needs it. */
+export const decidingKinds: readonly DecidingKind[] = kindDefinitions.filter(
+  (each): each is DecidingKind => each.word !== 'claim',
+);
 
 export function crdOf(definition: KindDefinition): KubeObject {
   const { kind, plural, shortName, scope, schemas, columns } = definition;

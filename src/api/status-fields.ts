@@ -111,7 +111,7 @@ const deletions = object({
   },
 });
 
-function generation(description: string) {
+export function generation(description: string) {
   return integer({ description, minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
 }
 
@@ -129,7 +129,7 @@ function failure(provider: string) {
   });
 }
 
-function condition(provider: string, types: string) {
+export function condition(provider: string, types: string) {
   return object({
     description: `One aspect of the state of the ${provider}.`,
     fields: {

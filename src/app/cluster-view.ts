@@ -1,5 +1,5 @@
 // Starts the watches that keep the engine's view of the cluster up to date: providers, intents and Namespaces.
-import { kindDefinitions } from '../api/kinds.ts';
+import { decidingKinds } from '../api/kinds.ts';
 import { apiVersion } from '../schema/names.ts';
 import { resourcePath } from '../kube/http/https-client.ts';
 import { intentAdapters } from '../policy/intents/adapters.ts';
@@ -43,7 +43,7 @@ export function watchCluster(
   const kindUid = (signal: AbortSignal) => definitionUid(connection.writer, 'securityintents', signal);
   const removedIntents = new RemovedIntents({ cluster, kindUid, clock: systemClock });
   const ending = new AbortController();
-  for (const { kind, plural: ownPlural, mayBeMissing } of kindDefinitions) {
+  for (const { kind, plural: ownPlural, mayBeMissing } of decidingKinds) {
     const sink = cluster.sinks[kind];
     const start = (plural: string): void =>
       void watches.start({ path: resourcePath({ apiVersion, plural }) }, sink);

@@ -1,5 +1,6 @@
 // The feed of `reeve up`: turns answers, refusals and writes into events for its listeners, and writes events as text or JSON.
 import { ownMember } from '../base/json.ts';
+import { textsOf } from '../base/metadata.ts';
 import type { RequestRecord } from '../sandbox/http/server.ts';
 import type { UpObserver } from '../app/up.ts';
 import type { DecisionRecord, DecisionKind } from '../admission/ports.ts';
@@ -99,7 +100,10 @@ export function decisionEvent(record: DecisionRecord): FeedEvent | undefined {
 function additionsOf({ path, value }: JsonPatchOperation): readonly Addition[] {
   const place = path.slice(1).split('/').map(unescaped);
   if (typeof value === 'string') return [{ path: place.slice(-2).join(' '), value }];
-  return Object.entries(value).map(([key, text]) => ({ path: `${place.at(-1) ?? ''} ${key}`, value: text }));
+  return Object.entries(textsOf(value)).map(([key, text]) => ({
+    path: `${place.at(-1) ?? ''} ${key}`,
+    value: text,
+  }));
 }
 
 /** https://www.rfc-editor.org/rfc/rfc6901#section-4 */

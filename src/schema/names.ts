@@ -13,6 +13,12 @@ export const category = 'reeve';
 /** The label that marks objects of Reeve. The guard refuses writes of this label by everyone else. */
 export const managedByLabel = 'app.kubernetes.io/managed-by';
 export const managedByReeve = 'reeve';
+/** Annotation on a Namespace that Reeve created for a claim: `<namespace>/<name>` of the claim. Only Reeve sets it. */
+export const claimAnnotation = `${group}/claim`;
+/** Annotation on such a Namespace: the UID of the claim. A claim that is written again does not get the Namespace back. */
+export const claimUidAnnotation = `${group}/claim-uid`;
+/** Annotation on such a Namespace: the user whose request it is. The mutating webhook sets it once it has found the claim. */
+export const requestedByAnnotation = `${group}/requested-by`;
 /** The label of objects that the installation or the program itself creates. */
 export const partOfLabel = 'app.kubernetes.io/part-of';
 export const partOfReeve = 'reeve';

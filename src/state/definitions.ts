@@ -63,6 +63,7 @@ export function loadDefinitions(
   );
   const intents = loadAll('SecurityIntent', objects, readIntent);
   const plain = { ...noIntents, cluster: setup.install.clusterVariables };
+  const claims = loadAll('NamespaceClaim', objects, (value) => loadObject('NamespaceClaim', value));
   // Most files have no bindings, so nothing asks for the context.
   let known: IntentContext | undefined;
   const contextOfFiles = (): IntentContext =>
@@ -87,7 +88,7 @@ export function loadDefinitions(
       bindings: () => providerKinds.filter(isBindingKind).flatMap((kind) => storedBindings(kind, objects)),
     },
     rest: objects.get(undefined) ?? [],
-    problems: inOrder([intents, ...providers].flatMap(({ problems }) => problems)),
+    problems: inOrder([intents, ...providers, claims].flatMap(({ problems }) => problems)),
   };
 }
 
@@ -121,7 +122,7 @@ function storedBindings(kind: BindingKind, objects: ObjectsByKind): readonly Sto
   });
 }
 
-export const loadedKinds: readonly Kind[] = [...providerKinds, 'SecurityIntent'];
+export const loadedKinds: readonly Kind[] = [...providerKinds, 'SecurityIntent', 'NamespaceClaim'];
 
 /** Undefined for other kinds. The apiVersion is checked with the other fields. */
 function kindIn(value: unknown): Kind | undefined {

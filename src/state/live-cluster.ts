@@ -3,7 +3,7 @@ import { policyIn, shareIn } from '../policy/compile/load-provider.ts';
 import type { KubeObject } from '../base/metadata.ts';
 import { Listeners, type ListenerOptions } from '../base/listeners.ts';
 import type { WatchSink } from '../base/watch-sink.ts';
-import { kinds, type Kind, type ProviderKind } from '../api/kinds.ts';
+import { kinds, type DecidingKind, type ProviderKind } from '../api/kinds.ts';
 import type { ObjectType } from '../base/object-type.ts';
 import {
   type ProviderId,
@@ -51,7 +51,7 @@ export interface NamespaceChange {
 
 export class LiveCluster {
   /** Sinks for the watches of our kinds. */
-  readonly sinks: Readonly<Record<Kind, WatchSink>>;
+  readonly sinks: Readonly<Record<DecidingKind['kind'], WatchSink>>;
   /** The sink for the watch of Namespaces. */
   readonly namespaces: WatchSink;
   readonly #providers: LiveProviders;

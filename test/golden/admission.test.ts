@@ -17,7 +17,12 @@ import { type ClusterSnapshot, PolicySet, ShareSet } from '../../src/policy/comp
 import { auditNamespace, auditObject } from '../../src/policy/decide/audit.ts';
 import { decide } from '../../src/policy/decide/decide.ts';
 import { unlimitedBudget, defaultEvaluationUnits } from '../../src/policy/terms/budget.ts';
-import { isProviderReview, type Review, type Violation } from '../../src/policy/terms/review.ts';
+import {
+  isClaimReview,
+  isProviderReview,
+  type Review,
+  type Violation,
+} from '../../src/policy/terms/review.ts';
 import { loadNamespaceFiles, loadPolicyFiles, clusterSnapshot } from '../../src/state/file-cluster.ts';
 import { testInstall } from '../support/engine.ts';
 import {
@@ -43,7 +48,7 @@ const ports = {
   },
   clock,
   evaluationUnits: defaultEvaluationUnits,
-  install: testInstall,
+  install: { ...testInstall, namespaceClaims: true },
 };
 
 async function load({ path }: FixtureFolder): Promise<ClusterSnapshot> {
@@ -159,7 +164,8 @@ describe.each(folders)('$name', (folder) => {
     const snapshot = await load(folder);
     for (const [name, request] of folder.requests) {
       const decoded = decodeReview(reviewBody(request), 'validate');
-      if (decoded.kind !== 'review' || isProviderReview(decoded.review)) continue;
+      if (decoded.kind !== 'review' || isProviderReview(decoded.review) || isClaimReview(decoded.review))
+        continue;
       const refused = decide(decoded.review, snapshot, { now, budget: unlimitedBudget });
       const words = new Map(refused.violations.map(({ violation }) => [placeOf(violation), violation]));
       for (const stored of auditOf(decoded.review, snapshot))
@@ -187,6 +193,7 @@ test('every rule has a folder, and each further folder is listed here', () => {
   );
   expect(others.toSorted()).toEqual([
     'actions',
+    'claims',
     'create-once',
     'exceptions',
     'lists',

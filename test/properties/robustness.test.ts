@@ -3,7 +3,13 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { decodeReview } from '../../src/admission/decode/decode-review.ts';
 import { decide } from '../../src/policy/decide/decide.ts';
-import { isProviderReview, type AnyReview, type Decision } from '../../src/policy/terms/review.ts';
+import { decideClaim, stampClaim } from '../../src/policy/authors/decide-claim.ts';
+import {
+  isClaimReview,
+  isProviderReview,
+  type AnyReview,
+  type Decision,
+} from '../../src/policy/terms/review.ts';
 import { refusalMessage, warningLines, settle } from '../../src/policy/decide/settle.ts';
 import { mutate } from '../../src/policy/decide/mutate.ts';
 import {
@@ -132,6 +138,7 @@ function versionOf(group: string): string {
 }
 
 function decisionOn(review: AnyReview): Decision {
+  if (isClaimReview(review)) return decideClaim(review, snapshot, { ...circumstances, install: testInstall });
   return isProviderReview(review)
     ? providerDecision(review, snapshot, { ...circumstances, install: testInstall })
     : decide(review, snapshot, circumstances);
@@ -143,7 +150,8 @@ test('a random review of a guarded resource gets an answer', () => {
       const decoded = decodeReview(Buffer.from(JSON.stringify(review)), endpoint);
       if (decoded.kind !== 'review') return;
       const verdict = settle(decisionOn(decoded.review), new Map(), decoded.review);
-      if (!isProviderReview(decoded.review)) mutate(decoded.review, snapshot, circumstances);
+      if (isClaimReview(decoded.review)) stampClaim(decoded.review);
+      else if (!isProviderReview(decoded.review)) mutate(decoded.review, snapshot, circumstances);
       // Only our own list and the contacts at its end have line breaks, and no character can control a terminal.
       const lines = refusalMessage(verdict, decoded.review).split(/\n(?=- |Contact: [^\n]*$)/u);
       expect(lines.join('')).not.toMatch(/[\p{Cc}\p{Cs}\p{Zl}]/u);

@@ -34,6 +34,7 @@ const kinds = {
     kind: 'ClusterSecurityIntentBinding',
   },
   securityintentbindings: { group: 'reeve.dev', version: 'v1alpha1', kind: 'SecurityIntentBinding' },
+  namespaceclaims: { group: 'reeve.dev', version: 'v1alpha1', kind: 'NamespaceClaim' },
 };
 
 export interface FixtureFolder {

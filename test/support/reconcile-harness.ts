@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import { KubeError } from '../../src/base/kube-error.ts';
 import type { KubeObject, ObjectRef } from '../../src/base/metadata.ts';
 import { apiVersion } from '../../src/schema/names.ts';
-import { kindDefinitions, type ProviderKind } from '../../src/api/kinds.ts';
+import { decidingKinds, type ProviderKind } from '../../src/api/kinds.ts';
 import type { ObjectType } from '../../src/base/object-type.ts';
 import type { ProviderId, ProviderState } from '../../src/policy/terms/provider-id.ts';
 import { createReconciler, type Reconciler, type ReconcilerOptions } from '../../src/reconcile/controller.ts';
@@ -105,7 +105,7 @@ export class Harness {
       ...this.#options,
       install,
     });
-    for (const { kind } of kindDefinitions)
+    for (const { kind } of decidingKinds)
       this.memory.watch({ type: { apiVersion, kind }, sink: cluster.sinks[kind] });
     this.memory.watch({ type: { apiVersion: 'v1', kind: 'Namespace' }, sink: cluster.namespaces });
     for (const watch of reconciler.watches)

@@ -1,7 +1,7 @@
 // Judges from the stored objects alone whether a cluster is as its policies and shares want it.
 import { testInstall } from './engine.ts';
 import { isDeepStrictEqual } from 'node:util';
-import { kindDefinitions } from '../../src/api/kinds.ts';
+import { decidingKinds } from '../../src/api/kinds.ts';
 import type { KubeObject } from '../../src/base/metadata.ts';
 import { managedByLabel, managedByReeve, ownerAnnotation } from '../../src/schema/names.ts';
 import { ownMember } from '../../src/base/json.ts';
@@ -120,7 +120,7 @@ function oursIn(memory: MemoryCluster, namespace: string): readonly KubeObject[]
 
 export function snapshotOf(memory: MemoryCluster): ClusterSnapshot {
   const cluster = new LiveCluster({ install: testInstall });
-  for (const { kind } of kindDefinitions) cluster.sinks[kind].replaced(memory.list(kind), '1');
+  for (const { kind } of decidingKinds) cluster.sinks[kind].replaced(memory.list(kind), '1');
   cluster.namespaces.replaced(memory.list('Namespace'), '1');
   return cluster.snapshot();
 }

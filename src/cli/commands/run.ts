@@ -120,6 +120,10 @@ export const runSettings = {
     'Keep one Report of openreports.io in each namespace, like reeve report --write, where that kind is served. Needs manifests/reports.',
     false,
   ),
+  namespaceClaims: switchSetting(
+    'Create the Namespaces that NamespaceClaims ask for. Use the same value for all roles. Needs manifests/claims.',
+    false,
+  ),
   leaderElect: switchSetting(
     'Elect one replica to write, through a Lease. Turn it off only if exactly one replica runs.',
     true,

@@ -1,6 +1,6 @@
 // Reads the state of a cluster: one list for each kind that a command needs.
 import { kinds } from '../../api/kinds.ts';
-import { loadedKinds } from '../../state/definitions.ts';
+import { decidingKinds } from '../../api/kinds.ts';
 import { apiVersion, managedByLabel, managedByReeve } from '../../schema/names.ts';
 import type { ClusterConnection } from '../../app/cluster-connection.ts';
 import type { KubeObject } from '../../base/metadata.ts';
@@ -98,7 +98,7 @@ function wantedLists(needs: readonly Need[], install: Install): readonly WantedL
     sources: [],
     written: [],
     namespaces: [{ ...namespaceType, keepsManagers: true }],
-    providers: loadedKinds.map((kind) => ({ apiVersion, kind })),
+    providers: decidingKinds.map(({ kind }) => ({ apiVersion, kind })),
     roles: [clusterRoleType],
     'namespaced-roles': [{ ...roleType, keepsManagers: true }],
     rbac: rbacTypes,

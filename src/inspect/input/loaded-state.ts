@@ -1,6 +1,6 @@
 // Feeds a state to the caches of the reconciler, so that the engine sees it as it sees a cluster.
 import { isDeepStrictEqual } from 'node:util';
-import type { Kind } from '../../api/kinds.ts';
+import type { DecidingKind } from '../../api/kinds.ts';
 import { apiVersion } from '../../schema/names.ts';
 import {
   type KubeObject,
@@ -31,7 +31,7 @@ export const namespaceType = { apiVersion: 'v1', kind: 'Namespace' } as const;
 /** Loads a state as a new process would: an invalid provider has no last good version. */
 export function loadState(state: ClusterState): LiveCluster {
   const cluster = new LiveCluster({ install: state.install, adapters: intentAdapters });
-  const feed = (kind: Kind): void => cluster.sinks[kind].replaced(state.objects({ apiVersion, kind }), '1');
+  const feed = (kind: DecidingKind['kind']): void => cluster.sinks[kind].replaced(state.objects({ apiVersion, kind }), '1');
   cluster.setServed(cluster.neededKinds.map((type) => [type, state.isServed(type)]));
   // Intents first: otherwise each binding would be loaded twice.
   feed('SecurityIntent');

@@ -90,6 +90,7 @@ const compilers: Readonly<Record<ProviderKind, (value: unknown, context: IntentC
     andThen(kinds.ClusterSecurityIntentBinding.parse(value), ({ metadata, spec }) =>
       loadBinding(metadata.name, undefined, spec, context),
     ),
+  NamespaceClaim: (value) => kinds.NamespaceClaim.parse(value),
   SecurityIntentBinding: (value, context) =>
     andThen(kinds.SecurityIntentBinding.parse(value), (binding) => loadTenants(binding, context)),
 };

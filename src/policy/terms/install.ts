@@ -26,6 +26,8 @@ export interface Install {
   readonly auditSecrets: boolean;
   /** What `variables.cluster` of policies holds. Undefined if nothing says so: then policies may read any. */
   readonly clusterVariables: Readonly<Record<string, string>> | undefined;
+  /** True if NamespaceClaims create Namespaces. */
+  readonly namespaceClaims: boolean;
   /** The label of a Namespace whose value is its team. */
   readonly teamLabel: string;
   /** True if a command found no Deployment of Reeve, so that these are the defaults and the flags of the command. */
@@ -49,6 +51,7 @@ export interface InstallFlags {
   readonly intentAdapter?: readonly string[];
   readonly tlsScanImage?: string | undefined;
   readonly auditSecrets?: boolean;
+  readonly namespaceClaims?: boolean;
   readonly teamLabel?: string;
   /** `cluster.region=eu`. Default: unknown. */
   readonly variable?: readonly string[] | undefined;
@@ -73,6 +76,7 @@ export function installOf(flags: InstallFlags): Install {
     adapters: intentAdapter === undefined ? undefined : new Set(intentAdapter),
     tlsScanImage: flags.tlsScanImage,
     auditSecrets: flags.auditSecrets ?? false,
+    namespaceClaims: flags.namespaceClaims ?? false,
     teamLabel: flags.teamLabel ?? '',
     clusterVariables: flags.variable && variablesIn(flags.variable),
     isAssumed: false,

@@ -8,7 +8,7 @@ import type { DeletionRecord } from './deletion-record.ts';
 
 /** Sorted by precedence, which is the order of the kinds. */
 export const providerKinds: readonly ProviderKind[] = kindDefinitions.flatMap((each) =>
-  each.word === 'intent' ? [] : [each.kind],
+  each.word === 'intent' || each.word === 'claim' ? [] : [each.kind],
 );
 
 /** Returns the kind of an object of files or of the API server. Undefined for an object that is no provider. */

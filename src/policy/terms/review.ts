@@ -1,6 +1,6 @@
 // Describes the input of the engine: one admission request, decoded and checked, as plain data.
 import type { RuledWrite, ReviewedResource } from '../../rules/rule.ts';
-import { kindDefinitions, type KindResource } from '../../api/kinds.ts';
+import { kindDefinitions, type DecidingKind } from '../../api/kinds.ts';
 import type { ValidationAction } from '../../api/namespace-policy/namespace-policy.ts';
 import type { RuleId } from '../../rules/rules.ts';
 
@@ -22,17 +22,26 @@ export interface Review extends AdmissionRequest {
 
 /** A review of one of our own kinds. Such a write decides about objects in namespaces. */
 export interface ProviderReview extends AdmissionRequest {
-  readonly resource: KindResource;
+  readonly resource: DecidingKind['plural'];
 }
 
-export type AnyReview = Review | ProviderReview;
+/** A review of a NamespaceClaim. Its writer is judged as the user who creates the Namespace. */
+export interface ClaimReview extends AdmissionRequest {
+  readonly resource: 'namespaceclaims';
+}
+
+export type AnyReview = Review | ProviderReview | ClaimReview;
 
 export function isProviderReview(review: AnyReview): review is ProviderReview {
   return isProviderResource(review.resource);
 }
 
-export function isProviderResource(resource: AnyReview['resource']): resource is KindResource {
-  return kindDefinitions.some(({ plural }) => plural === resource);
+export function isProviderResource(resource: AnyReview['resource']): resource is ProviderReview['resource'] {
+  return kindDefinitions.some(({ plural, word }) => plural === resource && word !== 'claim');
+}
+
+export function isClaimReview(review: AnyReview): review is ClaimReview {
+  return review.resource === 'namespaceclaims';
 }
 
 /**

@@ -1,6 +1,6 @@
 // Fields that policies add to ServiceAccounts: what Reeve writes, reports and retries.
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { kindDefinitions } from '../../../src/api/kinds.ts';
+import { decidingKinds } from '../../../src/api/kinds.ts';
 import { KubeError } from '../../../src/base/kube-error.ts';
 import { anyInstall } from '../../../src/policy/terms/install.ts';
 import { LiveCluster } from '../../../src/state/live-cluster.ts';
@@ -186,7 +186,7 @@ test('a policy that is known before the reconciler is made starts the watch of S
   h = new Harness({ cluster });
   team('a');
   h.policy('p', withFields(regcred));
-  for (const { kind } of kindDefinitions) cluster.sinks[kind].replaced(h.memory.list(kind), '1');
+  for (const { kind } of decidingKinds) cluster.sinks[kind].replaced(h.memory.list(kind), '1');
   cluster.namespaces.replaced(h.memory.list('Namespace'), '1');
   h.start();
   let isNeeded = false;
