@@ -120,12 +120,13 @@ function reconcilerOf(
   }: Pick<ReconcilerContext, 'connection' | 'cluster' | 'install'> &
     Pick<ReconcilerOptions, 'writer' | 'events' | 'observer' | 'traced'>,
 ): Reconciler {
-  const { secretNames, resourceOf } = context.install;
+  const { secretNames, resourceOf, namespaceClaims } = context.install;
   return createReconciler({
     ...context,
     ownSecrets: ownSecretsOf(connection, secretNames),
     auditReader: auditReaderOf(connection),
     ownedReader: ownedReaderOf(connection, resourceOf),
+    createNamespace: namespaceClaims ? (object) => connection.writer.create(object) : undefined,
     reports: settings.reports ? namespaceReports : undefined,
     kinds: kindProbeOf(connection),
     selfReviewer: createSelfReviewer(connection.client),

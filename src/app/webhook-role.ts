@@ -1,5 +1,6 @@
 // Starts the role "webhook" on a cluster: the server, its certificates and its webhook configurations.
 import type { ServerLimits } from '../admission/http/limits.ts';
+import type { ObjectRef } from '../base/metadata.ts';
 import { createAccessReviewer } from '../kube/access-review.ts';
 import type { AdmissionMetrics } from '../observe/admission.ts';
 import { CertificateMetrics, certificateObserver } from '../observe/certificates.ts';
@@ -58,6 +59,9 @@ export async function startWebhookRole(
     namespaces: createNamespaceFinder(connection.client),
     access: createAccessReviewer(connection.client),
     ownAccount: reconcilerIdentity(settings),
+    claims: install.namespaceClaims
+      ? { find: (claim: ObjectRef, signal: AbortSignal) => connection.writer.read(claim, signal) }
+      : undefined,
     install,
   };
   countPolicies(cluster, metrics);

@@ -3,6 +3,7 @@ import type { HookMode } from '../policy/compile/snapshot.ts';
 import { orphanedText } from '../policy/plan/fuse.ts';
 import { createAudit } from './audit/audit-sweeps.ts';
 import { Dispatcher } from './dispatcher.ts';
+import { ClaimKeeper, type ClaimPorts } from './claims/claim-keeper.ts';
 import { EventAnnouncer } from './events.ts';
 import { Finalizers, ProviderStatuses } from './provider/provider-writes.ts';
 import type { FuseOptions } from './fuse/fuse.ts';
@@ -32,6 +33,8 @@ export interface AssemblyOptions extends Omit<ReconcileContext, keyof Queues> {
   readonly selfReviewer: SelfReviewer;
   /** The mode in which writes of Secrets, Roles and RoleBindings are reviewed. Default: Ignore. */
   readonly secretsRbacFailurePolicy?: HookMode;
+  /** Creates the Namespaces of claims. Default: the reconciler creates none. */
+  readonly createNamespace?: ClaimPorts['create'] | undefined;
   /** Makes the Report of each namespace. Default: the reconciler keeps no Reports. */
   readonly reports?: NamespaceReports | undefined;
   readonly events: YieldingEvents;
@@ -70,7 +73,10 @@ export function assembleReconciler(options: AssemblyOptions) {
   const providerWorker = createProviderWorker(context, planning, parts, options);
   const { reports, auditReader } = options;
   const reportKeeper = reports && new ReportKeeper(context, planning, { ...parts, reports, auditReader });
-  const ownWatches = [accountsWatch(accounts), ...(reportKeeper === undefined ? [] : [reportKeeper.watch])];
+  const { createNamespace: create, kinds } = options;
+  const claimKeeper = create && new ClaimKeeper(context, { kinds, create });
+  const keepers = [reportKeeper, claimKeeper].flatMap((each) => each?.watch ?? []);
+  const ownWatches = [accountsWatch(accounts), ...keepers];
   return {
     ...parts,
     context,
@@ -84,6 +90,7 @@ export function assembleReconciler(options: AssemblyOptions) {
     conditions,
     access,
     reportKeeper,
+    claimKeeper,
   };
 }
 

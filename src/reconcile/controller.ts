@@ -93,9 +93,24 @@ class Controller implements Reconciler {
   }
 
   health(): ReconcilerHealth {
-    const { namespaceQueue, providerQueue, conditionQueue, auditQueue, reportQueue, accessQueue } =
-      this.#parts.context;
-    const queues = [namespaceQueue, providerQueue, conditionQueue, auditQueue, reportQueue, accessQueue];
+    const {
+      namespaceQueue,
+      providerQueue,
+      conditionQueue,
+      auditQueue,
+      reportQueue,
+      accessQueue,
+      claimQueue,
+    } = this.#parts.context;
+    const queues = [
+      namespaceQueue,
+      providerQueue,
+      conditionQueue,
+      auditQueue,
+      reportQueue,
+      accessQueue,
+      claimQueue,
+    ];
     const dueTimes = queues.flatMap(({ nextDue }) => nextDue ?? []);
     return {
       isSynced: this.#watchSync.isSynced,
@@ -144,7 +159,8 @@ class Controller implements Reconciler {
   }
 
   #begin(): void {
-    const { planning, ledger, dispatcher, initialSync, sweeps, reportKeeper, access } = this.#parts;
+    const { planning, ledger, dispatcher, initialSync, sweeps, reportKeeper, access, claimKeeper } =
+      this.#parts;
     // Another leader may have changed everything that was reported here earlier.
     ledger.clear();
     planning.fuse.begin([...this.#options.cluster.snapshot().namespaces()].map(nameOf));
@@ -153,13 +169,29 @@ class Controller implements Reconciler {
     sweeps.begin();
     reportKeeper?.begin();
     access.begin();
+    claimKeeper?.begin();
   }
 
   async #work(signal: AbortSignal): Promise<void> {
-    const { namespaceQueue, providerQueue, conditionQueue, auditQueue, reportQueue, accessQueue } =
-      this.#parts.context;
-    const { namespaceWorker, providerWorker, conditions, sweeps, reportKeeper, access, initialSync } =
-      this.#parts;
+    const {
+      namespaceQueue,
+      providerQueue,
+      conditionQueue,
+      auditQueue,
+      reportQueue,
+      accessQueue,
+      claimQueue,
+    } = this.#parts.context;
+    const {
+      namespaceWorker,
+      providerWorker,
+      conditions,
+      sweeps,
+      reportKeeper,
+      access,
+      claimKeeper,
+      initialSync,
+    } = this.#parts;
     const { traced = (_queue, handler) => handler } = this.#options;
     const run = async <K>(name: string, queue: WorkQueue<K>, handler: Handler<K>): Promise<void> =>
       await queue.run(traced(name, handler), signal);
@@ -170,18 +202,29 @@ class Controller implements Reconciler {
       run('audit', auditQueue, sweeps.sweep.bind(sweeps)),
       reportKeeper && run('report', reportQueue, reportKeeper.write.bind(reportKeeper)),
       run('access', accessQueue, access.endIfDue.bind(access)),
+      claimKeeper && run('claim', claimQueue, claimKeeper.keep.bind(claimKeeper)),
       initialSync.endWhenStuck(signal),
       this.#resync(signal),
     ]);
   }
 
   #end(): void {
-    const { dispatcher, initialSync, conditions, providerWorker, announcer, sweeps, reportKeeper, access } =
-      this.#parts;
+    const {
+      dispatcher,
+      initialSync,
+      conditions,
+      providerWorker,
+      announcer,
+      sweeps,
+      reportKeeper,
+      access,
+      claimKeeper,
+    } = this.#parts;
     announcer.flush();
     sweeps.end();
     reportKeeper?.end();
     access.end();
+    claimKeeper?.end();
     dispatcher.end();
     initialSync.reset();
     conditions.reset();
@@ -194,6 +237,7 @@ class Controller implements Reconciler {
       await pause(this.#clock, resyncMs, signal);
       if (isAborted(signal)) return;
       this.#parts.dispatcher.enqueueAll();
+      this.#parts.claimKeeper?.enqueueAll();
     }
   }
 }

@@ -42,6 +42,12 @@ export const protections: readonly Protection[] = [
   names('cluster-intent', providerLabels.ClusterSecurityIntentBinding),
   names('intent', providerLabels.SecurityIntentBinding),
   { binding: 'reeve-guard-records', policy: 'reeve-guard-records', ...guard },
+  {
+    binding: 'reeve-guard-claims',
+    policy: 'reeve-guard-claims',
+    file: guard.file,
+    meaning: 'other users can name another user in a claim, or another claim on a namespace',
+  },
   { binding: 'reeve-jail', policy: 'reeve-jail', ...jail },
   { binding: 'reeve-jail-owner', policy: 'reeve-jail-owner', ...jail },
   { binding: 'reeve-jail-roles', policy: 'reeve-jail-roles', ...jail },
@@ -53,7 +59,7 @@ const apiVersion = 'admissionregistration.k8s.io/v1';
 const policyKind = 'ValidatingAdmissionPolicy';
 const bindingKind = 'ValidatingAdmissionPolicyBinding';
 
-/** The interval of sixteen small reads. A watch would need a right to all policies of the cluster. */
+/** The interval of eighteen small reads. A watch would need a right to all policies of the cluster. */
 const checkMs = 30_000;
 
 /** Runs on the leader only. */

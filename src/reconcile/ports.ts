@@ -1,6 +1,6 @@
 // What every part of the reconciler gets: its context, and ports to the API server, logs and metrics.
 import type { KubeObject } from '../base/metadata.ts';
-import type { ProviderKind } from '../api/kinds.ts';
+import type { Kind } from '../api/kinds.ts';
 import type { ObjectType } from '../base/object-type.ts';
 import type { ProviderId } from '../policy/terms/provider-id.ts';
 import type { Clock } from '../base/clock.ts';
@@ -50,9 +50,9 @@ export interface AuditReader {
   ): AsyncIterable<KubeObject>;
 }
 
-/** Answers whether the CustomResourceDefinition of a provider kind is being deleted. Rejects with a KubeError. */
+/** Answers whether the CustomResourceDefinition of a kind is being deleted. Rejects with a KubeError. */
 export interface KindProbe {
-  isKindTerminating(kind: ProviderKind, signal: AbortSignal): Promise<boolean>;
+  isKindTerminating(kind: Kind, signal: AbortSignal): Promise<boolean>;
 }
 
 /** A right of our own account. Without a name, to all objects. Without a namespace, in all namespaces. */
@@ -95,10 +95,12 @@ export interface ReconcileObserver {
     readonly willRetry: boolean;
   }): void;
   /**
-   * Called when a status, a finalizer, a condition of a Namespace, a missing default, a record, a Report or temporary access was
-   * written or deleted.
+   * Called when a status, a finalizer, a condition of a Namespace, a missing default, a record, a Report, temporary access or the
+   * Namespace of a claim was written or deleted.
    */
-  wroteOwn(what: 'status' | 'finalizer' | 'condition' | 'default' | 'record' | 'report' | 'access'): void;
+  wroteOwn(
+    what: 'status' | 'finalizer' | 'condition' | 'default' | 'record' | 'report' | 'access' | 'namespace',
+  ): void;
   /**
    * Called when the Report of a namespace was not written. Without a name, no Report can be written at the moment. `isNew`
    * means that the last write did not fail with the same reason.

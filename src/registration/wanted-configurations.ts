@@ -114,7 +114,12 @@ function conditions(
 ): readonly unknown[] {
   // A JSON string is a CEL string.
   const expression = `request.userInfo.username != ${JSON.stringify(reconcilerUsername)}`;
-  return templates.map((each) =>
-    isJsonObject(each) && each['name'] === 'not-reeve' ? { ...each, expression } : each,
-  );
+  const expressions = new Map<unknown, string>([
+    ['not-reeve', expression],
+    ['not-reeve-update', `${expression} || request.operation != "UPDATE"`],
+  ]);
+  return templates.map((each) => {
+    const filled = isJsonObject(each) ? expressions.get(each['name']) : undefined;
+    return isJsonObject(each) && filled !== undefined ? { ...each, expression: filled } : each;
+  });
 }

@@ -53,6 +53,7 @@ export const valueCases: readonly ValueCase[] = [
     shows: 'name: reeve-reconciler-audit-secrets',
   },
   { path: 'reports', value: true, shows: '--reports=true' },
+  { path: 'namespaceClaims', value: true, shows: '--namespace-claims=true' },
   { path: 'sharedNamespaces', value: ['sources'], shows: '--shared-namespace=sources' },
   { path: 'createSharedNamespaces', value: false, shows: '' },
   { path: 'excludeNamespaces', value: ['legacy'], shows: '--exclude-namespace=legacy' },

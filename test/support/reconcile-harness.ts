@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import { KubeError } from '../../src/base/kube-error.ts';
 import type { KubeObject, ObjectRef } from '../../src/base/metadata.ts';
 import { apiVersion } from '../../src/schema/names.ts';
-import { decidingKinds, type ProviderKind } from '../../src/api/kinds.ts';
+import { decidingKinds, type Kind } from '../../src/api/kinds.ts';
 import type { ObjectType } from '../../src/base/object-type.ts';
 import type { ProviderId, ProviderState } from '../../src/policy/terms/provider-id.ts';
 import { createReconciler, type Reconciler, type ReconcilerOptions } from '../../src/reconcile/controller.ts';
@@ -48,7 +48,7 @@ export class Harness {
   readonly clock = new VirtualClock({ start, chance: 0.5 });
   readonly memory: MemoryCluster;
   readonly told: Recorded = { events: [], observed: [], errors: [] };
-  terminatingKinds: readonly ProviderKind[] = [];
+  terminatingKinds: readonly Kind[] = [];
   /** Rights that the account of the reconciler lacks: `bind clusterroles view`, `create secrets`. */
   readonly rights = new Map<string, 'no' | 'unknown'>();
   /** The rights that the reconciler asked about. */

@@ -148,6 +148,9 @@ spec:
 {{- if and $values.reports (ne .role "webhook") }}
 - --reports=true
 {{- end }}
+{{- if $values.namespaceClaims }}
+- --namespace-claims=true
+{{- end }}
 {{- if $answers }}
 {{- if ne (int $values.webhook.port) 8443 }}
 - --port={{ $values.webhook.port }}

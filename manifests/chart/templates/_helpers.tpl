@@ -99,7 +99,7 @@ reeve-webhook-tls
 {{- end -}}
 {{- end -}}
 {{- $set := list "role" "host" "port" "probes-port" "service-name" "service-port" "kubeconfig" "namespace" "shared-namespace" "exclude-namespace" -}}
-{{- $set = concat $set (list "resource-kind" "intent-adapter" "tls-scan-image" "secret-name" "variable" "secrets-rbac-failure-policy" "audit-secrets" "reports" "leader-elect" "drain-grace") -}}
+{{- $set = concat $set (list "resource-kind" "intent-adapter" "tls-scan-image" "secret-name" "variable" "secrets-rbac-failure-policy" "audit-secrets" "reports" "namespace-claims" "leader-elect" "drain-grace") -}}
 {{- $set = concat $set (list "certs-dir" "tls-cert" "tls-key" "tls-ca" "log-level") -}}
 {{- range .Values.extraArgs -}}
 {{- $flag := regexReplaceAll "^--|=.*" . "" -}}

@@ -264,6 +264,7 @@ const providerConcurrency = 8;
 const conditionConcurrency = 8;
 const reportConcurrency = 2;
 const accessConcurrency = 2;
+const claimConcurrency = 2;
 
 /** `concurrency`: how many namespaces are reconciled at once. */
 export function createQueues(
@@ -286,5 +287,6 @@ export function createQueues(
     auditQueue: queueOf<Sweep>(1, 'audit of '),
     reportQueue: queueOf<string>(reportConcurrency, 'report of namespace '),
     accessQueue: queueOf<string>(accessConcurrency, 'temporary access '),
+    claimQueue: queueOf<string>(claimConcurrency, 'claim '),
   };
 }

@@ -32,6 +32,11 @@ const variants = [
     values: { reports: true },
   },
   {
+    template: 'claims/28-reconciler-claims.yaml',
+    path: 'manifests/claims/28-reconciler-claims.yaml',
+    values: { namespaceClaims: true },
+  },
+  {
     template: 'monitoring/72-monitoring.yaml',
     path: 'manifests/observability/72-monitoring.yaml',
     values: { metrics: { podMonitor: true, prometheusRule: true } },
@@ -46,6 +51,7 @@ export const installedFolders = [
   'named-secrets',
   'audit-secrets',
   'reports',
+  'claims',
   'all-in-one',
   'cert-manager',
   'overlays',

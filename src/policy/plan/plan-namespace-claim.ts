@@ -1,0 +1,108 @@
+// Decides the next step for one NamespaceClaim: create or delete its Namespace, set its finalizer, or report its state.
+import { conditionOf, type Condition } from '../../base/condition.ts';
+import { ownMember } from '../../base/json.ts';
+import { annotationsOf, isTerminating, valueOf, type KubeObject } from '../../base/metadata.ts';
+import type { NamespaceClaim } from '../../api/namespace-claim/namespace-claim.ts';
+import { cleanupFinalizer, confirmDeletionsAnnotation, readyCondition } from '../../schema/names.ts';
+import { claimedNamespace, deletesNamespace, isOfClaim, readClaim, requesterOf } from '../terms/claim.ts';
+
+export interface ClaimFacts {
+  readonly object: KubeObject;
+  /** The Namespace of the name that the claim asks for. */
+  readonly namespaceObject: KubeObject | undefined;
+  /** True while the definition of the kind is being deleted, which deletes all claims without a review. */
+  readonly isKindTerminating: boolean;
+  /** Namespaces of the same policy that claims have deleted in the last ten minutes. */
+  readonly recentDeletions: number;
+  /** The `maxDeletions` of the policy. */
+  readonly maxDeletions: number;
+}
+
+export type ClaimStep =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'create'; readonly namespaceObject: KubeObject }
+  | { readonly kind: 'delete'; readonly namespaceObject: KubeObject }
+  | { readonly kind: 'finalizer'; readonly isWanted: boolean }
+  | { readonly kind: 'report'; readonly condition: Condition; readonly namespaceUID?: string };
+
+export function planNamespaceClaim(facts: ClaimFacts): ClaimStep {
+  const { object } = facts;
+  const read = readClaim(object);
+  const hasFinalizer = finalizersOf(object).includes(cleanupFinalizer);
+  if (isTerminating(object)) {
+    if (!hasFinalizer) return { kind: 'none' };
+    return read.ok ? planEnd(read.value, facts) : { kind: 'finalizer', isWanted: false };
+  }
+  if (!read.ok) return { kind: 'report', condition: notReady('Invalid', 'the spec does not load') };
+  const isWanted = read.value.spec.deletionPolicy === 'Delete';
+  return hasFinalizer === isWanted ? planLife(read.value, facts) : { kind: 'finalizer', isWanted };
+}
+
+function planEnd(claim: NamespaceClaim, facts: ClaimFacts): ClaimStep {
+  const { object, namespaceObject, isKindTerminating, recentDeletions, maxDeletions } = facts;
+  const deletes = !isKindTerminating && deletesNamespace(claim, object, namespaceObject);
+  if (!deletes) return { kind: 'finalizer', isWanted: false };
+  const { name } = claim.spec;
+  const isConfirmed = valueOf(annotationsOf(object), confirmDeletionsAnnotation) === name;
+  const isHeld =
+    recentDeletions >= maxDeletions || conditionOf(object['status'], 'Ready')?.reason === heldReason;
+  if (isConfirmed || !isHeld) return { kind: 'delete', namespaceObject };
+  return {
+    kind: 'report',
+    condition: notReady(
+      heldReason,
+      `namespace ${name} stays, because claims of policy ${claim.spec.policy} have deleted ${maxDeletions} namespaces in ten ` +
+        `minutes, its maxDeletions; annotate the claim ${confirmDeletionsAnnotation}=${name} to delete it, or set ` +
+        'deletionPolicy to Retain',
+    ),
+  };
+}
+
+const heldReason = 'TooManyDeletions';
+
+function planLife(claim: NamespaceClaim, { object, namespaceObject }: ClaimFacts): ClaimStep {
+  const { name } = claim.spec;
+  const report = (reason: string, message: string): ClaimStep => ({
+    kind: 'report',
+    condition: notReady(reason, message),
+  });
+  if (requesterOf(claim) === undefined)
+    return report('NotJudged', 'the webhook has not stamped the claim: write its spec again');
+  if (namespaceObject === undefined) {
+    if (typeof ownMember(object['status'], 'namespaceUID') !== 'string')
+      return { kind: 'create', namespaceObject: claimedNamespace(claim, object) };
+    return report('NamespaceDeleted', `namespace ${name} was deleted; a new claim can ask for it again`);
+  }
+  if (!isOfClaim(namespaceObject, object)) return report('NameTaken', takenText(name));
+  return {
+    kind: 'report',
+    condition: readinessOf(namespaceObject, name),
+    namespaceUID: namespaceObject.metadata.uid ?? '',
+  };
+}
+
+export function takenText(name: string): string {
+  return `namespace ${name} exists and was not created for this claim; no claim takes over a namespace`;
+}
+
+function readinessOf(namespaceObject: KubeObject, name: string): Condition {
+  if (isTerminating(namespaceObject))
+    return notReady('NamespaceTerminating', `namespace ${name} is being deleted`);
+  const ready = conditionOf(namespaceObject['status'], readyCondition);
+  if (ready === undefined) return pendingCondition(name);
+  const { status, reason, message } = ready;
+  return { type: 'Ready', status, reason, message };
+}
+
+export function pendingCondition(name: string): Condition {
+  return notReady('Pending', `namespace ${name} exists, and its objects are being created`);
+}
+
+export function notReady(reason: string, message: string): Condition {
+  return { type: 'Ready', status: 'False', reason, message };
+}
+
+export function finalizersOf({ metadata }: KubeObject): readonly string[] {
+  const { finalizers } = metadata;
+  return Array.isArray(finalizers) ? finalizers.filter((each) => typeof each === 'string') : [];
+}
