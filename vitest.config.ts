@@ -74,6 +74,7 @@ const onOwnPlanes = [
 const onTheSandbox = [
   'admission-owners',
   'enforced-values',
+  'claims',
   'adoption',
   'audit',
   'contents',

@@ -56,7 +56,7 @@ test('a misspelled kind is a problem, because the object would have no effect', 
     code: 1,
     stdout:
       'stdin:1:40: problem: kind: found "NamespacePolcy"; accepted: NamespacePolicy, SecretShare, SecurityIntent, ' +
-      'ClusterSecurityIntentBinding or SecurityIntentBinding (did you mean NamespacePolicy?)\n' +
+      'ClusterSecurityIntentBinding, SecurityIntentBinding or NamespaceClaim (did you mean NamespacePolicy?)\n' +
       '1 file, 1 document: 1 problem\n',
     stderr: '',
   });

@@ -122,6 +122,15 @@ const expectations: Readonly<Record<string, Expected>> = {
     shortName: 'sib',
     scope: 'Namespaced',
   },
+  NamespaceClaim: {
+    plural: 'namespaceclaims',
+    shortName: 'nsclaim',
+    columns: ['Namespace', 'Policy', 'Ready', 'Reason', 'Age'],
+    wideColumns: [],
+    open: [],
+    rules: 3,
+    scope: 'Namespaced',
+  },
 };
 
 const kinds = kindDefinitions.map((definition) => {

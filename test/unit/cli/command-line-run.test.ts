@@ -30,6 +30,7 @@ test('one process has both roles by default, and the cluster is found from the e
     caSettling: 30_000,
     secretsRbacFailurePolicy: 'Ignore',
     auditSecrets: false,
+    namespaceClaims: false,
     namespace: 'reeve-system',
     sharedNamespace: ['reeve-shared'],
     excludeNamespace: [],

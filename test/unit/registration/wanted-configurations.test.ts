@@ -53,8 +53,9 @@ const always = {
     'securityintents.validate.reeve.dev',
     'clustersecurityintentbindings.validate.reeve.dev',
     'securityintentbindings.validate.reeve.dev',
+    'namespaceclaims.validate.reeve.dev',
   ],
-  mutating: ['namespaces.mutate.reeve.dev'],
+  mutating: ['namespaces.mutate.reeve.dev', 'namespaceclaims.mutate.reeve.dev'],
 };
 
 describe('the entries', () => {
@@ -82,6 +83,8 @@ describe('the entries', () => {
         'securityintents.validate.reeve.dev': 'Fail',
         'clustersecurityintentbindings.validate.reeve.dev': 'Fail',
         'securityintentbindings.validate.reeve.dev': 'Fail',
+        'namespaceclaims.validate.reeve.dev': 'Fail',
+        'namespaceclaims.mutate.reeve.dev': 'Ignore',
         'secrets.validate.reeve.dev': policy,
         'roles.validate.reeve.dev': policy,
         'rolebindings.validate.reeve.dev': policy,
@@ -117,10 +120,7 @@ describe('the entries', () => {
     const { validating, mutating } = made();
     expect(new Set(validating.map(({ clientConfig }) => JSON.stringify(clientConfig))).size).toBe(1);
     expect(validating[0]?.clientConfig).toEqual(clients('/validate'));
-    expect(mutating.map(({ clientConfig }) => clientConfig)).toEqual([
-      clients('/mutate'),
-      clients('/mutate'),
-    ]);
+    expect(mutating.map(({ clientConfig }) => clientConfig)).toEqual(mutating.map(() => clients('/mutate')));
   });
 
   it('the namespaces of Kubernetes and of the install are excluded by name only', () => {
@@ -136,14 +136,16 @@ describe('the entries', () => {
     expect(withoutOne.map(({ name }) => name)).toEqual(always.validating.slice(1));
   });
 
-  it('writes of Reeve are reviewed only on its own kinds', () => {
+  it('writes of Reeve are reviewed only on its own kinds, and where it creates or deletes a Namespace', () => {
     const { validating, mutating } = made();
+    const own = [...always.validating, ...always.mutating].filter((name) => !name.startsWith('namespaces.'));
     for (const { name, matchConditions } of [...validating, ...mutating]) {
       const found = matchConditions
-        .filter((each) => each.name === 'not-reeve')
+        .filter((each) => each.name.startsWith('not-reeve'))
         .map(({ expression }) => expression);
       const expected = `request.userInfo.username != "${options.reconcilerUsername}"`;
-      expect(found, name).toEqual(always.validating.slice(1).includes(name) ? [] : [expected]);
+      const onUpdate = name.startsWith('namespaces.') ? ' || request.operation != "UPDATE"' : '';
+      expect(found, name).toEqual(own.includes(name) ? [] : [`${expected}${onUpdate}`]);
     }
   });
 });

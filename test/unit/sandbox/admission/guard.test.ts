@@ -41,6 +41,7 @@ test('the sandbox evaluates the guard', () => {
     undefined,
     undefined,
     undefined,
+    undefined,
   ]);
 });
 
