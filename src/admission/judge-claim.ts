@@ -1,13 +1,8 @@
 // Judges writes of NamespaceClaims, and of the Namespaces that the reconciler creates and deletes for them.
 import type { Deadline } from '../base/clock.ts';
 import type { KubeObject } from '../base/metadata.ts';
-import {
-  asClaimant,
-  decideClaim,
-  decideClaimed,
-  mutateClaimed,
-  stampClaim,
-} from '../policy/authors/decide-claim.ts';
+import { decideClaim, stampClaim } from '../policy/authors/decide-claim.ts';
+import { asClaimant, decideClaimed, mutateClaimed } from '../policy/authors/decide-claimed.ts';
 import type { ClusterSnapshot } from '../policy/compile/snapshot.ts';
 import type { Mutation } from '../policy/decide/mutate.ts';
 import type { Circumstances } from '../policy/terms/budget.ts';

@@ -93,8 +93,7 @@ function judgeObject<R extends Review | ClaimReview>(
 ): Answer | Promise<Answer> {
   if (!completed.ok) return completed.answer;
   if (deadline.isOver) return outOfTime;
-  const { snapshot } = completed;
-  const { clock, evaluationUnits, trace, install } = ports;
+  const [{ snapshot }, { clock, evaluationUnits, trace, install }] = [completed, ports];
   const budget = new EvaluationBudget(evaluationUnits, () => clock.monotonic(), deadline.at);
   const circumstances = { now: clock.now(), budget, trace, install };
   switch (endpoint) {

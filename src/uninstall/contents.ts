@@ -116,7 +116,7 @@ async function removeProvider(
 }
 
 /** Finalizers of others stay. */
-function withoutFinalizer({ resourceVersion, finalizers }: Readonly<Record<string, unknown>>) {
+export function withoutFinalizer({ resourceVersion, finalizers }: Readonly<Record<string, unknown>>) {
   const all: readonly unknown[] = Array.isArray(finalizers) ? finalizers : [];
   return { metadata: { resourceVersion, finalizers: all.filter((each) => each !== cleanupFinalizer) } };
 }

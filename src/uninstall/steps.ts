@@ -1,5 +1,7 @@
 // The steps of an uninstall that need more than a deletion: webhook configurations, Pods, conditions and namespaces.
-import { type ObjectRef, type KubeObject, nameOf } from '../base/metadata.ts';
+import { kinds } from '../api/kinds.ts';
+import { type ObjectRef, type KubeObject, namespacedName, nameOf } from '../base/metadata.ts';
+import { claimRef } from '../policy/terms/claim.ts';
 import {
   isNotFound,
   nameOfRef,
@@ -11,7 +13,15 @@ import {
   inParallel,
   listObjects,
 } from './removal.ts';
-import { partOfLabel, ownConditions, partOfReeve, reconcilerAccount } from '../schema/names.ts';
+import {
+  apiVersion as ownVersion,
+  cleanupFinalizer,
+  partOfLabel,
+  ownConditions,
+  partOfReeve,
+  reconcilerAccount,
+} from '../schema/names.ts';
+import { withoutFinalizer } from './contents.ts';
 import type { KubeClient } from '../kube/http/client.ts';
 import { resourcePath } from '../kube/http/https-client.ts';
 import { openReportLabel, openReportType } from '../inspect/report/open-reports.ts';
@@ -95,6 +105,21 @@ export async function removeReports(client: KubeClient, removal: Removal): Promi
     return await remove(refs, removal);
   } catch (error) {
     return [`Reports: ${textOfError(error)}`];
+  }
+}
+
+/** Takes our finalizer from claims, so that their definition can be deleted. Their Namespaces stay. */
+export async function releaseClaims(client: KubeClient, { writer }: Removal): Promise<NotDone> {
+  const path = resourcePath({ apiVersion: ownVersion, plural: kinds.NamespaceClaim.plural });
+  try {
+    const held = (await listObjects(client, { path })).filter(({ metadata }) =>
+      JSON.stringify(metadata['finalizers'] ?? []).includes(cleanupFinalizer),
+    );
+    for (const claim of held)
+      await writer.mergePatch(claimRef(namespacedName(claim)), withoutFinalizer(claim.metadata));
+    return [];
+  } catch (error) {
+    return [`NamespaceClaims: ${textOfError(error)}`];
   }
 }
 

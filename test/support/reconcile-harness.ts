@@ -215,7 +215,7 @@ export class Harness {
     return this.memory.get(refTo(kind, name, namespace));
   }
 
-  status(kind: ProviderKind, name: string): Record<string, unknown> {
+  status(kind: Kind, name: string): Record<string, unknown> {
     return (this.get(kind, name)?.['status'] ?? {}) as Record<string, unknown>;
   }
 

@@ -10,8 +10,15 @@ import type { AccessReviewer, Endpoint } from '../../admission/ports.ts';
 import type { JsonObject } from '../../base/json.ts';
 import type { KubeObject } from '../../base/metadata.ts';
 import type { ClusterSnapshot } from '../../policy/compile/snapshot.ts';
+import { withStamp } from '../../policy/authors/decide-claim.ts';
 import { patchedBy } from '../../policy/decide/mutate.ts';
-import { isProviderReview, type AnyReview, type Trace, type Verdict } from '../../policy/terms/review.ts';
+import {
+  isClaimReview,
+  isProviderReview,
+  type AnyReview,
+  type Trace,
+  type Verdict,
+} from '../../policy/terms/review.ts';
 import { mastersGroup } from '../../schema/names.ts';
 import type { Operation, Requester } from '../../rules/rule.ts';
 import type { Install } from '../../policy/terms/install.ts';
@@ -61,7 +68,9 @@ export async function judgeWrite(request: JsonObject, setup: WriteSetup): Promis
   if (refusal !== undefined && !goesOn)
     return { answer: first.answer, warnings, object: undefined, verdicts: ofFirst };
   const sent = first.review?.object;
-  const mutated = sent === undefined ? request : { ...request, object: patchedBy(sent, patch) };
+  const isClaim = first.review !== undefined && isClaimReview(first.review);
+  const patched = isClaim ? withStamp : patchedBy;
+  const mutated = sent === undefined ? request : { ...request, object: patched(sent, patch) };
   const { answer, review } = await answerTo('validate', mutated, setup, ports);
   const verdicts = answer.verdict === undefined ? ofFirst : [...ofFirst, answer.verdict];
   return { answer, warnings: [...warnings, ...answer.warnings], object: review?.object, verdicts };

@@ -31,7 +31,8 @@ export const namespaceType = { apiVersion: 'v1', kind: 'Namespace' } as const;
 /** Loads a state as a new process would: an invalid provider has no last good version. */
 export function loadState(state: ClusterState): LiveCluster {
   const cluster = new LiveCluster({ install: state.install, adapters: intentAdapters });
-  const feed = (kind: DecidingKind['kind']): void => cluster.sinks[kind].replaced(state.objects({ apiVersion, kind }), '1');
+  const feed = (kind: DecidingKind['kind']): void =>
+    cluster.sinks[kind].replaced(state.objects({ apiVersion, kind }), '1');
   cluster.setServed(cluster.neededKinds.map((type) => [type, state.isServed(type)]));
   // Intents first: otherwise each binding would be loaded twice.
   feed('SecurityIntent');

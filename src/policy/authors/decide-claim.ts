@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { NamespaceClaim } from '../../api/namespace-claim/namespace-claim.ts';
 import { isJsonObject, type JsonObject } from '../../base/json.ts';
-import { annotationsOf, isTerminating, metadataMap, valueOf, type KubeObject } from '../../base/metadata.ts';
+import { annotationsOf, isTerminating, type KubeObject } from '../../base/metadata.ts';
 import { nearestWord } from '../../base/nearest.ts';
 import { renderPath, type Problem } from '../../base/problem.ts';
 import { quoted } from '../../base/text.ts';
@@ -10,9 +10,9 @@ import type { Requester } from '../../rules/rule.ts';
 import { requestedByAnnotation } from '../../schema/names.ts';
 import type { ClusterSnapshot } from '../compile/snapshot.ts';
 import { decide } from '../decide/decide.ts';
-import { mutate, patchedBy, patchOf, stampPath, type Mutation } from '../decide/mutate.ts';
+import { mutate, patchedBy, type JsonPatchOperation, type Mutation } from '../decide/mutate.ts';
 import type { Circumstances } from '../terms/budget.ts';
-import { claimedNamespace, deletesNamespace, isOfClaim, readClaim, requesterOf } from '../terms/claim.ts';
+import { claimedNamespace, deletesNamespace, isOfClaim, readClaim } from '../terms/claim.ts';
 import type { Install } from '../terms/install.ts';
 import {
   nothingToDecide,
@@ -36,6 +36,16 @@ export function stampClaim(review: ClaimReview): Mutation {
   return { patch, denials: [], policies: [], notices: [], overBudget: false };
 }
 
+/** Returns the claim as the patch of `stampClaim` leaves it. */
+export function withStamp(object: KubeObject, patch: readonly JsonPatchOperation[]): KubeObject {
+  const spec = object['spec'];
+  const [stamp] = patch;
+  if (stamp === undefined || !isJsonObject(spec)) return object;
+  return { ...object, spec: { ...spec, requester: stamp.value } };
+}
+
+const stampPath = '/spec/requester';
+
 export function decideClaim(
   review: ClaimReview,
   snapshot: ClusterSnapshot,
@@ -48,13 +58,10 @@ export function decideClaim(
   if (!circumstances.install.namespaceClaims) return refusing(switchedOff);
   const claim = readClaim(object);
   if (!claim.ok) return refusing(...claim.problems.map(specViolation));
-  const before = oldObject === undefined ? undefined : readClaim(oldObject);
-  const problem =
-    stampProblem(review) ??
-    fixedProblem(claim.value, before?.ok ? before.value : undefined, review, snapshot);
+  const problem = stampProblem(review) ?? fixedProblem(claim.value, review, snapshot);
   if (problem !== undefined) return refusing(problem);
   // Its Namespace exists already, so only what happens at the end of the claim can change.
-  if (oldObject !== undefined && isSettled(oldObject, claim.value, snapshot)) return nothingToDecide;
+  if (isSettled(oldObject, claim.value, snapshot)) return nothingToDecide;
   return decideCreation(review, claim.value, object, snapshot, circumstances);
 }
 
@@ -98,11 +105,12 @@ const fixedFields = ['policy', 'labels', 'annotations'] as const;
 
 function fixedProblem(
   { spec }: NamespaceClaim,
-  before: NamespaceClaim | undefined,
   { oldObject }: ClaimReview,
   snapshot: ClusterSnapshot,
 ): Violation | undefined {
-  if (oldObject === undefined || before === undefined) return undefined;
+  const old = oldObject === undefined ? undefined : readClaim(oldObject);
+  if (old?.ok !== true) return undefined;
+  const before = old.value;
   const other = 'write another claim for another namespace';
   if (spec.name !== before.spec.name)
     return guard('spec.name', quoted(spec.name), `${quoted(before.spec.name)}; ${other}`);
@@ -112,7 +120,12 @@ function fixedProblem(
   return changed === undefined ? undefined : guard(`spec.${changed}`, 'another value', accepted);
 }
 
-function isSettled(old: KubeObject, { spec }: NamespaceClaim, snapshot: ClusterSnapshot): boolean {
+function isSettled(
+  old: KubeObject | undefined,
+  { spec }: NamespaceClaim,
+  snapshot: ClusterSnapshot,
+): boolean {
+  if (old === undefined) return false;
   return isTerminating(old) || isOfClaim(snapshot.namespace(spec.name), old);
 }
 
@@ -128,18 +141,18 @@ function decideCreation(
   const { name } = claim.spec;
   const impossible = impossibleName(name, snapshot) ?? unknownPolicy(claim, snapshot);
   if (impossible !== undefined) return refusing(impossible);
-  const asked = asNamespaceReview(review, name, { object: claimedNamespace(claim, object) });
-  const creation = { ...asked, object: requestedBy(asked.object, review.requester) };
+  const namespaceObject = requestedBy(claimedNamespace(claim, object), review.requester);
+  const creation = asNamespaceReview(review, name, { object: namespaceObject });
   const { patch, denials, overBudget } = mutate(creation, snapshot, circumstances);
   if (overBudget || denials.length > 0) return { ...refusing(...denials), overBudget };
-  const defaulted = { ...creation, object: patchedBy(creation.object, patch) };
+  const defaulted = { ...creation, object: patchedBy(namespaceObject, patch) };
   return asClaim(decideMatched(defaulted, claim, snapshot, circumstances));
 }
 
-function impossibleName(name: string, { policies, namespace }: ClusterSnapshot): Violation | undefined {
-  if (policies.isExcluded(name))
+function impossibleName(name: string, snapshot: ClusterSnapshot): Violation | undefined {
+  if (snapshot.policies.isExcluded(name))
     return guard('spec.name', quoted(name), 'a namespace that this installation does not exclude');
-  if (namespace(name) === undefined) return undefined;
+  if (snapshot.namespace(name) === undefined) return undefined;
   return guard('spec.name', `namespace ${quoted(name)}, which exists already`, 'the name of a new namespace');
 }
 
@@ -158,7 +171,7 @@ function unknownPolicy(
   );
 }
 
-function decideMatched(
+export function decideMatched(
   review: Review,
   { spec: { policy } }: NamespaceClaim,
   snapshot: ClusterSnapshot,
@@ -191,12 +204,12 @@ function decideRemoval(
   return { ...decision, notices: [`namespace ${name} is deleted with the claim`, ...decision.notices] };
 }
 
-function asNamespaceReview<P extends Pick<Review, 'object' | 'oldObject'>>(
+function asNamespaceReview(
   { uid, requester, dryRun, attributes }: ClaimReview,
   name: string,
-  objects: P,
-) {
-  const operation = 'object' in objects ? 'CREATE' : 'DELETE';
+  objects: Pick<Review, 'object' | 'oldObject'>,
+): Review {
+  const operation = objects.object === undefined ? 'DELETE' : 'CREATE';
   const type = { group: '', version: 'v1' };
   return {
     uid,
@@ -217,20 +230,20 @@ function asNamespaceReview<P extends Pick<Review, 'object' | 'oldObject'>>(
       resource: { ...type, resource: 'namespaces' },
       userInfo: attributes['userInfo'],
     },
-  } as const;
+  };
 }
 
-function requestedBy(object: KubeObject, { username }: Requester): KubeObject {
+export function requestedBy(object: KubeObject, { username }: Requester): KubeObject {
   const annotations = { ...annotationsOf(object), [requestedByAnnotation]: username };
   return { ...object, metadata: { ...object.metadata, annotations } };
 }
 
+function placed<T extends { readonly path: string }>(each: T): T {
+  return { ...each, path: each.path.replace(/^metadata(?=$|\.(?:name|labels|annotations))/u, 'spec') };
+}
+
 /** The claim has the same fields under another path. */
 function asClaim(decision: Decision): Decision {
-  const placed = <T extends { readonly path: string }>(each: T): T => ({
-    ...each,
-    path: each.path.replace(/^metadata(?=$|\.(?:name|labels|annotations))/u, 'spec'),
-  });
   const violations = decision.violations.map((each) => ({
     ...each,
     violation: placed(each.violation),
@@ -243,82 +256,10 @@ function asClaim(decision: Decision): Decision {
   return { ...decision, violations, rights };
 }
 
-// Writes of the reconciler: the claim must exist and ask for them, and its writer is judged again.
-
-export type ClaimedReview =
-  | { readonly ok: true; readonly review: Review; readonly claim: NamespaceClaim }
-  | { readonly ok: false; readonly decision: Decision };
-
-/** Returns the review of a Namespace that Reeve creates or deletes as one of the writer of its claim. */
-export function asClaimant(review: Review, stored: KubeObject | undefined): ClaimedReview {
-  const claim = stored === undefined ? undefined : readClaim(stored);
-  const namespaceObject = review.object ?? review.oldObject;
-  if (stored === undefined || claim?.ok !== true || !isOfClaim(namespaceObject, stored))
-    return { ok: false, decision: refusing(unclaimed('names a NamespaceClaim that exists')) };
-  const requester = requesterOf(claim.value);
-  const isAsked =
-    review.operation === 'CREATE'
-      ? asksFor(claim.value, review.object)
-      : claim.value.spec.deletionPolicy === 'Delete';
-  if (requester === undefined || !isAsked || claim.value.spec.name !== review.name)
-    return { ok: false, decision: refusing(unclaimed('is what its NamespaceClaim asks for')) };
-  if (isTerminating(stored) !== (review.operation === 'DELETE'))
-    return {
-      ok: false,
-      decision: refusing(unclaimed('is created while its claim exists, and deleted after it')),
-    };
-  const userInfo = { ...claim.value.spec.requester };
-  const attributes = { ...review.attributes, userInfo };
-  return { ok: true, review: { ...review, requester, attributes }, claim: claim.value };
-}
-
-/** Defaults and other webhooks may have added keys. */
-function asksFor({ spec }: NamespaceClaim, object: KubeObject | undefined): boolean {
-  return (['labels', 'annotations'] as const).every((field) =>
-    Object.entries(spec[field] ?? {}).every(
-      ([key, value]) => valueOf(metadataMap(object, field), key) === value,
-    ),
-  );
-}
-
-/** Adds to the defaults whose request it is. The jail admits no Namespace without that, so the webhook has seen each. */
-export function mutateClaimed(
-  review: Review,
-  snapshot: ClusterSnapshot,
-  circumstances: Circumstances,
-): Mutation {
-  const { object } = review;
-  if (object === undefined) return { patch: [], denials: [], policies: [], notices: [], overBudget: false };
-  const asked = requestedBy(object, review.requester);
-  const mutation = mutate({ ...review, object: asked }, snapshot, circumstances);
-  const stamp = new Map([[requestedByAnnotation, review.requester.username]]);
-  return {
-    ...mutation,
-    patch: [...patchOf(object, { labels: new Map(), annotations: stamp }), ...mutation.patch],
-  };
-}
-
-export function decideClaimed(
-  review: Review,
-  claim: NamespaceClaim,
-  snapshot: ClusterSnapshot,
-  circumstances: Circumstances,
-): Decision {
-  if (review.operation !== 'CREATE') return decide(review, snapshot, circumstances);
-  const requested = valueOf(annotationsOf(review.object), requestedByAnnotation);
-  if (requested !== review.requester.username)
-    return refusing({ ...unclaimed('names the user of its claim'), isSetByReeve: true });
-  return decideMatched(review, claim, snapshot, circumstances);
-}
-
 // Violations.
 
-function guard(path: string, found: string, accepted: string): Violation {
+export function guard(path: string, found: string, accepted: string): Violation {
   return { policy: '', by: 'reeve', rule: 'claim', path, found, accepted };
-}
-
-function unclaimed(what: string): Violation {
-  return guard('metadata.annotations', 'a Namespace of the reconciler', `one that ${what}`);
 }
 
 const switchedOff: Violation = {
@@ -340,7 +281,7 @@ function specViolation({ path, found, accepted, message }: Problem): Violation {
   };
 }
 
-function refusing(...violations: readonly Violation[]): Decision {
+export function refusing(...violations: readonly Violation[]): Decision {
   const denied = violations.map((violation): JudgedViolation => ({ violation, actions: ['Deny'] }));
   return { ...nothingToDecide, violations: denied };
 }

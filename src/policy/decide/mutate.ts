@@ -1,7 +1,7 @@
 // Sets the labels and annotations that policies default or enforce, and restores defaults that an update dropped.
 import { unlimitedBudget, type Budget, type Circumstances } from '../terms/budget.ts';
 import { deniesIn, isExcepted, matchNamespace, asStored } from '../terms/match.ts';
-import { isJsonObject, type JsonObject } from '../../base/json.ts';
+import type { JsonObject } from '../../base/json.ts';
 import { clipped } from '../../base/text.ts';
 import { shownName } from '../terms/provider-id.ts';
 import {
@@ -299,9 +299,6 @@ export interface JsonPatchOperation {
   readonly value: string | StringMap | JsonObject;
 }
 
-/** The user who wrote a NamespaceClaim. */
-export const stampPath = '/spec/requester';
-
 interface MetadataAdditions {
   readonly labels: ReadonlyMap<string, string>;
   readonly annotations: ReadonlyMap<string, string>;
@@ -334,16 +331,11 @@ function additionsTo(
 /** Returns the object as the API server has it after the patch. */
 export function patchedBy(object: KubeObject, patch: readonly JsonPatchOperation[]): KubeObject {
   return patch.reduce((result, { path, value }) => {
-    if (path === stampPath) return { ...result, spec: { ...jsonIn(result['spec']), requester: value } };
     const [field, key = ''] = path.slice('/metadata/'.length).split('/');
     const added =
       typeof value === 'string' ? [[unescapePointer(key), value] as const] : Object.entries(textsOf(value));
     return withMetadata(result, field === 'labels' ? field : 'annotations', new Map(added));
   }, object);
-}
-
-function jsonIn(value: unknown): JsonObject {
-  return isJsonObject(value) ? value : {};
 }
 
 /** RFC 6901, section 3. The `~` is escaped first, so that the `~` of `~1` is not escaped again. */

@@ -60,12 +60,12 @@ function planEnd(claim: NamespaceClaim, facts: ClaimFacts): ClaimStep {
 
 const heldReason = 'TooManyDeletions';
 
+function report(reason: string, message: string): ClaimStep {
+  return { kind: 'report', condition: notReady(reason, message) };
+}
+
 function planLife(claim: NamespaceClaim, { object, namespaceObject }: ClaimFacts): ClaimStep {
   const { name } = claim.spec;
-  const report = (reason: string, message: string): ClaimStep => ({
-    kind: 'report',
-    condition: notReady(reason, message),
-  });
   if (requesterOf(claim) === undefined)
     return report('NotJudged', 'the webhook has not stamped the claim: write its spec again');
   if (namespaceObject === undefined) {

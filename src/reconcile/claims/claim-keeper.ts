@@ -55,7 +55,7 @@ export class ClaimKeeper {
       sink: {
         replaced: (objects) => {
           const present = new Set(objects.map(namespacedName));
-          for (const key of [...this.#claims.keys()]) if (!present.has(key)) this.#remove(key);
+          for (const key of this.#claims.keys()) if (!present.has(key)) this.#remove(key);
           for (const object of objects) this.#take(object);
         },
         changed: (object) => this.#take(object),

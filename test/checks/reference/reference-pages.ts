@@ -32,7 +32,10 @@ const pages: Readonly<Record<Kind, readonly [file: string, see: string]>> = {
     'It names objects of the kind [SecurityIntent](intent.md).',
   ],
   SecurityIntentBinding: ['intent-binding', 'It names objects of the kind [SecurityIntent](intent.md).'],
-  NamespaceClaim: ['claim', '[Claims](../claims.md) says who may write one, and what happens to its Namespace.'],
+  NamespaceClaim: [
+    'claim',
+    '[Claims](../claims.md) says who may write one, and what happens to its Namespace.',
+  ],
 };
 
 function pageOfKind({ kind, shortName, schemas, columns }: (typeof kindDefinitions)[number]): GeneratedFile {

@@ -79,5 +79,7 @@ test('each kind stands in the list under its own name', () => {
   expect(Object.entries(kinds).map(([name, { kind }]) => [name, kind])).toEqual(
     kindDefinitions.map(({ kind }) => [kind, kind]),
   );
-  expectTypeOf<ProviderKind>().toEqualTypeOf<Exclude<keyof typeof kinds, 'SecurityIntent' | 'NamespaceClaim'>>();
+  expectTypeOf<ProviderKind>().toEqualTypeOf<
+    Exclude<keyof typeof kinds, 'SecurityIntent' | 'NamespaceClaim'>
+  >();
 });
