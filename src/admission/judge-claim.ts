@@ -4,7 +4,8 @@ import type { KubeObject } from '../base/metadata.ts';
 import { decideClaim, stampClaim } from '../policy/authors/decide-claim.ts';
 import { asClaimant, decideClaimed, mutateClaimed } from '../policy/authors/decide-claimed.ts';
 import type { ClusterSnapshot } from '../policy/compile/snapshot.ts';
-import type { Mutation } from '../policy/decide/mutate.ts';
+import { decide } from '../policy/decide/decide.ts';
+import { mutate, type Mutation } from '../policy/decide/mutate.ts';
 import type { Circumstances } from '../policy/terms/budget.ts';
 import { claimOf, claimRef } from '../policy/terms/claim.ts';
 import type { Install } from '../policy/terms/install.ts';
@@ -22,6 +23,7 @@ export interface Engine<R extends AnyReview> {
   ) => Decision;
 }
 
+export const plainEngine: Engine<Review> = { mutate, decide };
 export const claimEngine: Engine<ClaimReview> = { mutate: stampClaim, decide: decideClaim };
 
 type Judge = (review: Review, engine: Engine<Review>) => Answer | Promise<Answer>;

@@ -1,7 +1,6 @@
 // Judges one decoded review: finds its Namespace, calls the engine, asks for rights, and settles the verdict.
 import type { Budget } from '../policy/terms/budget.ts';
-import { decide } from '../policy/decide/decide.ts';
-import { mutate, type Mutation } from '../policy/decide/mutate.ts';
+import type { Mutation } from '../policy/decide/mutate.ts';
 import { decideProvider, reviewSubject } from '../policy/authors/decide-provider.ts';
 import type { Install } from '../policy/terms/install.ts';
 import {
@@ -38,7 +37,7 @@ import type { Deadline, Clock } from '../base/clock.ts';
 import type { AccessReviewer, ClaimFinder, Endpoint, NamespaceFinder } from './ports.ts';
 import { clipped } from '../base/text.ts';
 import type { KubeObject } from '../base/metadata.ts';
-import { claimEngine, judgeClaimed, type Engine } from './judge-claim.ts';
+import { claimEngine, judgeClaimed, plainEngine, type Engine } from './judge-claim.ts';
 
 export interface JudgePorts {
   readonly namespaces: NamespaceFinder;
@@ -76,11 +75,9 @@ export function judgeReview(
     );
   const completed = completeSnapshot(review, snapshot, ports.namespaces, deadline);
   return completed instanceof Promise
-    ? completed.then((found) => judgeObject(endpoint, review, found, ports, deadline, plain))
-    : judgeObject(endpoint, review, completed, ports, deadline, plain);
+    ? completed.then((found) => judgeObject(endpoint, review, found, ports, deadline, plainEngine))
+    : judgeObject(endpoint, review, completed, ports, deadline, plainEngine);
 }
-
-const plain: Engine<Review> = { mutate, decide };
 
 // oxlint-disable-next-line max-params -- the judgement, its ports and the engine
 function judgeObject<R extends Review | ClaimReview>(

@@ -68,12 +68,14 @@ export async function judgeWrite(request: JsonObject, setup: WriteSetup): Promis
   if (refusal !== undefined && !goesOn)
     return { answer: first.answer, warnings, object: undefined, verdicts: ofFirst };
   const sent = first.review?.object;
-  const isClaim = first.review !== undefined && isClaimReview(first.review);
-  const patched = isClaim ? withStamp : patchedBy;
-  const mutated = sent === undefined ? request : { ...request, object: patched(sent, patch) };
+  const mutated = sent === undefined ? request : { ...request, object: changed(first, sent, patch) };
   const { answer, review } = await answerTo('validate', mutated, setup, ports);
   const verdicts = answer.verdict === undefined ? ofFirst : [...ofFirst, answer.verdict];
   return { answer, warnings: [...warnings, ...answer.warnings], object: review?.object, verdicts };
+}
+
+function changed({ review }: Answered, sent: KubeObject, patch: Answer['patch']): KubeObject {
+  return review !== undefined && isClaimReview(review) ? withStamp(sent, patch) : patchedBy(sent, patch);
 }
 
 export interface WriteSides {
