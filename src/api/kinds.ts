@@ -25,8 +25,6 @@ export type Kind = ListedKind['kind'];
 /** A kind whose objects provide objects in namespaces. An intent provides nothing itself, and a claim is no policy. */
 export type ProviderKind = Exclude<ListedKind, { readonly word: 'intent' | 'claim' }>['kind'];
 export type BindingKind = Extract<ListedKind, { readonly word: 'binding' }>['kind'];
-/** The name of a kind in paths and in RBAC rules. */
-export type KindResource = ListedKind['plural'];
 /** A kind whose writes decide about objects in namespaces. */
 export type DecidingKind = Exclude<ListedKind, { readonly word: 'claim' }>;
 

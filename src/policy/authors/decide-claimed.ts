@@ -6,7 +6,7 @@ import type { ClusterSnapshot } from '../compile/snapshot.ts';
 import { decide } from '../decide/decide.ts';
 import { mutate, patchOf, type Mutation } from '../decide/mutate.ts';
 import type { Circumstances } from '../terms/budget.ts';
-import { isOfClaim, readClaim, requesterOf } from '../terms/claim.ts';
+import { isOfClaim, readClaim, claimantOf } from '../terms/claim.ts';
 import type { Decision, Review, Violation } from '../terms/review.ts';
 import { decideMatched, guard, refusing, requestedBy } from './decide-claim.ts';
 
@@ -20,7 +20,7 @@ export function asClaimant(review: Review, stored: KubeObject | undefined): Clai
   const namespaceObject = review.object ?? review.oldObject;
   if (stored === undefined || claim?.ok !== true || !isOfClaim(namespaceObject, stored))
     return { ok: false, decision: refusing(unclaimed('names a NamespaceClaim that exists')) };
-  const requester = requesterOf(claim.value);
+  const requester = claimantOf(claim.value);
   const isAsked =
     review.operation === 'CREATE'
       ? asksFor(claim.value, review.object)

@@ -4,9 +4,9 @@ import { ownMember } from '../../base/json.ts';
 import { annotationsOf, isTerminating, valueOf, type KubeObject } from '../../base/metadata.ts';
 import type { NamespaceClaim } from '../../api/namespace-claim/namespace-claim.ts';
 import { cleanupFinalizer, confirmDeletionsAnnotation, readyCondition } from '../../schema/names.ts';
-import { claimedNamespace, deletesNamespace, isOfClaim, readClaim, requesterOf } from '../terms/claim.ts';
+import { claimedNamespace, deletesNamespace, isOfClaim, readClaim, claimantOf } from '../terms/claim.ts';
 
-export interface ClaimFacts {
+interface ClaimFacts {
   readonly object: KubeObject;
   /** The Namespace of the name that the claim asks for. */
   readonly namespaceObject: KubeObject | undefined;
@@ -18,14 +18,14 @@ export interface ClaimFacts {
   readonly maxDeletions: number;
 }
 
-export type ClaimStep =
+export type NamespaceClaimStep =
   | { readonly kind: 'none' }
   | { readonly kind: 'create'; readonly namespaceObject: KubeObject }
   | { readonly kind: 'delete'; readonly namespaceObject: KubeObject }
   | { readonly kind: 'finalizer'; readonly isWanted: boolean }
   | { readonly kind: 'report'; readonly condition: Condition; readonly namespaceUID?: string };
 
-export function planNamespaceClaim(facts: ClaimFacts): ClaimStep {
+export function planNamespaceClaim(facts: ClaimFacts): NamespaceClaimStep {
   const { object } = facts;
   const read = readClaim(object);
   const hasFinalizer = finalizersOf(object).includes(cleanupFinalizer);
@@ -33,12 +33,12 @@ export function planNamespaceClaim(facts: ClaimFacts): ClaimStep {
     if (!hasFinalizer) return { kind: 'none' };
     return read.ok ? planEnd(read.value, facts) : { kind: 'finalizer', isWanted: false };
   }
-  if (!read.ok) return { kind: 'report', condition: notReady('Invalid', 'the spec does not load') };
+  if (!read.ok) return { kind: 'report', condition: claimNotReady('Invalid', 'the spec does not load') };
   const isWanted = read.value.spec.deletionPolicy === 'Delete';
   return hasFinalizer === isWanted ? planLife(read.value, facts) : { kind: 'finalizer', isWanted };
 }
 
-function planEnd(claim: NamespaceClaim, facts: ClaimFacts): ClaimStep {
+function planEnd(claim: NamespaceClaim, facts: ClaimFacts): NamespaceClaimStep {
   const { object, namespaceObject, isKindTerminating, recentDeletions, maxDeletions } = facts;
   const deletes = !isKindTerminating && deletesNamespace(claim, object, namespaceObject);
   if (!deletes) return { kind: 'finalizer', isWanted: false };
@@ -49,7 +49,7 @@ function planEnd(claim: NamespaceClaim, facts: ClaimFacts): ClaimStep {
   if (isConfirmed || !isHeld) return { kind: 'delete', namespaceObject };
   return {
     kind: 'report',
-    condition: notReady(
+    condition: claimNotReady(
       heldReason,
       `namespace ${name} stays, because claims of policy ${claim.spec.policy} have deleted ${maxDeletions} namespaces in ten ` +
         `minutes, its maxDeletions; annotate the claim ${confirmDeletionsAnnotation}=${name} to delete it, or set ` +
@@ -60,13 +60,13 @@ function planEnd(claim: NamespaceClaim, facts: ClaimFacts): ClaimStep {
 
 const heldReason = 'TooManyDeletions';
 
-function report(reason: string, message: string): ClaimStep {
-  return { kind: 'report', condition: notReady(reason, message) };
+function report(reason: string, message: string): NamespaceClaimStep {
+  return { kind: 'report', condition: claimNotReady(reason, message) };
 }
 
-function planLife(claim: NamespaceClaim, { object, namespaceObject }: ClaimFacts): ClaimStep {
+function planLife(claim: NamespaceClaim, { object, namespaceObject }: ClaimFacts): NamespaceClaimStep {
   const { name } = claim.spec;
-  if (requesterOf(claim) === undefined)
+  if (claimantOf(claim) === undefined)
     return report('NotJudged', 'the webhook has not stamped the claim: write its spec again');
   if (namespaceObject === undefined) {
     if (typeof ownMember(object['status'], 'namespaceUID') !== 'string')
@@ -87,7 +87,7 @@ export function takenText(name: string): string {
 
 function readinessOf(namespaceObject: KubeObject, name: string): Condition {
   if (isTerminating(namespaceObject))
-    return notReady('NamespaceTerminating', `namespace ${name} is being deleted`);
+    return claimNotReady('NamespaceTerminating', `namespace ${name} is being deleted`);
   const ready = conditionOf(namespaceObject['status'], readyCondition);
   if (ready === undefined) return pendingCondition(name);
   const { status, reason, message } = ready;
@@ -95,10 +95,10 @@ function readinessOf(namespaceObject: KubeObject, name: string): Condition {
 }
 
 export function pendingCondition(name: string): Condition {
-  return notReady('Pending', `namespace ${name} exists, and its objects are being created`);
+  return claimNotReady('Pending', `namespace ${name} exists, and its objects are being created`);
 }
 
-export function notReady(reason: string, message: string): Condition {
+export function claimNotReady(reason: string, message: string): Condition {
   return { type: 'Ready', status: 'False', reason, message };
 }
 

@@ -73,6 +73,6 @@ export function deletesNamespace(
 }
 
 /** Returns undefined for a claim that the webhook has not stamped. */
-export function requesterOf({ spec: { requester } }: NamespaceClaim): Requester | undefined {
+export function claimantOf({ spec: { requester } }: NamespaceClaim): Requester | undefined {
   return requester === undefined ? undefined : { ...requester, groups: requester.groups ?? [] };
 }

@@ -7,11 +7,11 @@ import { isNewerResourceVersion } from '../../base/watch-sink.ts';
 import { kinds } from '../../api/kinds.ts';
 import {
   finalizersOf,
-  notReady,
+  claimNotReady,
   pendingCondition,
   planNamespaceClaim,
   takenText,
-  type ClaimStep,
+  type NamespaceClaimStep,
 } from '../../policy/plan/plan-namespace-claim.ts';
 import { claimOf, claimRef } from '../../policy/terms/claim.ts';
 import { providerId } from '../../policy/terms/provider-id.ts';
@@ -97,7 +97,7 @@ export class ClaimKeeper {
     }
   }
 
-  async #stepOf(object: KubeObject, signal: AbortSignal): Promise<ClaimStep> {
+  async #stepOf(object: KubeObject, signal: AbortSignal): Promise<NamespaceClaimStep> {
     const { cluster } = this.#context;
     const policy = textIn(object, 'policy');
     const state = cluster.provider(providerId('NamespacePolicy', policy))?.state;
@@ -110,7 +110,12 @@ export class ClaimKeeper {
     });
   }
 
-  async #carryOut(key: string, object: KubeObject, step: ClaimStep, signal: AbortSignal): Promise<Handled> {
+  async #carryOut(
+    key: string,
+    object: KubeObject,
+    step: NamespaceClaimStep,
+    signal: AbortSignal,
+  ): Promise<Handled> {
     switch (step.kind) {
       case 'none':
         return done;
@@ -144,7 +149,7 @@ export class ClaimKeeper {
     } catch (error) {
       if (error instanceof KubeError && error.reason === 'AlreadyExists') {
         this.#again(key);
-        await this.#report(object, notReady('NameTaken', takenText(name)), undefined, signal);
+        await this.#report(object, claimNotReady('NameTaken', takenText(name)), undefined, signal);
         return done;
       }
       return await this.#refused(key, object, error, 'create', signal);
@@ -193,7 +198,7 @@ export class ClaimKeeper {
     this.#again(key);
     await this.#report(
       object,
-      notReady(reason, `${operation} Namespace: ${failure.message}`),
+      claimNotReady(reason, `${operation} Namespace: ${failure.message}`),
       undefined,
       signal,
     );
