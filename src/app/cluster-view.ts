@@ -11,6 +11,9 @@ import { startOnceServed, type WatchStarter } from './watches.ts';
 import { definitionUid, RemovedIntents, ServedKinds } from './served-kinds.ts';
 import { systemClock } from '../base/clock.ts';
 
+/** Most clusters never serve the kind. Discovery caches as long. */
+const propertyLookMs = 30_000;
+
 interface ViewContext {
   readonly connection: Pick<ClusterConnection, 'discovery' | 'writer'>;
   readonly log: Log;
@@ -39,6 +42,7 @@ export function watchCluster(
     install,
     adapters: intentAdapters,
     intentsRemoved: () => removedIntents.ask(),
+    watchesProperties: true,
   });
   const kindUid = (signal: AbortSignal) => definitionUid(connection.writer, 'securityintents', signal);
   const removedIntents = new RemovedIntents({ cluster, kindUid, clock: systemClock });
@@ -50,6 +54,18 @@ export function watchCluster(
     const watch = { type: { apiVersion, kind }, sink, absence: 'warn', start } as const;
     if (mayBeMissing) startOnceServed(watch, connection, log, ending.signal).catch(fail);
     else start(ownPlural);
+  }
+  for (const { apiVersion: version, kind, sink } of cluster.properties) {
+    const start = (plural: string): void =>
+      void watches.start({ path: resourcePath({ apiVersion: version, plural }) }, sink);
+    const watch = {
+      type: { apiVersion: version, kind },
+      sink,
+      absence: 'debug',
+      lookMs: propertyLookMs,
+      start,
+    } as const;
+    startOnceServed(watch, connection, log, ending.signal).catch(fail);
   }
   watches.start({ path: resourcePath({ apiVersion: 'v1', plural: 'namespaces' }) }, cluster.namespaces);
   const { discovery } = connection;

@@ -140,17 +140,19 @@ interface ServedWatch {
   readonly type: ObjectType;
   readonly sink: WatchSink;
   /** The level of the log line when the API server does not serve the kind. */
-  readonly absence: 'info' | 'warn';
+  readonly absence: 'debug' | 'info' | 'warn';
+  /** The interval of looks while the kind is not served. Default: a second. */
+  readonly lookMs?: number;
   /** Starts the watch under the resource name of the kind. */
   readonly start: (plural: string) => void;
 }
 
-/** The interval of looks while the kind is not served. Discovery caches for 30 s, so most looks cost no request. */
-const lookMs = 1000;
+/** Discovery caches for 30 s, so most looks cost no request. */
+const defaultLookMs = 1000;
 
 /** Resolves when the watch has started or the signal has aborted. */
 export async function startOnceServed(
-  { type: { apiVersion, kind }, sink, absence, start }: ServedWatch,
+  { type: { apiVersion, kind }, sink, absence, lookMs = defaultLookMs, start }: ServedWatch,
   { discovery }: Pick<ClusterConnection, 'discovery'>,
   log: Log,
   signal: AbortSignal,

@@ -15,8 +15,15 @@ import {
 import { type ClusterSnapshot, PolicySet, ShareSet, type StoredBinding } from '../policy/compile/snapshot.ts';
 import { LiveIntents, type LiveIntentsOptions } from './live-intents.ts';
 import { noIntents, type IntentContext } from '../policy/intents/intent-context.ts';
+import { ClusterProperties, mayReadVariables, withProperties } from './cluster-properties.ts';
 import { ObjectCache } from './object-cache.ts';
-import { type LoadedProvider, loadStored, reloadStored, type Standing } from './stored-provider.ts';
+import {
+  affectsNamespaces,
+  type LoadedProvider,
+  loadStored,
+  reloadStored,
+  type Standing,
+} from './stored-provider.ts';
 import { isDeepStrictEqual } from 'node:util';
 import { apiVersion, confirmDeletionsAnnotation } from '../schema/names.ts';
 import { ownMember } from '../base/json.ts';
@@ -28,6 +35,8 @@ interface LiveClusterOptions {
   readonly adapters?: LiveIntentsOptions['adapters'];
   /** Called when intents were removed: `setIntentKind` must follow. Default: a person deleted them. */
   readonly intentsRemoved?: () => void;
+  /** True if watches report the ClusterProperties. Until they have, the cluster is not synced. */
+  readonly watchesProperties?: boolean;
 }
 
 /** One change. A deleted object has only `before`, a new object only `after`. */
@@ -54,6 +63,7 @@ export class LiveCluster {
   readonly sinks: Readonly<Record<DecidingKind['kind'], WatchSink>>;
   /** The sink for the watch of Namespaces. */
   readonly namespaces: WatchSink;
+  readonly #watchesProperties: boolean;
   readonly #providers: LiveProviders;
   readonly #namespaces: ObjectCache<KubeObject>;
   readonly #excluded: ReadonlySet<string>;
@@ -62,7 +72,8 @@ export class LiveCluster {
   #version = 0;
   #isSynced = false;
 
-  constructor({ install, adapters = [], intentsRemoved }: LiveClusterOptions) {
+  constructor({ install, adapters = [], intentsRemoved, watchesProperties = false }: LiveClusterOptions) {
+    this.#watchesProperties = watchesProperties;
     this.#excluded = new Set(install.excludedNamespaces);
     this.#providers = new LiveProviders({ install, adapters, removed: intentsRemoved }, (changes) => {
       this.#snapshot = undefined;
@@ -79,9 +90,17 @@ export class LiveCluster {
     this.namespaces = this.#namespaces;
   }
 
+  /** The sinks for the watches of ClusterProperties. */
+  get properties(): ClusterProperties['sinks'] {
+    return this.#providers.properties.sinks;
+  }
+
   /** True once the initial sync of every watch is done. */
   get isSynced(): boolean {
-    this.#isSynced ||= this.#providers.isSynced && this.#namespaces.isSynced;
+    this.#isSynced ||=
+      this.#providers.isSynced &&
+      this.#namespaces.isSynced &&
+      (!this.#watchesProperties || this.#providers.properties.isSynced);
     return this.#isSynced;
   }
 
@@ -184,9 +203,10 @@ type Store = ObjectCache<LoadedProvider>;
 class LiveProviders {
   readonly stores: Readonly<Record<ProviderKind, Store>>;
   readonly intents: LiveIntents;
+  readonly properties: ClusterProperties;
   readonly #install: Install;
   /** The context of providers that are no bindings. */
-  readonly #plain: IntentContext;
+  #plain: IntentContext;
   readonly #changed: (changes: readonly ProviderChange[]) => void;
   // Built on first use, so that a burst of changes builds each set once.
   #policySet: PolicySet | undefined;
@@ -200,8 +220,10 @@ class LiveProviders {
     this.#install = intents.install;
     this.#plain = { ...noIntents, cluster: intents.install.clusterVariables };
     this.#changed = changed;
+    this.properties = new ClusterProperties(() => this.#variablesChanged());
     this.intents = new LiveIntents({
       ...intents,
+      variables: () => this.#plain.cluster,
       changed: (names) => this.#reload((spec) => names === undefined || namesAny(spec, names)),
     });
     this.stores = forEachKind((kind) => this.#store(kind));
@@ -240,6 +262,22 @@ class LiveProviders {
   /** Takes the answers of the API server about kinds of security engines. A new one can change every binding. */
   setServed(answers: Iterable<readonly [ObjectType, boolean]>): void {
     if (this.intents.setServed(answers)) this.#reload(() => true);
+  }
+
+  /** A change of a variable is a change of each provider that reads one. */
+  #variablesChanged(): void {
+    const cluster = withProperties(this.#install.clusterVariables, this.properties.values);
+    if (isDeepStrictEqual(cluster, this.#plain.cluster)) return;
+    this.#plain = { ...noIntents, cluster };
+    this.intents.forgetContext();
+    this.#context = this.intents.context;
+    for (const kind of providerKinds)
+      this.stores[kind].reread((loaded) =>
+        mayReadVariables(loaded.spec)
+          ? reloadStored(loaded, isBindingKind(kind) ? this.intents.context : this.#plain)
+          : undefined,
+      );
+    this.#changed([]);
   }
 
   /** An intent or an adapter has changed, so the same binding gives other objects. */
@@ -307,21 +345,4 @@ function countsOf(store: Store): Readonly<Record<Standing, number>> {
   const counts = { loaded: 0, 'last-good': 0, refused: 0 };
   for (const { standing } of store.values()) counts[standing] += 1;
   return counts;
-}
-
-function affectsNamespaces(before: LoadedProvider | undefined, after: LoadedProvider | undefined): boolean {
-  return before?.definition !== after?.definition || !isDeepStrictEqual(stateOf(before), stateOf(after));
-}
-
-/** Returns the part of the state that decides about objects. */
-function stateOf(loaded: LoadedProvider | undefined): unknown {
-  if (loaded === undefined) return undefined;
-  const {
-    resourceVersion: _version,
-    generation: _generation,
-    hasFinalizer: _finalizer,
-    deletions: _deletions,
-    ...rest
-  } = loaded.state;
-  return rest;
 }

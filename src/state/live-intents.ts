@@ -22,6 +22,8 @@ export interface LiveIntentsOptions {
   readonly install: Install;
   /** All adapters of the program. */
   readonly adapters: readonly IntentAdapter[];
+  /** The variables of the cluster now. Default: those of the install. */
+  readonly variables?: () => Install['clusterVariables'];
   /** Receives the names of the intents whose version in force has changed. Undefined: the kind appeared or was deleted. */
   readonly changed: (names: ReadonlySet<string> | undefined) => void;
   /**
@@ -42,15 +44,21 @@ export class LiveIntents {
   /** The UID of the CustomResourceDefinition, once it is known. */
   #kind: string | undefined;
   #isKindMissing = false;
-  readonly #options: Pick<LiveIntentsOptions, 'install' | 'adapters'>;
+  readonly #options: Pick<LiveIntentsOptions, 'install' | 'adapters' | 'variables'>;
   /** The kinds that the offered adapters need. */
   readonly neededKinds: readonly ObjectType[];
   /** The kinds that adapters need, with the last answer of the API server. Without an answer, a kind is not served. */
   readonly #served: Map<string, boolean>;
   #context: IntentContext | undefined;
 
-  constructor({ install, adapters, changed, removed }: LiveIntentsOptions) {
-    this.#options = { install, adapters };
+  constructor({
+    install,
+    adapters,
+    variables = () => install.clusterVariables,
+    changed,
+    removed,
+  }: LiveIntentsOptions) {
+    this.#options = { install, adapters, variables };
     this.#changed = changed;
     this.neededKinds = adapters
       .filter(({ id }) => install.adapters?.has(id) !== false)
@@ -116,6 +124,11 @@ export class LiveIntents {
     this.#changed(new Set(names));
   }
 
+  /** The variables of the cluster have changed, so the context is another one. */
+  forgetContext(): void {
+    this.#context = undefined;
+  }
+
   isServed(type: ObjectType): boolean {
     return this.#served.get(keyOf(type)) ?? true;
   }
@@ -132,7 +145,7 @@ export class LiveIntents {
   }
 
   get context(): IntentContext {
-    const { adapters, install } = this.#options;
+    const { adapters, install, variables } = this.#options;
     this.#context ??= {
       intents: new Map<string, Intent | 'invalid' | 'lost'>([
         ...this.#removed,
@@ -142,7 +155,7 @@ export class LiveIntents {
       isKindMissing: this.#isKindMissing,
       adapters: adapterStates(adapters, install, (type) => this.isServed(type)),
       settings: adapterSettings(install),
-      cluster: install.clusterVariables,
+      cluster: variables?.(),
       forms: new FormCache(),
     };
     return this.#context;

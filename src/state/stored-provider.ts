@@ -136,3 +136,27 @@ function hasContents(spec: unknown): boolean {
 function definesContents(definition: ProviderDefinition | undefined): boolean {
   return (policyIn(definition)?.compiled.contents ?? []).length > 0;
 }
+
+/** Returns true when the change can change objects in namespaces. A written status cannot. */
+export function affectsNamespaces(
+  before: LoadedProvider | undefined,
+  after: LoadedProvider | undefined,
+): boolean {
+  return (
+    before?.definition !== after?.definition ||
+    !isDeepStrictEqual(decidingState(before), decidingState(after))
+  );
+}
+
+/** Returns the part of the state that decides about objects. */
+function decidingState(loaded: LoadedProvider | undefined): unknown {
+  if (loaded === undefined) return undefined;
+  const {
+    resourceVersion: _version,
+    generation: _generation,
+    hasFinalizer: _finalizer,
+    deletions: _deletions,
+    ...rest
+  } = loaded.state;
+  return rest;
+}

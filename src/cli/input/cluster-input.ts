@@ -31,6 +31,7 @@ import { writtenSources } from '../../policy/compile/load-provider.ts';
 import { providerKindOf } from '../../policy/terms/provider-id.ts';
 import { contentTypes, type Install } from '../../policy/terms/install.ts';
 import { guessedPlural } from '../../base/text.ts';
+import { propertyTypes } from '../../state/cluster-properties.ts';
 import { noProgress } from '../output/progress.ts';
 import { deploymentSelector, deploymentType, findInstall, type InstallOverrides } from './find-install.ts';
 
@@ -53,7 +54,10 @@ export async function readCluster(
   progress = noProgress,
 ): Promise<ClusterState> {
   // These lists come first, because the flags of the install say which kinds it provides.
-  const install = await readLists(connection, [{ ...deploymentType, labelSelector: deploymentSelector }]);
+  const install = await readLists(connection, [
+    { ...deploymentType, labelSelector: deploymentSelector },
+    ...propertyTypes,
+  ]);
   const facts = findInstall(install.flatMap(objectsOfCollection), overrides);
   const lists = await readLists(connection, wantedLists(needs, facts), progress.read).finally(progress.end);
   const objects = lists.flatMap(objectsOfCollection);

@@ -63,6 +63,8 @@ test('each need lists its kinds once, in pages, whatever needs share', async () 
       '/api/v1/secrets',
       '/api/v1/secrets',
       '/api/v1/serviceaccounts',
+      '/apis/about.k8s.io/v1alpha1/clusterproperties',
+      '/apis/about.k8s.io/v1beta1/clusterproperties',
       '/apis/apps/v1/deployments',
       '/apis/networking.k8s.io/v1/networkpolicies',
       '/apis/rbac.authorization.k8s.io/v1/clusterrolebindings',
