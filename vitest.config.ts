@@ -88,7 +88,6 @@ const onTheSandbox = [
   'reconciler-outside',
   'refused-writes',
   'role-bindings',
-  'roles',
   'secret-copies',
   'secret-share-limits',
   'secret-shares',

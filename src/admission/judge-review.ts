@@ -298,8 +298,8 @@ function withNamespace(snapshot: ClusterSnapshot, name: string, found: KubeObjec
 }
 
 /**
- * Asks for all rights in parallel, each once. Where another right is enough, it comes first, because it can stand for hundreds.
- * Returns undefined when the deadline expires.
+ * Asks for all rights in parallel, each once, and then for the other right of each that is missing. Returns undefined when the
+ * deadline expires.
  */
 export async function askRights(
   requester: Requester,
@@ -307,10 +307,9 @@ export async function askRights(
   reviewer: AccessReviewer,
   deadline: Deadline,
 ): Promise<ReadonlyMap<RightKey, AccessAnswer> | undefined> {
-  const first = rights.map((right) => right.instead ?? right);
-  const answers = await askAll(requester, first, reviewer, deadline);
-  const others = rights.filter(
-    ({ instead }) => instead !== undefined && answers?.get(rightKey(instead)) !== 'yes',
+  const answers = await askAll(requester, rights, reviewer, deadline);
+  const others = rights.flatMap((right) =>
+    right.instead === undefined || answers?.get(rightKey(right)) === 'yes' ? [] : [right.instead],
   );
   const further = answers && (await askAll(requester, others, reviewer, deadline));
   return answers && further && new Map([...answers, ...further]);

@@ -11,15 +11,6 @@ export function ownMember(value: unknown, name: string | number): unknown {
   return isJsonObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
 }
 
-/** Returns the named members that the value has. */
-export function ownMembers(value: unknown, names: readonly string[]): JsonObject {
-  const members = names.flatMap((name) => {
-    const member = ownMember(value, name);
-    return member === undefined ? [] : [[name, member] as const];
-  });
-  return Object.fromEntries(members);
-}
-
 /** Returns the value with the members of each object in the order of their names, as the API server stores our kinds. */
 export function withSortedMembers(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withSortedMembers);

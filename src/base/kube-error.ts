@@ -3,8 +3,8 @@
 /** Why the API server refused a request. */
 export interface Refusal {
   /**
-   * `rights`: RBAC or another authorizer. `escalation`: the rules of a role, which the account does not hold itself.
-   * `role`: of a create, the role to bind does not exist. `policy`: a ValidatingAdmissionPolicy.
+   * `rights`: RBAC or another authorizer. `escalation`: the right to bind a role. `role`: of a create, the role to
+   * bind does not exist. `policy`: a ValidatingAdmissionPolicy.
    * `fields`: the object is invalid. `unknown`: no form that we know.
    */
   readonly by:

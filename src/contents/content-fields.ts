@@ -3,7 +3,7 @@ import { isLabelValue, isPathSegment, isSubdomain } from '../base/kubernetes-nam
 import { annotationTemplate, expression, metadataMapOf } from '../schema/common-fields.ts';
 import { group, isOurKey, managedByLabel } from '../schema/names.ts';
 import { text, type SchemaRule } from '../schema/schema.ts';
-import type { Difference, TextCheck } from './content.ts';
+import type { TextCheck } from './content.ts';
 import { maxItems } from './for-each.ts';
 
 /** What the description of a field with a template says of it. */
@@ -60,35 +60,4 @@ export function metadataFields(objects: string) {
       [notReserved],
     ),
   };
-}
-
-interface WithMetadata {
-  readonly labels?: Readonly<Record<string, string>>;
-  readonly annotations?: Readonly<Record<string, string>>;
-  readonly forEach?: string;
-}
-
-/** Returns how two versions of a content differ in the fields that these kinds share. */
-export function metadataDifferences(old: WithMetadata, now: WithMetadata): readonly Difference[] {
-  const { forEach: before = 'none' } = old;
-  const { forEach: after = 'none' } = now;
-  return [
-    ...(before === after ? [] : [{ what: 'forEach', before, after }]),
-    ...(['labels', 'annotations'] as const).flatMap((field) => mapDifferences(field, old[field], now[field])),
-  ];
-}
-
-function mapDifferences(
-  field: 'labels' | 'annotations',
-  old: Readonly<Record<string, string>> = {},
-  now: Readonly<Record<string, string>> = {},
-): readonly Difference[] {
-  const keys = [...new Set([...Object.keys(old), ...Object.keys(now)])].filter(
-    (key) => old[key] !== now[key],
-  );
-  return keys.map((key) => ({
-    what: `${field} ${key}`,
-    before: old[key] ?? 'none',
-    after: now[key] ?? 'none',
-  }));
 }

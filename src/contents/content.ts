@@ -21,22 +21,16 @@ export interface ContentKind<N extends string = string, C = unknown> {
   /** Set if Reeve removes fields of the object that it did not write. */
   readonly ownsAllFields?: true;
   /** Set if policies have rules on the objects. */
-  readonly judgedAs?: RoleResource;
+  readonly judgedAs?: 'rolebindings';
   template(content: C): ContentTemplate;
   /** `as-written`: the rendered template is the object. */
   readonly render: 'as-written' | Builder<C>;
   /** Left out if no object of the kind expires. Messages call what expires RoleBindings that grant access. */
   expiry?(content: C): Expiry | undefined;
-  /** `resourceOf` returns the resource name of a kind: `configmaps`. `referred`: the content that `refersTo` names. */
-  rights(
-    content: C,
-    resourceOf: (type: ObjectType) => string,
-    referred?: WrittenContent,
-  ): readonly ContentRight[];
+  /** `resourceOf` returns the resource name of a kind: `configmaps`. */
+  rights(content: C, resourceOf: (type: ObjectType) => string): readonly ContentRight[];
   /** Left out if the kind binds no ClusterRole. */
-  boundRole?(content: C): BoundRole | undefined;
-  /** Left out if no content of the kind needs another content of the policy. */
-  refersTo?(content: C): Reference | undefined;
+  boundRole?(content: C): BoundRole;
   /** `by-field`: the fields of the content say all. */
   readonly compare: 'by-field' | Comparison<C>;
 }
@@ -45,9 +39,6 @@ export interface ContentKind<N extends string = string, C = unknown> {
 export function contentKind<const N extends string, C>(kind: ContentKind<N, C>): ContentKind<N, C> {
   return kind;
 }
-
-/** The resources of contents that policies have rules on. */
-export type RoleResource = 'roles' | 'rolebindings';
 
 /** The part of a content whose texts are templates. */
 export interface ContentTemplate {
@@ -78,14 +69,6 @@ interface BoundRole {
   readonly field: Path;
 }
 
-/** Another content of the policy, by its list and by its name as it is written there. */
-interface Reference {
-  readonly list: string;
-  readonly name: string;
-  /** The path of the name within the content. */
-  readonly field: Path;
-}
-
 /** Verbs on objects of one resource, which the author of a content needs. */
 export interface ContentRight {
   readonly verbs: readonly string[];
@@ -99,10 +82,8 @@ export interface ContentRight {
   readonly field: Path | undefined;
   /** Set if the right hands something out, so that a suspended policy requires it too: what it provides outlasts it. */
   readonly handsOut?: true;
-  /** A right that is enough in place of each of these verbs. */
-  readonly instead?: { readonly verb: string; readonly group: string; readonly resource: string };
-  /** What Reeve's own account needs on the same objects, and what for. Left out if only the write can show it. */
-  readonly own?: {
+  /** What Reeve's own account needs on the same objects, and what for. */
+  readonly own: {
     readonly purpose: 'reconciler' | 'bind' | 'resources';
     readonly verbs: readonly string[];
   };
@@ -148,8 +129,6 @@ export interface WrittenContent {
   readonly type: ObjectType;
   /** As the policy has it: can be a template. */
   readonly name: string;
-  /** The content of the same policy that this one refers to. */
-  readonly referred?: WrittenContent;
 }
 
 /** An object that each matched namespace gets, or fields of one. */

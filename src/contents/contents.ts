@@ -12,8 +12,7 @@ import {
   type KubeObject,
 } from '../base/metadata.ts';
 import { isSameObjectType, objectKey, type ObjectKey, type ObjectType } from '../base/object-type.ts';
-import { allOf, andThen, compiled, refused, type CompileResult } from '../base/problem.ts';
-import { nearestWord } from '../base/nearest.ts';
+import { allOf, refused, type CompileResult } from '../base/problem.ts';
 import { clipped, quoted } from '../base/text.ts';
 import type { Definitions, MetadataKey } from '../cel/expression.ts';
 import { everyOperation, type RuleViolation } from '../rules/rule.ts';
@@ -30,12 +29,9 @@ import {
 } from './content.ts';
 import { resources } from './resources.ts';
 import { roleBindings } from './role-bindings.ts';
-import { roles } from './roles.ts';
 import { serviceAccounts } from './service-accounts.ts';
 
-/** A namespace gets its objects in this order, and loses them in the opposite order. */
 export const contentKinds = [
-  roles,
   roleBindings,
   resources,
   serviceAccounts,
@@ -83,41 +79,7 @@ export function compileContents(
   list: readonly ContentKind[] = contentKinds,
 ): CompileResult<readonly CompiledContent[]> {
   const written = writtenContents(spec, list);
-  return allOf(
-    written.map(
-      (each) =>
-        refusedFields(each, written) ??
-        andThen(withReferred(each, written), (complete) => compileContent(complete, definitions)),
-    ),
-  );
-}
-
-/** Adds the content that this one refers to. Templates and lists are compared as they are written. */
-function withReferred(each: WrittenContent, all: readonly WrittenContent[]): CompileResult<WrittenContent> {
-  const { contentKind, value, path } = each;
-  const reference = contentKind.refersTo?.(value);
-  if (reference === undefined) return compiled(each);
-  const { list, name, field } = reference;
-  const listed = all.filter((other) => other.contentKind.name === list);
-  const referred = listed.find((other) => other.name === name);
-  const source = ownMember(referred?.value, 'forEach');
-  if (referred !== undefined && (source === undefined || source === ownMember(value, 'forEach')))
-    return compiled({ ...each, referred });
-  if (referred !== undefined)
-    return refused([
-      {
-        path: [...path, 'forEach'],
-        found: `another list than that of contents.${list} ${quoted(name)}`,
-        accepted: `forEach: ${clipped(String(source))}`,
-      },
-    ]);
-  const meant = nearestWord(
-    name,
-    listed.map((other) => other.name),
-  );
-  const hint = meant === undefined ? '' : ` (did you mean ${quoted(meant)}?)`;
-  const accepted = `the name of one of contents.${list} in this policy${hint}`;
-  return refused([{ path: [...path, ...field], found: quoted(name), accepted }]);
+  return allOf(written.map((each) => refusedFields(each, written) ?? compileContent(each, definitions)));
 }
 
 /** Refuses fields of an object that the policy provides as a whole. */

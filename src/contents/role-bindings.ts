@@ -1,6 +1,6 @@
-// The kind of content `roleBindings`: RoleBindings to ClusterRoles, and to Roles of the same policy.
+// The kind of content `roleBindings`: RoleBindings to ClusterRoles.
 import { isDeepStrictEqual } from 'node:util';
-import { isJsonObject, ownMember, ownMembers } from '../base/json.ts';
+import { isJsonObject, ownMember } from '../base/json.ts';
 import {
   accountsGroupPrefix,
   isNamespaceName,
@@ -9,11 +9,10 @@ import {
 } from '../base/kubernetes-names.ts';
 import { groupOf, roleBindingType } from '../base/object-type.ts';
 import { duration, notBoth, time } from '../schema/common-fields.ts';
-import { choice, list, object, type Infer } from '../schema/schema.ts';
+import { choice, list, object, text, type Infer } from '../schema/schema.ts';
 import {
   forEach,
   labelText,
-  metadataDifferences,
   metadataFields,
   pathSegment,
   subdomain,
@@ -25,7 +24,6 @@ import {
   contentKind,
   keeping,
   writing,
-  type ContentRight,
   type Difference,
   type TextCheck,
   type TextChecks,
@@ -70,30 +68,20 @@ const subject = object({
   ],
 });
 
-const roleName = '^[^/%$\\s]{1,253}$';
-
 const roleRef = object({
   description:
-    'The role that the subjects get in the namespace. The author must have the right to create, patch and delete RoleBindings, and the right to bind the role, or for a Role each of its rules.',
+    'The role that the subjects get in the namespace. Never a template. The author must have the right to bind it, and to create, patch and delete RoleBindings.',
   fields: {
-    kind: choice('What the role is: a ClusterRole, or a Role of contents.roles in this policy.', [
-      'ClusterRole',
-      'Role',
-    ]),
-    name: templateText(
-      'The name of the role: of a ClusterRole, never a template; or of a Role, exactly as contents.roles has it. Example: edit.',
-      512,
-    ),
+    kind: choice('Always ClusterRole.', ['ClusterRole']),
+    name: text({
+      description: 'The name of the ClusterRole. Example: edit.',
+      minLength: 1,
+      maxLength: 253,
+      pattern: '^[^/%$\\s]+$',
+      accepted: 'the name of a ClusterRole',
+    }),
   },
   required: ['kind', 'name'],
-  rules: [
-    {
-      accepted: 'the name of a ClusterRole, which is never a template',
-      cel: `self.kind == 'Role' || self.name.matches('${roleName.replaceAll('\\', '\\\\')}')`,
-      offender: ({ kind, name }) =>
-        kind === 'Role' || new RegExp(roleName, 'u').test(name) ? undefined : ['name'],
-    },
-  ],
 });
 
 const roleBinding = object({
@@ -140,11 +128,11 @@ type RoleBinding = Infer<typeof roleBinding>;
 
 const rbacGroup = groupOf(roleBindingType.apiVersion);
 
-/** The names and the metadata are templates, never a ClusterRole, the expiry or a kind. */
+/** The names and the metadata are templates, never the role, the expiry or a kind. */
 export const roleBindings = contentKind({
   name: 'roleBindings',
   field: list({
-    description: 'RoleBindings to ClusterRoles, and to Roles of the same policy.',
+    description: 'RoleBindings to ClusterRoles.',
     items: roleBinding,
     maxItems: 50,
     unique: { key: 'name' },
@@ -154,31 +142,31 @@ export const roleBindings = contentKind({
   namePath: ['name'],
   ownsAllFields: true,
   judgedAs: 'rolebindings',
-  template: ({ name, labels, annotations, roleRef: role, subjects }) => ({
-    value: { name, labels, annotations, roleRef: role, subjects },
-    isFixed: ([field, second, third]) =>
-      field === 'roleRef' ? role.kind === 'ClusterRole' || second === 'kind' : third === 'kind',
+  template: ({ name, labels, annotations, subjects }) => ({
+    value: { name, labels, annotations, subjects },
+    isFixed: ([field, , part]) => field === 'subjects' && part === 'kind',
     checks: checksOf(subjects),
     isRepeated: (field) => field.length === 2 && field[0] === 'subjects',
   }),
   render: {
-    build: (rendered) => {
-      const [role, subjects] = [ownMember(rendered, 'roleRef'), subjectsOf(ownMember(rendered, 'subjects'))];
+    build: (rendered, { roleRef: role }) => {
+      const subjects = subjectsOf(ownMember(rendered, 'subjects'));
       if (subjects.length === 0) return { kind: 'skip', message: 'its lists of subjects are empty' };
+      const written = (['labels', 'annotations'] as const).flatMap((field) => {
+        const value = ownMember(rendered, field);
+        return value === undefined ? [] : [[field, value] as const];
+      });
       const body = {
         ...roleBindingType,
-        metadata: {
-          name: String(ownMember(rendered, 'name')),
-          ...ownMembers(rendered, ['labels', 'annotations']),
-        },
-        roleRef: { apiGroup: rbacGroup, ...(isJsonObject(role) ? role : {}) },
+        metadata: { name: String(ownMember(rendered, 'name')), ...Object.fromEntries(written) },
+        roleRef: { apiGroup: rbacGroup, ...role },
         subjects,
       };
       return { kind: 'object', body };
     },
   },
   expiry: (binding) => ((binding.expiresAfter ?? binding.expiresAt) === undefined ? undefined : binding),
-  rights: ({ roleRef: role }, resourceOf, referred) => [
+  rights: ({ roleRef: { name } }) => [
     // The right to bind does not cover the RoleBindings of others, which a policy can take over and replace.
     {
       verbs: writing,
@@ -188,44 +176,25 @@ export const roleBindings = contentKind({
       field: undefined,
       own: { purpose: 'reconciler', verbs: keeping },
     },
-    ...(role.kind === 'ClusterRole'
-      ? [bindingOf(role.name)]
-      : (referred?.contentKind.rights(referred.value, resourceOf) ?? []).flatMap(boundRight)),
+    {
+      verbs: ['bind'],
+      group: rbacGroup,
+      resource: 'clusterroles',
+      name,
+      effect: `hand out ClusterRole ${name}`,
+      field: ['roleRef'],
+      handsOut: true,
+      own: { purpose: 'bind', verbs: ['bind'] },
+    },
   ],
-  boundRole: ({ roleRef: { kind, name } }) =>
-    kind === 'ClusterRole' ? { name, field: ['roleRef', 'name'] } : undefined,
-  refersTo: ({ roleRef: { kind, name } }) =>
-    kind === 'Role' ? { list: 'roles', name, field: ['roleRef', 'name'] } : undefined,
+  boundRole: ({ roleRef: { name } }) => ({ name, field: ['roleRef', 'name'] }),
   compare: {
-    summary: ({ roleRef: role }) => roleText(role),
+    summary: ({ roleRef: { name } }) => `ClusterRole ${name}`,
     differences,
     isReduced: ({ subjects: old, ...was }, { subjects: now, ...is }) =>
       isDeepStrictEqual(was, is) && now.every((each) => old.some((known) => isDeepStrictEqual(known, each))),
   },
 });
-
-function bindingOf(name: string): ContentRight {
-  return {
-    verbs: ['bind'],
-    group: rbacGroup,
-    resource: 'clusterroles',
-    name,
-    effect: `hand out ClusterRole ${name}`,
-    field: ['roleRef'],
-    handsOut: true,
-    own: { purpose: 'bind', verbs: ['bind'] },
-  };
-}
-
-/**
- * To bind a Role, the author needs each of its rules, as to write it; the verb escalate is not enough for that, but bind is.
- * https://kubernetes.io/docs/reference/access-authn-authz/rbac/#restrictions-on-role-binding-creation-or-update
- */
-function boundRight(right: ContentRight): readonly ContentRight[] {
-  const instead = { verb: 'bind', group: rbacGroup, resource: 'roles' };
-  const effect = right.effect.replace('hand out', 'bind');
-  return right.handsOut === true ? [{ ...right, effect, field: ['roleRef'], instead }] : [];
-}
 
 const namespaceName: TextCheck = {
   accepts: isNamespaceName,
@@ -244,7 +213,7 @@ const users = { User: userOrGroup('User'), Group: userOrGroup('Group') };
 
 function checksOf(subjects: RoleBinding['subjects']): TextChecks {
   return ([field, index, part]) => {
-    if (field === 'name' || field === 'roleRef') return pathSegment;
+    if (field === 'name') return pathSegment;
     if (field === 'labels') return labelText;
     const { kind, name } = (typeof index === 'number' ? subjects[index] : undefined) ?? {};
     if (kind === undefined || (kind === 'Group' && name === ownAccounts)) return undefined;
@@ -267,29 +236,45 @@ function subjectsOf(subjects: unknown): readonly unknown[] {
 function differences(old: RoleBinding, now: RoleBinding): readonly Difference[] {
   const [before, after] = [old.subjects.map(subjectText), now.subjects.map(subjectText)];
   return [
-    ...roleDifferences(old.roleRef, now.roleRef),
+    // The roleRef cannot be updated. https://kubernetes.io/docs/reference/access-authn-authz/rbac/#clusterrolebinding-example
+    ...(old.roleRef.name === now.roleRef.name
+      ? []
+      : [
+          {
+            what: 'ClusterRole',
+            before: old.roleRef.name,
+            after: now.roleRef.name,
+            isReplaced: true,
+          } as const,
+        ]),
+    ...(old.forEach === now.forEach
+      ? []
+      : [{ what: 'forEach', before: old.forEach ?? 'none', after: now.forEach ?? 'none' }]),
     { verb: 'adds', items: after.filter((each) => !before.includes(each)) },
     { verb: 'removes', items: before.filter((each) => !after.includes(each)) },
     ...(old.mode === now.mode
       ? []
       : [{ what: 'mode', before: old.mode ?? 'Keep', after: now.mode ?? 'Keep' }]),
-    ...metadataDifferences(old, now),
+    ...(['labels', 'annotations'] as const).flatMap((field) => mapDifferences(field, old[field], now[field])),
     ...(expiryText(old) === expiryText(now)
       ? []
       : [{ what: 'expires', before: expiryText(old), after: expiryText(now) }]),
   ];
 }
 
-/** The roleRef cannot be updated. https://kubernetes.io/docs/reference/access-authn-authz/rbac/#clusterrolebinding-example */
-function roleDifferences(old: RoleBinding['roleRef'], now: RoleBinding['roleRef']): readonly Difference[] {
-  if (isDeepStrictEqual(old, now)) return [];
-  return old.kind === now.kind
-    ? [{ what: now.kind, before: old.name, after: now.name, isReplaced: true }]
-    : [{ what: 'role', before: roleText(old), after: roleText(now), isReplaced: true }];
-}
-
-function roleText({ kind, name }: RoleBinding['roleRef']): string {
-  return `${kind} ${name}`;
+function mapDifferences(
+  field: 'labels' | 'annotations',
+  old: Readonly<Record<string, string>> = {},
+  now: Readonly<Record<string, string>> = {},
+): readonly Difference[] {
+  const keys = [...new Set([...Object.keys(old), ...Object.keys(now)])].filter(
+    (key) => old[key] !== now[key],
+  );
+  return keys.map((key) => ({
+    what: `${field} ${key}`,
+    before: old[key] ?? 'none',
+    after: now[key] ?? 'none',
+  }));
 }
 
 function subjectText({ kind, name, namespace, forEach: source }: RoleBinding['subjects'][number]): string {

@@ -120,10 +120,7 @@ async function askForRight(
   right: ResourceAttributes,
 ): Promise<RightAnswer> {
   const apiVersion = 'authorization.k8s.io/v1';
-  const { verb, group, name, namespace } = right;
-  // A rule of RBAC writes `pods/log`, where a review has two fields.
-  const [resource, part] = right.resource.split('/');
-  const { subresource = part } = right;
+  const { verb, group, resource, name, namespace, subresource } = right;
   const resourceAttributes = { verb, group, resource, name, namespace, subresource };
   const request: KubeRequest = {
     method: 'POST',

@@ -50,7 +50,6 @@ export const protections: readonly Protection[] = [
   },
   { binding: 'reeve-jail', policy: 'reeve-jail', ...jail },
   { binding: 'reeve-jail-owner', policy: 'reeve-jail-owner', ...jail },
-  { binding: 'reeve-jail-roles', policy: 'reeve-jail-roles', ...jail },
 ];
 
 type GuardContext = Pick<ReconcileContext, 'clock' | 'writer' | 'observer'>;

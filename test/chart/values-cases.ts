@@ -40,7 +40,6 @@ export const valueCases: readonly ValueCase[] = [
     shows: '--max-old-space-size=1536',
   },
   { path: 'bindableClusterRoles', value: ['view', 'auditor'], shows: '["view", "auditor"]' },
-  { path: 'escalateRoles', value: true, shows: 'verbs: [bind, escalate]' },
   { path: 'resourceKinds', value: kinds, shows: '--resource-kind=apps/v1/Deployment' },
   { path: 'intentAdapters', value: ['network'], shows: '' },
   { path: 'tlsScan.image', value: 'k8tls:1', shows: '--tls-scan-image=k8tls:1' },
@@ -127,7 +126,6 @@ export const valueSets: readonly (readonly [name: string, values: object])[] = [
   ],
   ['named Secrets and an audit', { secretNames: ['regcred'], auditSecrets: true }],
   ['no ClusterRole to bind', { bindableClusterRoles: [] }],
-  ['any rule in Roles, and no ClusterRole to bind', { bindableClusterRoles: [], escalateRoles: true }],
   [
     'other kinds',
     { resourceKinds: kinds, webhook: { failurePolicy: 'Fail' }, excludeNamespaces: ['legacy'] },

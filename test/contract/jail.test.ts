@@ -21,7 +21,7 @@ import { at } from './support/objects.ts';
 import { installPolicies } from './support/shipped-policies.ts';
 
 const team = 'jail-contract';
-const says = /ValidatingAdmissionPolicy '(reeve-jail(?:-owner|-roles)?)' with binding '\1' denied request: /;
+const says = /ValidatingAdmissionPolicy '(reeve-jail(-owner)?)' with binding '\1' denied request: /;
 
 onEachBackend('the jail', (backend) => {
   /** RBAC refuses these users nothing, nor does the guard, which an earlier test may have left. */

@@ -24,8 +24,7 @@ import { Logins } from './support/logins.ts';
 
 const team = 'jail-team';
 const names: readonly Account[] = ['webhook', 'reconciler'];
-const jailSays =
-  /ValidatingAdmissionPolicy '(reeve-jail(?:-owner|-roles)?)' with binding '\1' denied request: /;
+const jailSays = /ValidatingAdmissionPolicy '(reeve-jail(-owner)?)' with binding '\1' denied request: /;
 const eitherSays = /ValidatingAdmissionPolicy 'reeve-(guard|jail)' with binding 'reeve-\1' denied request: /;
 /** RBAC has other messages for a role that the account may not bind and a user whom it may not impersonate. */
 const rbacSays =

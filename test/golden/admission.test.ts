@@ -207,7 +207,6 @@ test('every rule has a folder, and each further folder is listed here', () => {
     'owners.match',
     'owners.reach',
     'owners.spec',
-    'roles',
     'steering',
     'steering-by-share',
     'variables',

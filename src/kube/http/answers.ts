@@ -108,7 +108,7 @@ const forms: readonly Form[] = [
   {
     by: 'escalation',
     pattern: new RegExp(
-      `${forbidden}user "[^"]*".* is attempting to grant RBAC permissions not currently held:?(?<text>.*)`,
+      `${forbidden}user "[^"]*".* is attempting to grant RBAC permissions not currently held`,
       's',
     ),
   },

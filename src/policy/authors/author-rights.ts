@@ -151,8 +151,8 @@ function earlyRights(write: ProviderWrite, snapshot: ClusterSnapshot, install: I
 export function rolesToBind({ id, before }: ProviderWrite, rights: readonly Right[]): readonly OwnRight[] {
   const known = policyIn(before)?.compiled.roleNames ?? [];
   return rights.flatMap((right) => {
-    const { verb, resource, name = '' } = right;
-    if (verb !== 'bind' || resource !== 'clusterroles' || known.includes(name)) return [];
+    const { verb, name = '' } = right;
+    if (verb !== 'bind' || known.includes(name)) return [];
     const notice =
       `${id} binds ClusterRole ${clipped(name)}, which this installation does not let Reeve bind, ` +
       'so Reeve does not create these RoleBindings until an administrator adds the role to the install';

@@ -11,7 +11,6 @@ import { isContentAllowed, mayCreate, type Install } from '../terms/install.ts';
 import type { IntentAdapter } from '../intents/adapter.ts';
 import { groupKind, groupOf, roleBindingType } from '../../base/object-type.ts';
 import { namespaceOfProvider } from '../terms/provider-id.ts';
-import type { Right } from '../terms/review.ts';
 import type { CompiledPolicy, CompiledShare } from '../compile/compile-policy.ts';
 import { hasAuditableRules } from '../compile/snapshot.ts';
 
@@ -30,8 +29,6 @@ interface NeededRights extends RightsRule {
   readonly own: readonly OwnRights[];
   /** Set for a right to hand something out, which a suspended provider requires too. */
   readonly handsOut?: true;
-  /** A right that is enough in place of each of these verbs. */
-  readonly instead?: Right;
   /** True if the install allows the object. The author needs the right anyway, because an install may allow more later. */
   readonly isAllowed: boolean;
   /** The purpose of the rights, as it follows "may not": "hand out ClusterRole edit". */
@@ -47,8 +44,8 @@ export function neededRights(definition: ProviderDefinition, install: Install): 
   const byRule = new Map<string, NeededRights>();
   for (const part of partsOf(definition, install)) {
     const each = inBinding(part, definition);
-    const { verbs, group, resource, name, namespace, instead } = each;
-    const key = JSON.stringify([verbs, group, resource, name, namespace, instead?.verb]);
+    const { verbs, group, resource, name, namespace } = each;
+    const key = JSON.stringify([verbs, group, resource, name, namespace]);
     if (!byRule.has(key)) byRule.set(key, each);
   }
   return [...byRule.values()];
@@ -93,16 +90,11 @@ function ruleOf({ verbs, group, resource, name, effect }: ContentRight | NeededP
 }
 
 /** Rights with the path in the spec. The author of a binding did not write this field. */
-type NeededPart = Omit<NeededRights, 'path' | 'instead'> &
-  Pick<ContentRight, 'instead'> & { readonly path: Path };
+type NeededPart = Omit<NeededRights, 'path'> & { readonly path: Path };
 
 /** Limits the rights of a tenant to the namespace of the binding. For RBAC, a Namespace is in that namespace. */
-function inBinding({ path, instead, ...part }: NeededPart, definition: ProviderDefinition): NeededRights {
-  if (definition.intents === undefined) {
-    const about = { effect: part.effect, path: renderPath(path), rule: 'authors' } as const;
-    const other = instead === undefined ? {} : { instead: { ...instead, ...about } };
-    return { ...part, path: about.path, ...other };
-  }
+function inBinding({ path, ...part }: NeededPart, definition: ProviderDefinition): NeededRights {
+  if (definition.intents === undefined) return { ...part, path: renderPath(path) };
   const source = renderPath(definition.intents.sourceOf(path));
   const namespace = namespaceOfProvider(definition.compiled.id);
   if (namespace === undefined) return { ...part, path: source };
@@ -120,12 +112,12 @@ function policyRights(
 }
 
 function contentRights(content: WrittenContent, install: Install): readonly NeededPart[] {
-  const { contentKind, value, path, referred } = content;
-  return contentKind.rights(value, install.resourceOf, referred).map(({ field, own, ...right }) => ({
+  const { contentKind, value, path } = content;
+  return contentKind.rights(value, install.resourceOf).map(({ field, own, ...right }) => ({
     ...right,
     isAllowed: isContentAllowed(content, install),
     path: field === undefined ? path.slice(0, -1) : [...path, ...field],
-    own: own === undefined ? [] : [ownRight(right, own.purpose, own.verbs)],
+    own: [ownRight(right, own.purpose, own.verbs)],
   }));
 }
 
@@ -217,11 +209,7 @@ function shareRights(
 
 /** Purposes of the rules of Reeve's account. The `named` purposes replace `secrets` in an install that names its Secrets. */
 export type RightsPurpose =
-  | NonNullable<ContentRight['own']>['purpose']
-  | 'secrets'
-  | 'named-secrets'
-  | 'named-sources'
-  | 'audit-secrets';
+  ContentRight['own']['purpose'] | 'secrets' | 'named-secrets' | 'named-sources' | 'audit-secrets';
 
 /** A rule that Reeve's account needs, and what it is for. */
 export interface OwnRights extends RightsRule {

@@ -1,6 +1,6 @@
 // Finds the objects that a written policy refuses, and the written contents that other policies refuse.
 import { type KubeObject, nameOf } from '../../base/metadata.ts';
-import { isDueAt, type CompiledContent, type RoleResource } from '../../contents/content.ts';
+import { isDueAt, type CompiledContent } from '../../contents/content.ts';
 import type { CompiledPolicy, CompiledShare } from '../compile/compile-policy.ts';
 import type { CompiledRule } from '../../rules/rules.ts';
 import { policyIn, shareIn } from '../compile/load-provider.ts';
@@ -20,7 +20,7 @@ import {
 } from './provider-write.ts';
 
 interface Refusal {
-  readonly kind: string;
+  readonly kind: 'RoleBinding' | 'Secret';
   readonly by: ProviderId;
   readonly provider: ProviderId;
 }
@@ -42,11 +42,11 @@ export class RefusedContents {
   /** Undefined for a policy that denies nowhere. */
   readonly #policy: CompiledPolicy | undefined;
   readonly #hasSameRules: boolean;
-  readonly #hasSameJudged: boolean;
+  readonly #hasSameBindings: boolean;
   readonly #write: ProviderWrite;
   readonly #providesSame: boolean;
-  /** The Roles and RoleBindings of the newer version. Empty while it is suspended. */
-  readonly #judged: readonly JudgedContent[];
+  /** The RoleBindings of the newer version. Empty while it is suspended. */
+  readonly #bindings: readonly CompiledContent[];
   readonly #share: CompiledShare | undefined;
   /** The rules on Secrets. A copy gets its defaults before it is judged. */
   readonly #secretRules: readonly CompiledRule[];
@@ -59,10 +59,10 @@ export class RefusedContents {
     const policy = policyIn(after)?.compiled;
     this.#policy = policy !== undefined && deniesSomewhere(policy, circumstances.now) ? policy : undefined;
     this.#hasSameRules = hasSame(write, rulesIn);
-    this.#hasSameJudged = hasSame(write, judgedIn);
+    this.#hasSameBindings = hasSame(write, bindingsIn);
     this.#write = write;
     this.#providesSame = hasSame(write, providedIn);
-    this.#judged = providedJudged(after);
+    this.#bindings = roleBindingsIn(after);
     const share = shareIn(after)?.compiled;
     this.#share = share?.isSuspended === true ? undefined : share;
     this.#secretRules = (policy?.rules.secrets ?? []).filter(({ traits }) => traits.isFulfilled !== true);
@@ -85,17 +85,17 @@ export class RefusedContents {
     const policy = this.#policy;
     if (policy === undefined || !this.#deniesIn(policy, namespaceObject)) return;
     const judgesAll = !this.#hasSameRules || isGained;
-    if (judges(policy)) this.#addJudged(policy, judgesAll, namespaceObject);
+    if (policy.rules.rolebindings.length > 0) this.#addBindings(policy, judgesAll, namespaceObject);
     if (judgesAll && this.#secretRules.length > 0) this.#addCopies(policy, namespaceObject);
   }
 
-  #addJudged(policy: CompiledPolicy, judgesAll: boolean, namespaceObject: KubeObject): void {
-    const own = judgesAll || !this.#hasSameJudged ? [policy] : [];
+  #addBindings(policy: CompiledPolicy, judgesAll: boolean, namespaceObject: KubeObject): void {
+    const own = judgesAll || !this.#hasSameBindings ? [policy] : [];
     const stored = judgesAll ? this.#snapshot.policies.candidates('namespaces', [namespaceObject]) : [];
     for (const provider of [...own, ...stored.filter(({ id }) => id !== policy.id)]) {
-      const judged = judgedOf(provider).filter(({ resource }) => policy.rules[resource].length > 0);
-      if (judged.length === 0 || !this.#looksAt(provider, namespaceObject)) continue;
-      for (const each of judged) this.#addContent(policy, provider.id, each, namespaceObject);
+      const bindings = roleBindingsOf(provider);
+      if (bindings.length === 0 || !this.#looksAt(provider, namespaceObject)) continue;
+      for (const binding of bindings) this.#addBinding(policy, provider.id, binding, namespaceObject);
     }
   }
 
@@ -103,10 +103,10 @@ export class RefusedContents {
   #addRefused(namespaceObject: KubeObject, isGained: boolean): void {
     const { id, before } = this.#write;
     if (this.#providesSame && !isGained) return;
-    const older = isGained ? [] : providedJudged(before);
-    for (const [resource, judged] of Map.groupBy(this.#judged, (each) => each.resource))
-      for (const policy of this.#judgesOf(resource, namespaceObject))
-        for (const each of judged) this.#addContent(policy, id, each, namespaceObject, older);
+    const older = isGained ? [] : roleBindingsIn(before);
+    if (this.#bindings.length > 0)
+      for (const policy of this.#judgesOf('rolebindings', namespaceObject))
+        for (const binding of this.#bindings) this.#addBinding(policy, id, binding, namespaceObject, older);
     const share = this.#share;
     if (share === undefined) return;
     for (const policy of this.#judgesOf('secrets', namespaceObject))
@@ -134,28 +134,27 @@ export class RefusedContents {
   }
 
   // oxlint-disable-next-line max-params -- two callers, which have them all at hand
-  #addContent(
+  #addBinding(
     policy: CompiledPolicy,
     provider: ProviderId,
-    judged: JudgedContent,
+    content: CompiledContent,
     namespaceObject: KubeObject,
-    older: readonly JudgedContent[] = [],
+    older: readonly CompiledContent[] = [],
   ): void {
-    const { resource, content } = judged;
-    const same = older.find((each) => each.resource === resource && each.content.name === content.name);
+    const same = older.find((each) => each.name === content.name);
     const known = same === undefined ? [] : this.#violations(policy, same, namespaceObject);
     const before = known.flatMap(({ found }) => found);
-    for (const { name, found } of this.#violations(policy, judged, namespaceObject)) {
+    for (const { name, found } of this.#violations(policy, content, namespaceObject)) {
       // Violations that the older version has as well are known already, or refuse no change.
       if (found.some((each) => !before.includes(each)))
-        this.#found.add({ kind: content.type.kind, by: policy.id, provider }, name, nameOf(namespaceObject));
+        this.#found.add({ kind: 'RoleBinding', by: policy.id, provider }, name, nameOf(namespaceObject));
     }
   }
 
-  /** Returns each object of the content by its name, with its violations as texts. */
+  /** Returns each RoleBinding by its name, with its violations as texts. */
   #violations(
     policy: CompiledPolicy,
-    { content, resource }: JudgedContent,
+    content: CompiledContent,
     namespaceObject: KubeObject,
   ): readonly { readonly name: string; readonly found: readonly string[] }[] {
     const { now, budget } = this.#circumstances;
@@ -163,12 +162,12 @@ export class RefusedContents {
       if (rendered.kind !== 'present') return [];
       const { name, form } = rendered.value;
       if (!isDueAt(rendered, now) || form.kind !== 'object') return [];
-      const object = {
+      const binding = {
         ...form.body,
         ...content.type,
         metadata: { name, namespace: nameOf(namespaceObject) },
       };
-      const found = auditObject(policy, resource, object, namespaceObject, this.#circumstances);
+      const found = auditObject(policy, 'rolebindings', binding, namespaceObject, this.#circumstances);
       return [{ name, found: found.map((each) => `${each.rule} ${each.found}`) }];
     });
   }
@@ -210,21 +209,15 @@ function readsOnlyType({ traits }: CompiledRule): boolean {
   return traits.readsOnlyType === true;
 }
 
-/** A content whose objects policies have rules on. */
-interface JudgedContent {
-  readonly resource: RoleResource;
-  readonly content: CompiledContent;
-}
-
-function judgedIn(definition: ProviderWrite['after']): unknown {
+function bindingsIn(definition: ProviderWrite['after']): unknown {
   const policy = policyIn(definition)?.compiled;
   if (policy === undefined) return undefined;
   const exceptions = contentExceptionsOf(definition);
-  return [variablesOf(definition), exceptions, judgedOf(policy).map(({ content }) => content.value)];
+  return [variablesOf(definition), exceptions, roleBindingsOf(policy).map(({ value }) => value)];
 }
 
 function providedIn(definition: ProviderWrite['after']): unknown {
-  return [shareIn(definition)?.compiled.copy, judgedIn(definition), definition?.object.spec.suspend];
+  return [shareIn(definition)?.compiled.copy, bindingsIn(definition), definition?.object.spec.suspend];
 }
 
 function rulesIn(definition: ProviderWrite['after']): unknown {
@@ -233,19 +226,12 @@ function rulesIn(definition: ProviderWrite['after']): unknown {
   return [validationActions, validationActionOverrides, rbac, secrets, exceptions];
 }
 
-/** Returns the Roles and RoleBindings of a version. A suspended policy provides none. */
-function providedJudged(definition: ProviderWrite['after']): readonly JudgedContent[] {
+/** Returns the RoleBindings of a version. A suspended policy provides none. */
+function roleBindingsIn(definition: ProviderWrite['after']): readonly CompiledContent[] {
   const policy = policyIn(definition)?.compiled;
-  return policy === undefined || policy.isSuspended ? [] : judgedOf(policy);
+  return policy === undefined || policy.isSuspended ? [] : roleBindingsOf(policy);
 }
 
-function judgedOf({ contents }: CompiledPolicy): readonly JudgedContent[] {
-  return contents.flatMap((content) => {
-    const resource = content.contentKind.judgedAs;
-    return resource === undefined ? [] : [{ resource, content }];
-  });
-}
-
-function judges({ rules }: CompiledPolicy): boolean {
-  return rules.roles.length + rules.rolebindings.length > 0;
+function roleBindingsOf({ contents }: CompiledPolicy): readonly CompiledContent[] {
+  return contents.filter(({ contentKind }) => contentKind.judgedAs === 'rolebindings');
 }

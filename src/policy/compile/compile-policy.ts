@@ -119,7 +119,7 @@ export function compilePolicy(
 
 function roleNamesIn(contents: readonly CompiledContent[]): readonly string[] {
   return [
-    ...new Set(contents.flatMap(({ contentKind, value }) => contentKind.boundRole?.(value)?.name ?? [])),
+    ...new Set(contents.flatMap(({ contentKind, value }) => contentKind.boundRole?.(value).name ?? [])),
   ];
 }
 

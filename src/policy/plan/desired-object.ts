@@ -1,7 +1,7 @@
 // Builds the object that a claim asks for, and checks it against the policies of the namespace.
 import type { ContentKind } from '../../contents/content.ts';
 import { createOnce } from '../../contents/create-once.ts';
-import { contentKinds, ownTypes } from '../../contents/contents.ts';
+import { contentKinds } from '../../contents/contents.ts';
 import { isJsonObject, ownMember, type JsonObject } from '../../base/json.ts';
 import {
   type KubeObject,
@@ -94,15 +94,6 @@ function kindOfContent(type: ObjectType): ContentKind | undefined {
   return contentKinds.find(
     (kind) => kind.ownership === 'object' && kind.type !== undefined && isSameObjectType(kind.type, type),
   );
-}
-
-/** Access ends before the Role that it needs: the opposite of the order in which a namespace gets its contents. */
-export function inRemovalOrder<T extends Pick<Claim, 'type'>>(objects: readonly T[]): readonly T[] {
-  return objects.toSorted((a, b) => placeOf(b) - placeOf(a));
-}
-
-function placeOf({ type }: Pick<Claim, 'type'>): number {
-  return ownTypes.findIndex((each) => isSameObjectType(each, type));
 }
 
 /** Adds an annotation with the hash of the form of the copy: metadata, type and keys, and never the payload. */

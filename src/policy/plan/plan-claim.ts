@@ -207,7 +207,7 @@ function comparedWrite(
   if (payload !== undefined) return compareCopy(object, payload, live);
   if (live.content.kind !== 'object') return 'update';
   return isWhollyOurs(claim)
-    ? compareWhole(object, live.content.object)
+    ? compareRoleBinding(object, live.content.object)
     : compareResource(object, live.content.object);
 }
 
@@ -284,11 +284,11 @@ export function compareCopy(wanted: KubeObject, payload: CopyPayload, live: Obse
   return facts.type !== payload.facts.type || facts.isImmutable ? 'replace' : 'update';
 }
 
-export function compareWhole(wanted: KubeObject, live: KubeObject): NeededWrite {
+export function compareRoleBinding(wanted: KubeObject, live: KubeObject): NeededWrite {
   // https://kubernetes.io/docs/reference/access-authn-authz/rbac/#clusterrolebinding-example: A roleRef is immutable.
   if (!isDeepStrictEqual(live['roleRef'], wanted['roleRef'])) return 'replace';
   const isSame =
-    ['subjects', 'rules'].every((each) => isDeepStrictEqual(live[each] ?? [], wanted[each] ?? [])) &&
+    isDeepStrictEqual(live['subjects'] ?? [], wanted['subjects'] ?? []) &&
     valueOf(annotationsOf(live), appliedAnnotation) === valueOf(annotationsOf(wanted), appliedAnnotation);
   return isSame && hasMetadata(live, wanted) && !hasOldExpiry(wanted, live) ? 'none' : 'update';
 }

@@ -14,7 +14,7 @@ import {
   type ObjectResult,
 } from './observed.ts';
 import { notOurs, providedBy } from './conflicts.ts';
-import { differingFields, inRemovalOrder } from './desired-object.ts';
+import { differingFields } from './desired-object.ts';
 import { planAccounts, type AccountPlan, type AccountStep, type FieldsFate } from './plan-account.ts';
 import { planClaim, unreadSource, type ClaimStep } from './plan-claim.ts';
 import { hasEnded, planOnce } from './plan-once.ts';
@@ -78,7 +78,7 @@ export function planNamespace(input: PlanInput): Plan {
     results.push(...others.conflicts);
     followers.push(...others.followers);
   }
-  for (const live of inRemovalOrder(input.ours)) {
+  for (const live of input.ours) {
     if (input.desired.claims.has(live.key) || !input.snapshot.isServed(live.type)) continue;
     const result = planUnclaimed(live, input);
     if (result !== undefined) take(result);

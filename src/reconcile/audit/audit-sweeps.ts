@@ -24,14 +24,13 @@ const settleMs = 500;
 /** The wait before Reeve lists again what its account may not list. The status of the policy names the missing right. */
 const forbiddenMs = 15_000;
 
-const sharedTypes = { roles: roleType, rolebindings: roleBindingType } as const;
-const sharedResources = ['roles', 'rolebindings'] as const;
-
 class AuditSweeps {
   readonly #context: ReconcileContext;
   readonly #audit: ObjectAudit;
   readonly #reader: AuditReader;
-  readonly #shared = { roles: new SharedSink(), rolebindings: new SharedSink() };
+  /** Resolves when a policy has rules for Roles. */
+  readonly #rolesNeeded = Promise.withResolvers<void>();
+  readonly #bindings = new SharedSink();
   #isActive = false;
 
   constructor(context: ReconcileContext, audit: ObjectAudit, reader: AuditReader) {
@@ -48,15 +47,21 @@ class AuditSweeps {
     });
   }
 
-  /** Has the audit share the watches of Roles and RoleBindings. */
+  /** Adds the watch of Roles, and has the audit share the watch of RoleBindings. */
   watched(watches: readonly WantedWatch[]): readonly WantedWatch[] {
-    return watches.map((watch) => {
-      const resource = sharedResources.find((each) => isSameObjectType(sharedTypes[each], watch.type));
-      if (resource === undefined) return watch;
-      const sink = this.#shared[resource];
-      sink.add(watch.sink);
-      return { ...watch, sink };
+    const roles: WantedWatch = {
+      type: roleType,
+      metadataOnly: false,
+      isOptional: true,
+      needed: this.#rolesNeeded.promise,
+      sink: this.#audit.sink('roles'),
+    };
+    const shared = watches.map((watch) => {
+      if (!isSameObjectType(watch.type, roleBindingType)) return watch;
+      this.#bindings.add(watch.sink);
+      return { ...watch, sink: this.#bindings };
     });
+    return [...shared, roles];
   }
 
   begin(): void {
@@ -74,6 +79,7 @@ class AuditSweeps {
   async sweep(key: Sweep, { signal }: Attempt): Promise<Handled> {
     const { auditQueue } = this.#context;
     const { resource, namespace } = partsOf(key);
+    if (resource === 'roles' && this.#audit.isAudited('roles')) this.#rolesNeeded.resolve();
     try {
       if (this.#audit.isAudited(resource)) await this.#judgeAll(resource, namespace, signal);
     } catch (error) {
@@ -109,12 +115,12 @@ class AuditSweeps {
     }
   }
 
-  /** Listens to Namespaces, Roles and RoleBindings from the first policy with rules on. A sweep then judges what is there. */
+  /** Listens to Namespaces and RoleBindings from the first policy with rules on. A sweep then judges what is there. */
   #needFor(loaded: LoadedProvider | undefined): void {
     if (this.#audit.isNeeded || auditedResources.every((each) => judgingParts(loaded, each) === undefined))
       return;
     this.#audit.isNeeded = true;
-    for (const each of sharedResources) this.#shared[each].add(this.#audit.sink(each));
+    this.#bindings.add(this.#audit.sink('rolebindings'));
     this.#context.cluster.subscribe({
       namespace: (change) => {
         if (this.#isActive) this.#namespaceChanged(change);

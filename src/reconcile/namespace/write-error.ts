@@ -1,6 +1,5 @@
 // Classifies the error of a write: whether to retry the write, and how to report the object.
 import { ownMember } from '../../base/json.ts';
-import { roleType } from '../../base/object-type.ts';
 import type { KubeObject } from '../../base/metadata.ts';
 import type { DoneStep } from '../../policy/plan/plan.ts';
 import { KubeError, type Refusal } from '../../base/kube-error.ts';
@@ -33,27 +32,25 @@ const permissionMs = 30_000;
 
 type WriteOperation = 'create' | 'change' | 'delete';
 
-/** Names the role of a RoleBinding in the message, and the role that the old RoleBinding still grants. */
+/** Names the ClusterRole of a RoleBinding in the message, and the role that the old RoleBinding still grants. */
 export function classifyStepError(error: unknown, step: DoneStep): WriteError {
   if (step.kind === 'delete' || step.kind === 'release') return classifyWriteError(error, 'delete');
   if (step.kind === 'fields') return classifyWriteError(error, 'change');
   const { kind, object, live } = step;
   const role = roleOf(object);
   const operation = kind === 'create' || kind === 'replace' ? 'create' : 'change';
-  const result = classifyWriteError(error, operation, role);
+  const result = classifyWriteError(error, operation, role === undefined ? role : `ClusterRole ${role}`);
   const old = live?.content.kind === 'object' ? roleOf(live.content.object) : undefined;
   if (result.kind !== 'permanent' || old === undefined || old === role) return result;
-  return { ...result, message: `${result.message}; the old RoleBinding stays and grants ${old}` };
+  return { ...result, message: `${result.message}; the old RoleBinding stays and grants ClusterRole ${old}` };
 }
 
-/** Returns the role that the object is or binds: `ClusterRole edit`. */
 function roleOf(object: KubeObject): string | undefined {
-  if (object.kind === roleType.kind) return `${roleType.kind} ${object.metadata.name ?? ''}`;
-  const [kind, name] = ['kind', 'name'].map((field) => ownMember(object['roleRef'], field));
-  return typeof name === 'string' ? `${String(kind)} ${name}` : undefined;
+  const name = ownMember(object['roleRef'], 'name');
+  return typeof name === 'string' ? name : undefined;
 }
 
-/** Throws an error of the program again, which is no KubeError. `role`: the one that the object is or binds. */
+/** Throws an error of the program again, which is no KubeError. `role`: the ClusterRole of a RoleBinding. */
 export function classifyWriteError(error: unknown, operation: WriteOperation, role?: string): WriteError {
   if (!(error instanceof KubeError)) throw error;
   const { code, reason, causes, refusal, retryAfterMs = 0 } = error;
@@ -88,17 +85,6 @@ function rejection({ code, reason, refusal = { by: 'unknown' } }: KubeError, rol
   };
 }
 
-function kindOf(role: string): 'Role' | 'ClusterRole' {
-  return role.startsWith('Role ') ? 'Role' : 'ClusterRole';
-}
-
-/** The API server names the rules of the Role that the account lacks. */
-function escalationText(role: string, missing: string): string {
-  if (kindOf(role) === 'ClusterRole') return `the install gives Reeve's account no right to bind ${role}`;
-  const place = 'manifests/install/21-reconciler-bind.yaml; with Helm: escalateRoles';
-  return `Reeve's account does not hold what ${role} gives, and may not escalate Roles (${place})${missing}`;
-}
-
 /** Writes the refusal as a sentence about Reeve's own account. */
 export function refusalSentence({ by, name = '', text }: Refusal, answer: string, role: string): string {
   const why = text === undefined ? '' : `: ${text}`;
@@ -106,9 +92,9 @@ export function refusalSentence({ by, name = '', text }: Refusal, answer: string
     case 'rights':
       return `the install gives Reeve's account no right to ${name} here`;
     case 'escalation':
-      return escalationText(role, why);
+      return `the install gives Reeve's account no right to bind ${role}`;
     case 'role':
-      return `${kindOf(role)} ${name} does not exist`;
+      return `ClusterRole ${name} does not exist`;
     case 'policy':
       return `ValidatingAdmissionPolicy ${name} refuses it${why}`;
     case 'webhook':

@@ -15,32 +15,10 @@ import {
   post,
   put,
   remove,
-  roleOf,
   secretOf,
   service,
   type Sent,
 } from './scene.ts';
-
-const readable = { apiGroups: [''], resources: ['configmaps'], verbs: ['get'] };
-
-/** Rules that give more than they say. */
-const growing = (
-  [
-    ['rbac.authorization.k8s.io', 'roles', 'bind'],
-    ['rbac.authorization.k8s.io', 'roles', 'escalate'],
-    ['', 'serviceaccounts', 'impersonate'],
-    ['authentication.k8s.io', 'serviceaccounts', 'impersonate:serviceaccount'],
-    ['*', '*', '*'],
-    ['rbac.authorization.k8s.io', '*', '*'],
-    ['*', 'clusterroles', '*'],
-    ['', 'serviceaccounts', '*'],
-    ['authentication.k8s.io', '*', '*'],
-  ] as const
-).map(([group, resource, verb]) => ({
-  apiGroups: ['apps', group],
-  resources: ['pods', resource],
-  verbs: ['get', verb],
-}));
 
 export function contentAttempts(team: string): readonly Attempt[] {
   const theirs = at('secrets', team, 'theirs');
@@ -84,10 +62,6 @@ export function contentAttempts(team: string): readonly Attempt[] {
         patch('json', at('rolebindings', team, 'theirs'), [{ op: 'remove', path: '/subjects' }]),
       ],
       ['delete a RoleBinding', remove(at('rolebindings', team, 'theirs'))],
-      ['widen a Role', patch('merge', at('roles', team, 'view'), { rules: [readable] })],
-      ['take over a Role', apply(at('roles', team, 'view'), roleOf('view'))],
-      ['delete a Role', remove(at('roles', team, 'view'))],
-      ['delete all Roles', remove(at('roles', team)), neither],
       ...otherKinds.flatMap(({ plural }): readonly Row[] => [
         // Reeve may change two fields of a ServiceAccount: see below.
         ...(plural === 'serviceaccounts'
@@ -197,7 +171,6 @@ export function contentAttempts(team: string): readonly Attempt[] {
         'make an unmarked RoleBinding',
         apply(at('rolebindings', team, 'new'), bindingOf('new', undefined, undefined, {})),
       ],
-      ['make an unmarked Role', apply(at('roles', team, 'new'), roleOf('new', [], {}))],
     ]),
     ...under('what Reeve labels app.kubernetes.io/managed-by=reeve has the annotation', reconciler, [
       [
@@ -283,6 +256,7 @@ function forgedOwners(team: string): readonly string[] {
 export function roleAttempts(team: string): readonly Attempt[] {
   const bind = (subject?: object, role?: readonly [string, string]): Sent =>
     apply(at('rolebindings', team, 'new'), bindingOf('new', subject, role));
+  const rbac = 'rbac.authorization.k8s.io/v1';
   const listed = 'Reeve hands out the ClusterRoles that its install lists';
   const clusterBinding = { ...bindingOf('jail-much'), kind: 'ClusterRoleBinding' };
   return [
@@ -290,16 +264,8 @@ export function roleAttempts(team: string): readonly Attempt[] {
       ['bind cluster-admin', bind(undefined, ['ClusterRole', 'cluster-admin'])],
       ['bind admin', bind(undefined, ['ClusterRole', 'admin'])],
     ]),
-    ...under('of Roles, Reeve hands out those that it labels', reconciler, [
-      ['bind a Role of others', bind(undefined, ['Role', 'view'])],
-    ]),
-    ...under('Reeve writes no Role with the verbs bind, escalate or impersonate', neither, [
-      ...growing.map((rule): Row => [
-        `make a Role with ${JSON.stringify(rule)}`,
-        apply(at('roles', team, 'new'), roleOf('new', [readable, rule])),
-      ]),
-      ['widen its own Role', patch('merge', at('roles', team, 'ours'), { rules: growing })],
-    ]),
+    // RBAC lets an account grant a role only if the account has its rights. This account has none of them.
+    ...under(listed, reconciler, [['bind a Role', bind(undefined, ['Role', 'view'])]]),
     ...under('nothing to users and groups of system:', reconciler, [
       ...[
         'system:authenticated',
@@ -328,6 +294,14 @@ export function roleAttempts(team: string): readonly Attempt[] {
       ],
     ]),
     ...under('Reeve never writes rbac.authorization.k8s.io/', neither, [
+      [
+        'write a Role',
+        apply(
+          at('roles', team, 'new'),
+          object(rbac, 'Role', 'new', { metadata: { name: 'new', ...marked }, rules: [] }),
+        ),
+      ],
+      ['widen a Role', patch('merge', at('roles', team, 'view'), { rules: [] })],
       ['widen a ClusterRole', patch('merge', at('clusterroles', '', 'view'), { rules: [] })],
       ['bind a role in the whole cluster', apply(at('clusterrolebindings', '', 'jail-much'), clusterBinding)],
     ]),

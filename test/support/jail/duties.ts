@@ -19,7 +19,6 @@ import {
   patch,
   post,
   remove,
-  roleOf,
   ruleOf,
   secretOf,
   type Account,
@@ -76,8 +75,6 @@ function toNamespaces(team: string): readonly Row[] {
   ];
 }
 
-const readable = [{ apiGroups: [''], resources: ['configmaps'], verbs: ['get', 'list'] }];
-
 function toContents(team: string): readonly Row[] {
   const ours = at('configmaps', team, 'ours');
   const offered = at('configmaps', team, 'offered');
@@ -112,14 +109,6 @@ function toContents(team: string): readonly Row[] {
         at('rolebindings', team, 'new'),
         bindingOf('new', { kind: 'Group', name: `system:serviceaccounts:${team}` }),
       ),
-    ],
-    ['make a Role', apply(at('roles', team, 'new'), roleOf('new', readable))],
-    ['change the rules of a Role', patch('merge', at('roles', team, 'ours'), { rules: readable })],
-    ['give a Role back', patch('merge', at('roles', team, 'ours'), nothingOfOurs)],
-    ['delete a Role', remove(at('roles', team, 'ours'))],
-    [
-      'bind a Role of its own',
-      apply(at('rolebindings', team, 'new'), bindingOf('new', undefined, ['Role', 'ours'])),
     ],
     ['change a managed object', apply(ours, configMapOf('ours', marked, { a: 'b' }))],
     [

@@ -14,7 +14,6 @@ import {
   post,
   put,
   remove,
-  roleOf,
   secretOf,
 } from './scene.ts';
 
@@ -83,7 +82,6 @@ export function namespaceAttempts(team: string): readonly Attempt[] {
         [`label ${name}`, patch('merge', at('namespaces', '', name), metadata({ labels: { a: 'b' } }))],
         [`say something of ${name}`, patch('merge', `${at('namespaces', '', name)}/status`, { status: {} })],
         [`make a ConfigMap in ${name}`, apply(at('configmaps', name, 'a'), configMapOf('a', marked))],
-        [`make a Role in ${name}`, apply(at('roles', name, 'a'), roleOf('a'))],
         [`hand out a role in ${name}`, apply(at('rolebindings', name, 'a'), bindingOf('a'))],
       ]),
     ),

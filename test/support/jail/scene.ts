@@ -147,10 +147,6 @@ export function bindingOf(
   };
 }
 
-export function roleOf(name: string, rules: readonly object[] = [], metadata: object = marked) {
-  return { ...object(`${rbac}/v1`, 'Role', name), metadata: { name, ...metadata }, rules };
-}
-
 export function eventOf(reportingController: string, namespace: string, name = 'tried') {
   return {
     ...object('events.k8s.io/v1', 'Event', name),
@@ -293,8 +289,7 @@ export async function setScene(api: Api, namespace: string): Promise<void> {
   const provided = { ...object('v1', 'ServiceAccount', 'ours'), metadata: { name: 'ours', ...marked } };
   await make(at('serviceaccounts', namespace), provided);
   // The Role has the name of a ClusterRole that the reconciler may bind.
-  await make(at('roles', namespace), roleOf('view', [], {}));
-  await make(at('roles', namespace), roleOf('ours'));
+  await make(at('roles', namespace), object(`${rbac}/v1`, 'Role', 'view', { rules: [] }));
   await make(at('rolebindings', namespace), bindingOf('theirs', readers, ['ClusterRole', 'view'], {}));
   await make(at('rolebindings', namespace), bindingOf('ours'));
   const temporary = { labels: { 'reeve.dev/temporary': 'true' } };

@@ -1,7 +1,7 @@
 // Labels and annotations of RoleBindings, and the one group of system: that a subject may be.
 import { describe, expect, test } from 'vitest';
 import { unlimitedBudget } from '../../../src/policy/terms/budget.ts';
-import { compareWhole } from '../../../src/policy/plan/plan-claim.ts';
+import { compareRoleBinding } from '../../../src/policy/plan/plan-claim.ts';
 import { aNamespace, aPolicy, problemsOf } from '../../support/engine.ts';
 
 const binding = {
@@ -67,7 +67,7 @@ describe('a live RoleBinding', () => {
     ['another form', { 'reeve.dev/applied': 'b' }, 'update'],
     ['a form of labels that the policy no longer has', {}, 'update'],
   ])('a live RoleBinding with %s needs the right write', (_, wanted, write) => {
-    expect(compareWhole(stored(wanted), stored({ 'reeve.dev/applied': 'a' }))).toBe(write);
+    expect(compareRoleBinding(stored(wanted), stored({ 'reeve.dev/applied': 'a' }))).toBe(write);
   });
 });
 

@@ -3,7 +3,7 @@ import { appliedAnnotation, managedByLabel, ownerAnnotation } from '../../../../
 import {
   compareCopy,
   compareResource,
-  compareWhole,
+  compareRoleBinding,
   foreignFields,
 } from '../../../../src/policy/plan/plan-claim.ts';
 import { copyOf } from '../../../../src/policy/plan/copy.ts';
@@ -43,7 +43,7 @@ describe('a RoleBinding', () => {
     ['missing subjects need an update', { subjects: undefined }, 'update'],
     ['another role needs a replacement', { roleRef: { ...wanted.roleRef, name: 'view' } }, 'replace'],
   ])('%s', (_what, fields, expected) => {
-    expect(compareWhole(wanted, { ...wanted, ...fields })).toBe(expected);
+    expect(compareRoleBinding(wanted, { ...wanted, ...fields })).toBe(expected);
   });
 });
 

@@ -132,23 +132,6 @@ test.for([
   });
 });
 
-test.for([
-  ['a Role', { kind: 'Role', metadata: { name: 'reader' } }],
-  ['a RoleBinding to a Role', { kind: 'RoleBinding', roleRef: { kind: 'Role', name: 'reader' } }],
-] as const)('the message of a refused write of %s names the rules that the account lacks', ([, object]) => {
-  const step = { kind: 'create', object } as unknown as DoneStep;
-  const text = '{APIGroups:[""], Resources:["pods"], Verbs:["get"]}';
-  const refused = (refusal: KubeError['refusal'], code: number) =>
-    new KubeError({ code, reason: 'Forbidden', retryable: false, ...(refusal && { refusal }) });
-  expect(classifyStepError(refused({ by: 'escalation', text }, 403), step)).toMatchObject({
-    reason: 'InsufficientPermissions',
-    message: `Reeve's account does not hold what Role reader gives, and may not escalate Roles (manifests/install/21-reconciler-bind.yaml; with Helm: escalateRoles): ${text}`,
-  });
-  expect(classifyStepError(refused({ by: 'role', name: 'reader' }, 404), step)).toMatchObject({
-    message: 'Role reader does not exist',
-  });
-});
-
 test('an error of the program is thrown again', () => {
   expect(() => classifyWriteError(new TypeError('x'), 'change')).toThrow(TypeError);
 });
