@@ -36,6 +36,7 @@ const tampering: Readonly<Record<string, (webhook: StoredWebhook) => readonly ob
   'securityintents.validate.reeve.dev': (webhook) => [webhook],
   'clustersecurityintentbindings.validate.reeve.dev': (webhook) => [webhook],
   'securityintentbindings.validate.reeve.dev': (webhook) => [webhook],
+  'namespaceclaims.validate.reeve.dev': (webhook) => [webhook],
   'secrets.validate.reeve.dev': (webhook) => [
     { ...webhook, rules: [{ ...webhook.rules[0], resources: ['secrets', 'configmaps'] }] },
   ],

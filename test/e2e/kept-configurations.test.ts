@@ -16,7 +16,7 @@ import { file } from './support/ways-to-write.ts';
 
 const prefix = 'ad-wh-';
 const always = {
-  mutating: ['namespaces.mutate.reeve.dev'],
+  mutating: ['namespaces.mutate.reeve.dev', 'namespaceclaims.mutate.reeve.dev'],
   validating: [
     'namespaces.validate.reeve.dev',
     'namespacepolicies.validate.reeve.dev',
@@ -24,6 +24,7 @@ const always = {
     'securityintents.validate.reeve.dev',
     'clustersecurityintentbindings.validate.reeve.dev',
     'securityintentbindings.validate.reeve.dev',
+    'namespaceclaims.validate.reeve.dev',
   ],
 };
 const shipped = {
