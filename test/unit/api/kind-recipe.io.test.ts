@@ -62,7 +62,7 @@ const start = ({ path }, sink) => {
 };
 const discovery = { find: async (version, kind) => kinds[kind], refresh: async () => undefined };
 const connection = { discovery, writer: { read: async () => undefined } };
-const view = watchCluster(anyInstall, { start }, { connection, fail: (error) => { throw error; } });
+const view = watchCluster(anyInstall, { start }, { connection, log: { debug: () => undefined }, fail: (error) => { throw error; } });
 await view.enginesAsked;
 await new Promise(setImmediate);
 view.stop();
