@@ -73,6 +73,7 @@ const onOwnPlanes = [
  */
 const onTheSandbox = [
   'admission-owners',
+  'config-map-shares',
   'enforced-values',
   'claims',
   'adoption',

@@ -93,7 +93,8 @@ function refusalOf(verdict: Verdict, review: AnyReview, overrun: Overrun | undef
 
 /** Names the kind, because a share must not look like a policy with the same name. */
 function brokenRule({ policy, by, rule }: Violation, action: BrokenRule['action']): BrokenRule {
-  return { policy: by === 'share' ? providerId('SecretShare', policy) : policy, rule, action };
+  const isSecretShare = by === 'share' && !policy.includes('/');
+  return { policy: isSecretShare ? providerId('SecretShare', policy) : policy, rule, action };
 }
 
 export function malformed({ code, path, text }: ReviewProblem): Answer {
@@ -181,6 +182,7 @@ function kindOf({ resource }: RequestSummary): { readonly group?: string; readon
       return { group: 'rbac.authorization.k8s.io', kind };
     case 'namespacepolicies':
     case 'secretshares':
+    case 'configmapshares':
     case 'securityintents':
     case 'clustersecurityintentbindings':
     case 'securityintentbindings':

@@ -8,12 +8,14 @@ import { securityIntent } from './intents/security-intent.ts';
 import type { KindDefinition } from './kind.ts';
 import { namespaceClaim } from './namespace-claim/namespace-claim.ts';
 import { namespacePolicy } from './namespace-policy/namespace-policy.ts';
+import { configMapShare } from './config-map-share.ts';
 import { secretShare } from './secret-share/secret-share.ts';
 
 /** Ordered by precedence: where two providers want one object, or default one key, the first kind wins. */
 export const kinds = {
   [namespacePolicy.kind]: namespacePolicy,
   [secretShare.kind]: secretShare,
+  [configMapShare.kind]: configMapShare,
   [securityIntent.kind]: securityIntent,
   [clusterIntentBinding.kind]: clusterIntentBinding,
   [intentBinding.kind]: intentBinding,
@@ -24,6 +26,7 @@ type ListedKind = (typeof kinds)[keyof typeof kinds];
 export type Kind = ListedKind['kind'];
 /** A kind whose objects provide objects in namespaces. An intent provides nothing itself, and a claim is no policy. */
 export type ProviderKind = Exclude<ListedKind, { readonly word: 'intent' | 'claim' }>['kind'];
+export type ShareKind = Extract<ListedKind, { readonly word: 'share' }>['kind'];
 export type BindingKind = Extract<ListedKind, { readonly word: 'binding' }>['kind'];
 /** A kind whose writes decide about objects in namespaces. */
 export type DecidingKind = Exclude<ListedKind, { readonly word: 'claim' }>;

@@ -17,6 +17,8 @@ export const serviceAccountType: ObjectType = { apiVersion: 'v1', kind: 'Service
 
 export const secretObjectType: ObjectType = { apiVersion: 'v1', kind: 'Secret' };
 
+export const configMapType: ObjectType = { apiVersion: 'v1', kind: 'ConfigMap' };
+
 /** Reads `v1/ResourceQuota` and `networking.k8s.io/v1/NetworkPolicy`. */
 export function objectTypeOf(text: string): ObjectType {
   const slash = text.lastIndexOf('/');

@@ -108,7 +108,9 @@ export class ImportRun {
     }
     this.#provided.push({ object, from: from.map((each) => each.from) });
     // A binding has neither of these fields.
-    if (keepsObjects(spec)) this.#adopt.push(`reeve adopt --${kinds[kind].word} ${name}`);
+    // The word alone stands for a SecretShare.
+    const id = kind === 'ConfigMapShare' ? `${kind}/${name}` : name;
+    if (keepsObjects(spec)) this.#adopt.push(`reeve adopt --${kinds[kind].word} ${id}`);
     return name;
   }
 

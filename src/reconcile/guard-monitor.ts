@@ -39,6 +39,7 @@ export const protections: readonly Protection[] = [
   { binding: 'reeve-guard', policy: 'reeve-guard', ...guard },
   names('policy', providerLabels.NamespacePolicy),
   names('share', providerLabels.SecretShare),
+  names('config-map-share', providerLabels.ConfigMapShare),
   names('cluster-intent', providerLabels.ClusterSecurityIntentBinding),
   names('intent', providerLabels.SecurityIntentBinding),
   { binding: 'reeve-guard-records', policy: 'reeve-guard-records', ...guard },

@@ -31,6 +31,7 @@ export const ownerAnnotation = `${group}/owner`;
 export const providerLabels = {
   NamespacePolicy: `${group}/namespacepolicy`,
   SecretShare: `${group}/secretshare`,
+  ConfigMapShare: `${group}/configmapshare`,
   ClusterSecurityIntentBinding: `${group}/clustersecurityintentbinding`,
   SecurityIntentBinding: `${group}/securityintentbinding`,
 } as const;

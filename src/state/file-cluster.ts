@@ -1,7 +1,7 @@
 // Loads policies, shares, bindings and namespaces from files into one snapshot, with all problems of the files.
 import type { NamespacePolicy } from '../api/namespace-policy/namespace-policy.ts';
-import type { SecretShare } from '../api/secret-share/secret-share.ts';
-import type { CompiledPolicy, CompiledShare } from '../policy/compile/compile-policy.ts';
+import type { CompiledPolicy } from '../policy/compile/compile-policy.ts';
+import type { CompiledShare } from '../policy/compile/compile-share.ts';
 import { apiVersion } from '../schema/names.ts';
 import {
   type ClusterSnapshot,
@@ -22,7 +22,7 @@ import type { KubeObject } from '../base/metadata.ts';
 import { isJsonObject } from '../base/json.ts';
 import { alternatives, describeValue } from '../base/text.ts';
 import { anyInstall, type Install } from '../policy/terms/install.ts';
-import { policyIn, shareIn } from '../policy/compile/load-provider.ts';
+import { policyIn, shareIn, type ShareDefinition } from '../policy/compile/load-provider.ts';
 import { loadDefinitions, loadedKinds, type LocatedDefinition } from './definitions.ts';
 import { namespaceName } from '../schema/common-fields.ts';
 import { openObject, text, type Infer } from '../schema/schema.ts';
@@ -110,7 +110,7 @@ interface LoadedPolicy extends Place {
 }
 
 interface LoadedShare extends Place {
-  readonly share: SecretShare;
+  readonly share: ShareDefinition['object'];
   readonly compiled: CompiledShare;
 }
 

@@ -202,6 +202,7 @@ test('every rule has a folder, and each further folder is listed here', () => {
     'overrides',
     'owners.authors',
     'owners.changes',
+    'owners.config-maps',
     'owners.copies',
     'owners.fuse',
     'owners.match',

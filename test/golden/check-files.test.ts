@@ -55,7 +55,7 @@ test('a misspelled kind is a problem, because the object would have no effect', 
   expect(await check(['-f', '-'], policy)).toEqual({
     code: 1,
     stdout:
-      'stdin:1:40: problem: kind: found "NamespacePolcy"; accepted: NamespacePolicy, SecretShare, SecurityIntent, ' +
+      'stdin:1:40: problem: kind: found "NamespacePolcy"; accepted: NamespacePolicy, SecretShare, ConfigMapShare, SecurityIntent, ' +
       'ClusterSecurityIntentBinding, SecurityIntentBinding or NamespaceClaim (did you mean NamespacePolicy?)\n' +
       '1 file, 1 document: 1 problem\n',
     stderr: '',

@@ -27,6 +27,7 @@ const kinds = {
   rolebindings: { group: 'rbac.authorization.k8s.io', version: 'v1', kind: 'RoleBinding' },
   namespacepolicies: { group: 'reeve.dev', version: 'v1alpha1', kind: 'NamespacePolicy' },
   secretshares: { group: 'reeve.dev', version: 'v1alpha1', kind: 'SecretShare' },
+  configmapshares: { group: 'reeve.dev', version: 'v1alpha1', kind: 'ConfigMapShare' },
   securityintents: { group: 'reeve.dev', version: 'v1alpha1', kind: 'SecurityIntent' },
   clustersecurityintentbindings: {
     group: 'reeve.dev',

@@ -3,12 +3,12 @@ import { kinds } from '../../src/api/kinds.ts';
 import { namespaceNameLabel, systemNamespaces } from '../../src/schema/names.ts';
 import { renderProblem } from '../../src/base/problem.ts';
 import { unlimitedBudget, type Circumstances } from '../../src/policy/terms/budget.ts';
+import { compilePolicy, type CompiledPolicy } from '../../src/policy/compile/compile-policy.ts';
 import {
-  compilePolicy,
-  type CompiledPolicy,
+  compileConfigMapShare,
   compileShare,
   type CompiledShare,
-} from '../../src/policy/compile/compile-policy.ts';
+} from '../../src/policy/compile/compile-share.ts';
 import type { ProviderKind } from '../../src/api/kinds.ts';
 import type { KubeObject, ObjectMeta } from '../../src/base/metadata.ts';
 import { installOf, type Install } from '../../src/policy/terms/install.ts';
@@ -55,6 +55,14 @@ export function aShare(name: string, spec: unknown): CompiledShare {
   const parsed = kinds.SecretShare.parse(providerObject('SecretShare', name, spec));
   if (!parsed.ok) throw new Error(parsed.problems.map(renderProblem).join('; '));
   const result = compileShare(parsed.value);
+  if (!result.ok) throw new Error(result.problems.map(renderProblem).join('; '));
+  return result.value;
+}
+
+export function aConfigMapShare(name: string, spec: unknown): CompiledShare {
+  const parsed = kinds.ConfigMapShare.parse(providerObject('ConfigMapShare', name, spec));
+  if (!parsed.ok) throw new Error(parsed.problems.map(renderProblem).join('; '));
+  const result = compileConfigMapShare(parsed.value);
   if (!result.ok) throw new Error(result.problems.map(renderProblem).join('; '));
   return result.value;
 }

@@ -7,12 +7,12 @@ import { managedByLabel, managedByReeve, ownerAnnotation } from '../../src/schem
 import { ownMember } from '../../src/base/json.ts';
 import { copyOf, type CopyState } from '../../src/policy/plan/copy.ts';
 import { desired, isManaged, type Desired, type Claim } from '../../src/policy/desired/desired.ts';
-import { objectKey, type ObjectType } from '../../src/base/object-type.ts';
+import { objectKey } from '../../src/base/object-type.ts';
 import { parseProviderId } from '../../src/policy/terms/provider-id.ts';
 import type { ClusterSnapshot } from '../../src/policy/compile/snapshot.ts';
 import { LiveCluster } from '../../src/state/live-cluster.ts';
 import type { MemoryCluster } from './memory-cluster.ts';
-import type { CompiledShare } from '../../src/policy/compile/compile-policy.ts';
+import type { CompiledShare } from '../../src/policy/compile/compile-share.ts';
 
 /** Returns each deviation in words. Empty when there is none. */
 export function deviations(memory: MemoryCluster, now: Date): readonly string[] {
@@ -67,10 +67,8 @@ function awaitsSource(memory: MemoryCluster, live: KubeObject, { claims }: Desir
   return [...claims.values()]
     .flat()
     .some(
-      ({ provider, content, type }) =>
-        provider === owner &&
-        content.kind === 'copy' &&
-        copyFrom(memory, content.share, type)?.kind !== 'ready',
+      ({ provider, content }) =>
+        provider === owner && content.kind === 'copy' && copyFrom(memory, content.share)?.kind !== 'ready',
     );
 }
 
@@ -84,9 +82,9 @@ function isKept(live: KubeObject, { frozen }: Desired, { providers }: ClusterSna
 function deviationOf(
   memory: MemoryCluster,
   live: KubeObject | undefined,
-  { content, type, provider }: Claim,
+  { content, provider }: Claim,
 ): string | undefined {
-  const copy = content.kind === 'copy' ? copyFrom(memory, content.share, type) : undefined;
+  const copy = content.kind === 'copy' ? copyFrom(memory, content.share) : undefined;
   // Without a source, copies stay as they are, and none are created.
   if (content.kind === 'copy' && copy?.kind !== 'ready') return undefined;
   if (live === undefined) return 'is missing';
@@ -98,9 +96,9 @@ function deviationOf(
   return live.metadata.annotations?.[ownerAnnotation] === provider ? undefined : 'names another provider';
 }
 
-function copyFrom(memory: MemoryCluster, share: CompiledShare, type: ObjectType): CopyState | undefined {
-  const found = share.sources.flatMap((source) => memory.get({ ...type, ...source }) ?? []);
-  return found.length < share.sources.length ? undefined : copyOf(share, found);
+function copyFrom(memory: MemoryCluster, share: CompiledShare): CopyState | undefined {
+  const found = share.sources.flatMap((source) => memory.get({ ...source.type, ...source }) ?? []);
+  return found.length < share.sources.length ? undefined : copyOf(share, found, new Date(0));
 }
 
 /** A finalizer keeps the object, and nothing can be done until it is removed. */

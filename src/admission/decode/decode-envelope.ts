@@ -277,6 +277,7 @@ const resources: readonly unknown[] = [
   'rolebindings',
   'namespacepolicies',
   'secretshares',
+  'configmapshares',
   'securityintents',
   'clustersecurityintentbindings',
   'securityintentbindings',

@@ -198,6 +198,7 @@ function decodeIdentity(
       return namespaceIdentity(namespace, name);
     case 'namespacepolicies':
     case 'secretshares':
+    case 'configmapshares':
     case 'securityintents':
     case 'clustersecurityintentbindings':
       return clusterIdentity(namespace, name, all);

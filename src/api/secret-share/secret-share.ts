@@ -1,25 +1,18 @@
 // Defines the kind SecretShare: its fields, and the types derived from them.
 import { secretObjectType } from '../../base/object-type.ts';
 import { modeField } from '../../contents/create-once.ts';
-import { atLeastOne, namespaceGlob, namespaceName } from '../../schema/common-fields.ts';
+import { namespaceName } from '../../schema/common-fields.ts';
 import { list, object, specification, type SchemaRule } from '../../schema/schema.ts';
-import { labelSelector } from '../../schema/selector.ts';
 import { defineKind, type ObjectOfKind } from '../kind.ts';
 import { providerFields, sharedColumns, suspendedColumn, type PrintColumn } from '../provider-fields.ts';
-import { statusFields } from '../status-fields.ts';
-import { secretName, target } from './target.ts';
+import { shareStatusFields, sourceName, targets } from '../share-fields.ts';
+import { target } from './target.ts';
 
 // The status of a share, and the columns that `kubectl get sshare` prints.
 
 const shareStatus = object({
   description: 'What Reeve reports about the share; written by Reeve alone.',
-  fields: statusFields({
-    provider: 'share',
-    where: 'target namespaces',
-    conditionTypes: 'Ready, SourceAvailable, Reconciling or Stalled',
-    conditionMeanings:
-      'Ready: all copies exist and match. SourceAvailable: the source exists and can be copied; while it is not available, copies stay as they are. Reconciling: Reeve is working on the copies. Stalled: Reeve cannot continue until a person acts; the reason says why.',
-  }),
+  fields: shareStatusFields,
 });
 
 const { desired, synced, conflicts, failed, skipped, ready, reason, age } = sharedColumns;
@@ -54,7 +47,7 @@ const sourceFields = {
   namespace: namespaceName(
     'The namespace of the Secret: one of the source namespaces of the installation. No share copies into these namespaces, so a source is never its own target. Example: reeve-shared.',
   ),
-  name: secretName('The name of the Secret. Example: regcred.'),
+  name: sourceName('Secret', 'The name of the Secret. Example: regcred.'),
 };
 
 const source = object({
@@ -85,51 +78,6 @@ const oneSource: SchemaRule<{ readonly source?: unknown; readonly sources?: unkn
     return one === undefined || several === undefined ? undefined : ['sources'];
   },
 };
-
-const terms = {
-  namespaceSelector: labelSelector,
-  names: list({
-    description:
-      'Names of namespaces, or globs for whole names, where * stands for any characters. At least one must match. Example: ["ci-*"].',
-    items: namespaceGlob('A name or a glob.'),
-    minItems: 1,
-    maxItems: 100,
-  }),
-  excludeNames: list({
-    description:
-      'Names of namespaces, or globs for whole names, that get no copy, whatever the other terms say. Example: [ci-legacy].',
-    items: namespaceGlob('A name or a glob.'),
-    maxItems: 100,
-  }),
-};
-
-const targets = object({
-  description:
-    'Which namespaces get a copy. At least one of namespaceSelector, names and anyOf is required, and all given terms must hold. For every namespace, use {namespaceSelector: {}} or {names: ["*"]}. Never matched: kube-system, kube-public, kube-node-lease, the namespaces of Reeve, source namespaces, and namespaces that the installation excludes.',
-  fields: {
-    ...terms,
-    anyOf: list({
-      description:
-        'Alternatives: at least one entry must match. Example: [{names: ["ci-*"]}, {namespaceSelector: {matchLabels: {pull: "true"}}}].',
-      items: object({
-        description: 'All given terms must hold.',
-        fields: terms,
-        rules: [atLeastOne('namespaceSelector', 'names')],
-      }),
-      minItems: 1,
-      maxItems: 20,
-    }),
-  },
-  rules: [
-    {
-      accepted: 'namespaceSelector, names or anyOf; for every namespace, use namespaceSelector: {}',
-      must: 'have',
-      cel: 'has(self.namespaceSelector) || has(self.names) || has(self.anyOf)',
-      offender: ({ namespaceSelector, names, anyOf }) =>
-        (namespaceSelector ?? names ?? anyOf) === undefined ? [] : undefined,
-    },
-  ],
-});
 
 const spec = specification({
   description: 'Which Secret is shared, which namespaces get a copy of it, and what the copies look like.',

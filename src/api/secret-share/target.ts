@@ -1,8 +1,6 @@
 // Defines the field `target` of a SecretShare: what the copies look like, and which Secrets are never copied.
-import { annotationTemplate, labelTemplate, metadataMapOf } from '../../schema/common-fields.ts';
-import { isSubdomain, subdomainPattern } from '../../base/kubernetes-names.ts';
-import { group, lastAppliedAnnotation, managedByLabel } from '../../schema/names.ts';
-import { boolean, list, map, object, text, withDefault, type SchemaRule } from '../../schema/schema.ts';
+import { copyFields, dataKey } from '../share-fields.ts';
+import { list, map, object, text, withDefault, type SchemaRule } from '../../schema/schema.ts';
 
 // The keys that the API server requires in Secrets of the types that Kubernetes defines.
 
@@ -76,63 +74,20 @@ export const uncopiedTypes: readonly string[] = [
   'helm.sh/release.v1',
 ];
 
-/** https://kubernetes.io/docs/concepts/configuration/secret/#restriction-names-data */
-export function secretName(description: string) {
-  return text({
-    description,
-    maxLength: 253,
-    pattern: `^${subdomainPattern}$`,
-    accepted: 'the name of a Secret: small letters, digits, - and ., with a letter or digit at both ends',
-  });
-}
-
-/** The same page: letters, digits, -, _ and .; not . alone, and not starting with .. */
-function secretKey(description: string) {
-  return text({
-    description,
-    maxLength: 253,
-    pattern: '^[.]?[-_A-Za-z0-9][-._A-Za-z0-9]*$',
-    accepted: 'a key of a Secret: letters, digits, -, _ and ., not starting with ..',
-  });
-}
-
 const copiedType: SchemaRule<string> = {
   accepted: `a type other than ${uncopiedTypes.join(', ')}`,
   cel: `!(self in [${uncopiedTypes.map((type) => `'${type}'`).join(', ')}])`,
   offender: (type) => (uncopiedTypes.includes(type) ? [] : undefined),
 };
 
-const staticSecretName: SchemaRule<string> = {
-  accepted:
-    'the name of a Secret (small letters, digits, - and ., with a letter or digit at both ends) or a template with ${ }',
-  cel: `self.contains('\${') || (self.size() <= 253 && self.matches(r'^${subdomainPattern}$'))`,
-  offender: (name) => (name.includes('${') || isSubdomain(name) ? undefined : []),
-};
-
-/** Keys of Reeve say which provider owns a copy, and how Reeve treats it. `others` are keys that a copy cannot keep. */
-function notOurs(...others: readonly string[]): SchemaRule<Readonly<Record<string, string>>> {
-  const isOurs = (key: string): boolean => key.startsWith(`${group}/`) || others.includes(key);
-  return {
-    accepted: 'another key',
-    mustNot: `set ${others.join(', ')} or keys of ${group}/`,
-    cel: `self.all(key, !key.startsWith('${group}/') && !(key in [${others.map((key) => `'${key}'`).join(', ')}]))`,
-    offender: (written) => {
-      const key = Object.keys(written).find(isOurs);
-      return key === undefined ? undefined : [key];
-    },
-  };
-}
-
-const templateHint =
-  'A value may be a template: CEL in ${ } sees namespaceObject, the Namespace. A namespace that lacks a label or annotation that the template reads gets no copy.';
-
 const keyMapping = object({
   description: 'One key of the copies.',
   fields: {
-    from: secretKey(
+    from: dataKey(
+      'Secret',
       'The key in the source. While the source lacks it, no copy is created or changed. Example: password.',
     ),
-    to: secretKey('The key in the copies. Unique among the keys. Example: DB_PASSWORD.'),
+    to: dataKey('Secret', 'The key in the copies. Unique among the keys. Example: DB_PASSWORD.'),
   },
   required: ['from', 'to'],
 });
@@ -170,17 +125,13 @@ const keysOnce: SchemaRule<BuiltKeys> = {
   },
 };
 
+const { name, labels, annotations, immutable } = copyFields('Secret');
+
 export const target = object({
   description:
     'What the copies look like. Without it they get the name, the type and all keys of the source. Labels and annotations of the source are never copied.',
   fields: {
-    name: text({
-      description: `The name of the copies: text or a template. Without it, the name of the source. ${templateHint} Where the installation lists the names of Secrets, each name must be on its list. Example: "registry-\${namespaceObject.metadata.labels['team']}".`,
-      minLength: 1,
-      maxLength: 4096,
-      braces: 'template',
-      rules: [staticSecretName],
-    }),
+    name,
     type: withDefault(
       text({
         description:
@@ -203,7 +154,7 @@ export const target = object({
     template: map({
       description:
         'Keys of the copies with values built from text: CEL in ${ } sees data, the values of all keys of the sources. With it, other keys are copied only if keys lists them. No message shows a value. Example: {url: "postgres://${data.username}:${data.password}@${data.host}/app"}.',
-      keys: secretKey('The key in the copies.'),
+      keys: dataKey('Secret', 'The key in the copies.'),
       values: text({ description: 'The value, or a template.', maxLength: 8192, braces: 'template' }),
       maxProperties: 100,
     }),
@@ -218,27 +169,14 @@ export const target = object({
           pattern: '^[-A-Za-z0-9.:/_]+$',
           accepted: 'a registry such as registry.example.com or registry.example.com:5000/team',
         }),
-        usernameKey: secretKey('The key in the sources with the user name. Example: username.'),
-        passwordKey: secretKey('The key in the sources with the password. Example: password.'),
+        usernameKey: dataKey('Secret', 'The key in the sources with the user name. Example: username.'),
+        passwordKey: dataKey('Secret', 'The key in the sources with the password. Example: password.'),
       },
       required: ['registry', 'usernameKey', 'passwordKey'],
     }),
-    labels: metadataMapOf(
-      `Labels of the copies. ${templateHint} Example: {team: platform}.`,
-      labelTemplate('The value of the label, or a template.'),
-      [notOurs(managedByLabel)],
-    ),
-    annotations: metadataMapOf(
-      `Annotations of the copies. ${templateHint} Example: {reloader.stakater.com/match: "true"}.`,
-      annotationTemplate('The value of the annotation, or a template.'),
-      [notOurs(managedByLabel, lastAppliedAnnotation)],
-    ),
-    immutable: withDefault(
-      boolean(
-        'Whether the copies are immutable, so that kubelets do not watch them. When the source changes, such copies are deleted and created again. Default: false.',
-      ),
-      false,
-    ),
+    labels,
+    annotations,
+    immutable,
   },
   rules: [...keysOfType, dockerType, keysOnce],
 });

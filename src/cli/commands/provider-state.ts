@@ -10,6 +10,7 @@ import {
   providerRef,
   type ProviderId,
 } from '../../policy/terms/provider-id.ts';
+import { isSameObjectType, secretObjectType } from '../../base/object-type.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { applied } from '../../inspect/input/loaded-state.ts';
 import { readCluster } from '../input/cluster-input.ts';
@@ -21,9 +22,11 @@ interface ProviderStateIo {
   readonly progress?: Progress;
 }
 
-/** Returns the kinds to read. Only shares own Secrets. `others`: also objects that are not Reeve's. */
+/** Returns the kinds to read. Only SecretShares own Secrets. `others`: also objects that are not Reeve's. */
 function needsOf(id: ProviderId, others: boolean): readonly Need[] {
-  if (copiesOf(id) === undefined) return ['providers', 'namespaces', 'provided'];
+  const copies = copiesOf(id);
+  if (copies === undefined) return ['providers', 'namespaces', 'provided'];
+  if (!isSameObjectType(copies, secretObjectType)) return ['providers', 'namespaces', 'provided', 'sources'];
   return ['providers', 'namespaces', ...(others ? ['secrets' as const] : []), 'own-secrets', 'sources'];
 }
 

@@ -22,6 +22,7 @@ import { intentAdapters } from '../../policy/intents/adapters.ts';
 import {
   roleBindingType,
   roleType,
+  configMapType,
   secretObjectType,
   serviceAccountType,
   isSameObjectType,
@@ -152,23 +153,32 @@ export function objectsOfCollection(collection: ReadCollection): readonly KubeOb
   return collection.outcome === 'read' ? collection.objects : [];
 }
 
-/** The Secrets that shares name. */
+/** The Secrets and ConfigMaps that shares name. */
 async function readSources(
   connection: ClusterConnection,
   objects: readonly KubeObject[],
   unread: UnreadKind[],
 ): Promise<readonly KubeObject[]> {
-  const named = new Map<string, readonly [string, string]>();
+  const named = {
+    Secret: new Map<string, readonly [string, string]>(),
+    ConfigMap: new Map<string, readonly [string, string]>(),
+  };
   for (const { kind, spec } of objects) {
     const provider = providerKindOf(kind);
     const copies = provider && kinds[provider].copies;
     for (const [, source] of copies ? writtenSources(spec) : []) {
       const [namespace, name] = [ownMember(source, 'namespace'), ownMember(source, 'name')];
+      // Without a kind, a source has the kind of the copies.
+      const isSecret =
+        [ownMember(source, 'kind'), copies?.kind].find((each) => each !== undefined) === 'Secret';
       if (typeof namespace === 'string' && typeof name === 'string')
-        named.set(`${namespace}/${name}`, [namespace, name]);
+        named[isSecret ? 'Secret' : 'ConfigMap'].set(`${namespace}/${name}`, [namespace, name]);
     }
   }
-  return await readSecrets(connection, [...named.values()], unread);
+  return [
+    ...(await readSecrets(connection, [...named.Secret.values()], unread)),
+    ...(await readNamed(connection, configMapType, [...named.ConfigMap.values()], unread)),
+  ];
 }
 
 /** The stored form of the Secrets, Roles and RoleBindings of files. */

@@ -19,6 +19,7 @@ import {
   quotaIn,
   policyIn,
   shareIn,
+  sourceField,
 } from '../../policy/compile/load-provider.ts';
 import type { ClusterSnapshot } from '../../policy/compile/snapshot.ts';
 import { differingDefaults } from '../../policy/decide/differing-defaults.ts';
@@ -116,6 +117,7 @@ function resourcePathOf(
   type: { readonly apiVersion: string; readonly kind: string },
 ): Path {
   if (definition.intents !== undefined) return ['spec', 'intents'];
+  if (shareIn(definition) !== undefined) return ['kind'];
   const contents = policyIn(definition)?.compiled.contents ?? [];
   const content = contents.find((each) => isSameObjectType(each.type, type));
   return [...(content?.path ?? ['spec', 'contents']), 'kind'];
@@ -174,15 +176,12 @@ function rolePath({ definition }: LocatedDefinition, role: string): Path {
 function missingSource(provider: LocatedDefinition, state: ClusterState): readonly CheckFinding[] {
   const share = shareIn(provider.definition);
   if (share === undefined || !state.isCluster) return [];
-  const { source, sources } = share.object.spec;
   const isUnread = (id: string): boolean => state.unread.some(({ kind }) => kind === id);
   return share.compiled.sources.flatMap(({ type, namespace, name }, index) => {
     const id = `${type.kind} ${namespace}/${name}`;
     if (isUnread(id) || state.find(type, namespace, name) !== undefined) return [];
     const message = `${id} does not exist; the share copies nothing until it does`;
-    const path =
-      source === undefined && sources !== undefined ? ['spec', 'sources', index] : ['spec', 'source'];
-    return [located('warning', 'source', provider, { path, message })];
+    return [located('warning', 'source', provider, { path: sourceField(share, index), message })];
   });
 }
 

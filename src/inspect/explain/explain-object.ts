@@ -6,7 +6,13 @@ import { clipped } from '../../base/text.ts';
 import { rfc3339 } from '../../base/time.ts';
 import { providerOf, type Claim } from '../../policy/desired/desired.ts';
 import { roleBindingType } from '../../base/object-type.ts';
-import { copiesOf, parseProviderId, type ProviderId, wordOf } from '../../policy/terms/provider-id.ts';
+import {
+  copiesOf,
+  kindOfProvider,
+  parseProviderId,
+  type ProviderId,
+  wordOf,
+} from '../../policy/terms/provider-id.ts';
 import { grantText } from '../input/access.ts';
 import { unlimitedBudget } from '../../policy/terms/budget.ts';
 import { endOfGrant, grantEndText } from '../../policy/terms/temporary-grant.ts';
@@ -110,7 +116,9 @@ const maxNote = 1000;
 
 /** The command is a dry run. */
 function adoptCommand(provider: ProviderId, namespace: string): string {
-  const name = provider.slice(provider.indexOf('/') + 1);
+  // The word alone stands for a SecretShare.
+  const isOtherShare = kindOfProvider(provider) === 'ConfigMapShare';
+  const name = isOtherShare ? provider : provider.slice(provider.indexOf('/') + 1);
   return `reeve adopt --${wordOf(provider)} ${name} -n ${namespace} --dry-run`;
 }
 

@@ -20,11 +20,11 @@ export type ReadProviderName =
 const providers = providerKinds.map((kind) => kinds[kind]);
 
 /**
- * The words for a kind in lower case: `policy`, `namespacepolicy`, `namespacepolicies`, `nspol`. The word `binding` is missing
- * here, because it stands for two kinds: with a namespace for the namespaced one.
+ * The words for a kind in lower case: `policy`, `namespacepolicy`, `namespacepolicies`, `nspol`. The word `share` stands for the
+ * first kind that has it. The word `binding` is missing, because it stands for two kinds: with a namespace for the namespaced one.
  */
 export const providerWords: ReadonlyMap<string, ProviderKind> = new Map([
-  ...providers.flatMap(({ word, kind }) => (word === 'binding' ? [] : [[word, kind] as const])),
+  ...providers.flatMap(({ word, kind }) => (word === 'binding' ? [] : [[word, kind] as const])).toReversed(),
   ...providers.flatMap((each) => namesOf(each).map((name) => [name, each.kind] as const)),
 ]);
 

@@ -1,5 +1,7 @@
 // Renders the objects that Reeve provides in one namespace, as the reconciler would create them.
+import { ownMember } from '../../base/json.ts';
 import { type KubeObject, nameOf } from '../../base/metadata.ts';
+import { providerLabels } from '../../schema/names.ts';
 import type { ClusterSnapshot } from '../../policy/compile/snapshot.ts';
 import { asStored } from '../../policy/terms/match.ts';
 import { desired, type Claim } from '../../policy/desired/desired.ts';
@@ -48,7 +50,7 @@ export function providedBy(
   now: Date,
 ): KubeObject | string {
   const { content } = claim;
-  const copy = content.kind === 'copy' ? copyStateOf(content.share, state) : undefined;
+  const copy = content.kind === 'copy' ? copyStateOf(content.share, state, now) : undefined;
   if (copy?.kind === 'unavailable') return copy.message;
   const payload = copy?.kind === 'ready' ? copy.payload : undefined;
   const object = desiredObject(claim, payload, namespace, snapshot, now);
@@ -62,7 +64,7 @@ function withNamespace(snapshot: ClusterSnapshot, namespace: KubeObject): Cluste
 
 type Share = Extract<Claim['content'], { readonly kind: 'copy' }>['share'];
 
-function copyStateOf(share: Share, state: Known['state']): CopyState {
+function copyStateOf(share: Share, state: Known['state'], now: Date): CopyState {
   const found: KubeObject[] = [];
   for (const { type, namespace, name } of share.sources) {
     if (!state.install.sourceNamespaces.includes(namespace))
@@ -72,7 +74,14 @@ function copyStateOf(share: Share, state: Known['state']): CopyState {
       return unavailable('SourceMissing', `there is no ${type.kind} ${namespace}/${name}`);
     found.push(source);
   }
-  return copyOf(share, found);
+  return copyOf(share, found, now);
+}
+
+/** True for a Secret, and for the ConfigMap of a share, whose sources can be Secrets. */
+export function hidesValues(object: unknown): boolean {
+  const labels = ownMember(ownMember(object, 'metadata'), 'labels');
+  const isShared = ownMember(labels, providerLabels.ConfigMapShare) !== undefined;
+  return ownMember(object, 'kind') === 'Secret' || isShared;
 }
 
 function byName(a: KubeObject, b: KubeObject): number {

@@ -8,6 +8,7 @@ import {
 } from '../../base/metadata.ts';
 import { isJsonObject, ownMember, type JsonObject } from '../../base/json.ts';
 import { isWhollyOurs } from '../../policy/plan/desired-object.ts';
+import { hidesValues } from '../input/provided-objects.ts';
 import type { Observed } from '../../policy/plan/observed.ts';
 import type { AccountStep } from '../../policy/plan/plan-account.ts';
 import type { WriteStep } from '../../policy/plan/plan-claim.ts';
@@ -135,7 +136,7 @@ function whyReplaced({ claim, object, live }: WriteStep): string {
     claim.type.kind === 'Secret' &&
     live?.content.kind === 'copy' &&
     live.content.facts.type !== object['type'];
-  const unchanging = claim.type.kind === 'Secret' ? 'immutable data' : 'roleRef';
+  const unchanging = claim.content.kind === 'copy' ? 'immutable data' : 'roleRef';
   const why = `the API server does not allow a change of ${isOfOtherType ? 'the type' : unchanging}`;
   return live?.isHeld === true ? `${why}; ${heldByFinalizers}` : why;
 }
@@ -152,7 +153,7 @@ type IsHidden = (path: Path) => boolean;
 
 /** `before` and `after` hold only the fields to compare. */
 export function changedFields(before: KubeObject, after: KubeObject): readonly PlanDifference[] {
-  const isSecret = after.kind === 'Secret';
+  const isSecret = hidesValues(after);
   const isHidden: IsHidden = ([first, second]) =>
     isSecret && !(first === 'metadata' && second === 'labels') && first !== 'type' && first !== 'immutable';
   return differences([], compared(before), compared(after), isHidden);

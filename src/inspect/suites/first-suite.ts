@@ -4,12 +4,19 @@ import { nameOf, type KubeObject } from '../../base/metadata.ts';
 import { clipped } from '../../base/text.ts';
 import { stringifyYaml } from '../../base/yaml.ts';
 import { matchOf } from '../../policy/authors/no-effect.ts';
-import type { CompiledShare } from '../../policy/compile/compile-policy.ts';
+import { exampleCertificate } from './example-certificate.ts';
+import type { CompiledShare, SourceRef } from '../../policy/compile/compile-share.ts';
 import { type ProviderDefinition, shareIn } from '../../policy/compile/load-provider.ts';
 import { matchNamespace } from '../../policy/terms/match.ts';
 import { kinds } from '../../api/kinds.ts';
 import { missingKeys } from '../../api/secret-share/target.ts';
-import { roleBindingType, roleType, secretObjectType } from '../../base/object-type.ts';
+import {
+  configMapType,
+  isSameObjectType,
+  roleBindingType,
+  roleType,
+  secretObjectType,
+} from '../../base/object-type.ts';
 import { kindOfProvider } from '../../policy/terms/provider-id.ts';
 import type { RuleOutcome } from '../../policy/terms/review.ts';
 import type { ExampleWrite, ReviewedResource, RuleExamples } from '../../rules/rule.ts';
@@ -54,7 +61,8 @@ export async function firstSuite(place: SuitePlace, options: FirstSuiteOptions):
   const { state } = bare.loaded;
   const sources = providers.flatMap((each) => shareIn(each)?.compiled ?? []).flatMap(sourcesOf);
   const missing = sources.filter(
-    ({ metadata }) => state.find(secretObjectType, metadata.namespace, metadata.name) === undefined,
+    ({ apiVersion, kind, metadata }) =>
+      state.find({ apiVersion, kind }, metadata.namespace, metadata.name) === undefined,
   );
   const needed = [...missing, ...examples.flatMap((each) => each.given)];
   const given = [...new Map(needed.map((each) => [objectNameOf(each), each])).values()];
@@ -173,8 +181,10 @@ function isMatched({ compiled }: ProviderDefinition, namespace: KubeObject): boo
 
 const keyOfData = /\bdata(?:\.(?<name>\w+)|\[['"](?<quoted>[^'"]+)['"]\])/g;
 
-/** Returns Secrets with all keys that copies of the share need. The first source has them all. */
-function sourcesOf({ sources, copy }: CompiledShare) {
+/** Returns sources with all keys that copies of the share need. The first Secret of a SecretShare has them all. */
+function sourcesOf({ type, sources, copy }: CompiledShare) {
+  if (isSameObjectType(type, configMapType))
+    return sources.map((source, index) => configMapSourceOf(source, copy, `example-${index + 1}`));
   const { keys: mapped, template, dockerConfig } = copy;
   const read = Object.values(template ?? {}).flatMap((text) =>
     [...text.matchAll(keyOfData)].map(({ groups }) => groups?.['name'] ?? groups?.['quoted'] ?? ''),
@@ -198,6 +208,21 @@ function sourceOf(
     type: copy.dockerConfig === undefined ? copy.type || 'Opaque' : 'Opaque',
     // The value is JSON, so that it also satisfies rules on pull secrets.
     stringData: Object.fromEntries((keys ?? ['example']).map((key) => [key, '{}'])),
+  };
+}
+
+function configMapSourceOf(
+  { type, name, namespace, keys }: SourceRef,
+  copy: CompiledShare['copy'],
+  key: string,
+) {
+  const names = keys?.map(({ from }) => from) ?? [key];
+  const value = copy.bundleKey === undefined ? 'example' : exampleCertificate;
+  const values = Object.fromEntries(names.map((each) => [each, value]));
+  return {
+    ...type,
+    metadata: { name, namespace },
+    ...(type.kind === 'Secret' ? { stringData: values } : { data: values }),
   };
 }
 

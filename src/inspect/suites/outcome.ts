@@ -12,7 +12,12 @@ import type { Trace, Right, Violation } from '../../policy/terms/review.ts';
 import { accessOf } from '../input/access.ts';
 import { judgeWrite } from '../input/judged-write.ts';
 import type { LoadedSuite } from './load-suite.ts';
-import { providedObjects, type ProvidedObjects, objectNameOf } from '../input/provided-objects.ts';
+import {
+  hidesValues,
+  providedObjects,
+  type ProvidedObjects,
+  objectNameOf,
+} from '../input/provided-objects.ts';
 import { requestOf, type Unanswerable } from './requests.ts';
 import type { ExpectedVerdict, SuiteRequest, SuiteTest, Expectations } from './suite.ts';
 import { isDeepStrictEqual } from 'node:util';
@@ -213,7 +218,7 @@ function fieldMismatches(
   path: Path,
   expected: unknown,
   found: unknown,
-  isSecret = ownMember(found, 'kind') === 'Secret',
+  isSecret = hidesValues(found),
 ): readonly Mismatch[] {
   if (isJsonObject(expected) && isJsonObject(found))
     return Object.entries(expected).flatMap(([key, value]) =>

@@ -22,7 +22,8 @@ import { rightKey, type OwnRight, type Right } from '../terms/review.ts';
 import { fateOf, type ProviderCircumstances, type ProviderWrite } from './provider-write.ts';
 import { policyTarget, shareTarget, steeringEffect } from '../decide/steering.ts';
 import { labelsOf, withMetadata, type KubeObject, type MetadataField } from '../../base/metadata.ts';
-import type { CompiledPolicy, CompiledShare } from '../compile/compile-policy.ts';
+import type { CompiledPolicy } from '../compile/compile-policy.ts';
+import type { CompiledShare } from '../compile/compile-share.ts';
 
 /**
  * Returns each RBAC right that the author must have. A write that only removes needs none, like a deletion. Objects of a

@@ -12,7 +12,7 @@ import {
 import { createOnce } from '../../contents/create-once.ts';
 import { recordedKeys } from '../terms/creation-record.ts';
 import { policyIn, shareIn } from '../compile/load-provider.ts';
-import { payloadForm, type CompiledShare, type CopySpec } from '../compile/compile-policy.ts';
+import { payloadForm, type CompiledShare, type CopySpec } from '../compile/compile-share.ts';
 import { isContentAllowed, mayCreate, type Install } from '../terms/install.ts';
 import { groupKind, objectKey } from '../../base/object-type.ts';
 import type { Circumstances } from '../terms/budget.ts';
@@ -218,8 +218,13 @@ function wholeDifferences(old: CompiledShare, now: CompiledShare): readonly stri
   });
 }
 
-function sourcesText({ sources }: CompiledShare): string {
-  return sources.map(({ namespace, name }) => `${namespace}/${name}`).join(', ');
+/** Only a source of another kind than the copies shows its kind. */
+function sourcesText({ type: own, sources }: CompiledShare): string {
+  return sources
+    .map(
+      ({ type: { kind }, namespace, name }) => `${kind === own.kind ? '' : `${kind} `}${namespace}/${name}`,
+    )
+    .join(', ');
 }
 
 /** Words what decides the data. Another source is an empty text, because it has a place of its own. */
@@ -230,9 +235,18 @@ function dataDifferences(old: CompiledShare, now: CompiledShare): readonly strin
     ...(isDeepStrictEqual(before.keys, after.keys)
       ? []
       : [change('keys', keysText(before), keysText(after))]),
+    ...(sourceKeys(old) === sourceKeys(now) ? [] : ['keys of the sources']),
+    ...(before.bundleKey === after.bundleKey
+      ? []
+      : [change('bundle', before.bundleKey ?? 'none', after.bundleKey ?? 'none')]),
     ...some(differingKeys(before.template ?? {}, after.template ?? {}), 'template of'),
     ...(isDeepStrictEqual(before.dockerConfig, after.dockerConfig) ? [] : ['dockerConfig']),
   ];
+}
+
+/** A source without keys of its own leaves nothing to compare. */
+function sourceKeys({ sources }: CompiledShare): string {
+  return JSON.stringify(sources.flatMap(({ keys = [] }, index) => keys.map((key) => [index, key])));
 }
 
 /** The webhook does not see the source, so it does not know the type of the source. */

@@ -5,13 +5,17 @@ import { renderPath, type Path } from '../../base/problem.ts';
 import { keeping, writing, type ContentRight, type WrittenContent } from '../../contents/content.ts';
 import { resources } from '../../contents/resources.ts';
 import { serviceAccounts } from '../../contents/service-accounts.ts';
-import type { SecretShare } from '../../api/secret-share/secret-share.ts';
-import { policyIn, type ProviderDefinition } from '../compile/load-provider.ts';
+import {
+  policyIn,
+  sourceField,
+  type ProviderDefinition,
+  type ShareDefinition,
+} from '../compile/load-provider.ts';
 import { isContentAllowed, mayCreate, type Install } from '../terms/install.ts';
 import type { IntentAdapter } from '../intents/adapter.ts';
 import { groupKind, groupOf, roleBindingType } from '../../base/object-type.ts';
 import { namespaceOfProvider } from '../terms/provider-id.ts';
-import type { CompiledPolicy, CompiledShare } from '../compile/compile-policy.ts';
+import type { CompiledPolicy } from '../compile/compile-policy.ts';
 import { hasAuditableRules } from '../compile/snapshot.ts';
 
 /** An RBAC rule: verbs on objects of one resource, cluster-wide if no namespace is given. */
@@ -56,7 +60,8 @@ function partsOf(definition: ProviderDefinition, install: Install): readonly Nee
     case 'NamespacePolicy':
       return policyRights(definition.object, definition.compiled, install);
     case 'SecretShare':
-      return shareRights(definition.object, definition.compiled, install);
+    case 'ConfigMapShare':
+      return shareRights(definition, install);
     default:
       return definition satisfies never;
   }
@@ -165,44 +170,61 @@ const repair: NeededPart = {
   path: ['spec', 'existing'],
 };
 
-function shareRights(
-  { spec }: SecretShare,
-  { copy, sources, type }: CompiledShare,
-  install: Install,
-): readonly NeededPart[] {
-  const resource = { group: '', resource: 'secrets' } as const;
+function shareRights(share: ShareDefinition, install: Install): readonly NeededPart[] {
+  const { copy, sources, type } = share.compiled;
   // A template can give any name that the install allows.
-  const isTemplate = copy.name.includes('${');
-  const isAllowed = isTemplate || mayCreate({ type, name: copy.name }, install);
-  const namesSecrets = install.secretNames !== undefined;
-  const names = isTemplate ? (install.secretNames ?? []) : [copy.name];
+  const isAllowed = copy.name.includes('${') || mayCreate({ type, name: copy.name }, install);
   return [
-    ...sources.map(({ namespace, name }, index): NeededPart => ({
-      ...resource,
-      isAllowed,
-      verbs: ['get'],
-      namespace,
-      name,
-      effect: `share Secret ${namespace}/${name}`,
-      path: spec.source === undefined ? ['spec', 'sources', index] : ['spec', 'source'],
-      handsOut: true,
-      own: namesSecrets
-        ? // Reeve watches the whole namespace of the source, so the rule cannot name the Secret.
-          [{ ...resource, purpose: 'named-sources', verbs: ['get', 'list', 'watch'], namespace }]
-        : // The rule for all Secrets covers the source.
-          [],
-    })),
+    ...sources.map(({ type: { kind }, namespace, name }, index): NeededPart => {
+      const resource = { group: '', resource: `${kind.toLowerCase()}s` } as const;
+      return {
+        ...resource,
+        isAllowed,
+        verbs: ['get'],
+        namespace,
+        name,
+        effect: `share ${kind} ${namespace}/${name}`,
+        path: sourceField(share, index),
+        handsOut: true,
+        own: ownToRead(share, { ...resource, namespace }, install),
+      };
+    }),
     {
-      ...resource,
+      group: '',
+      resource: `${type.kind.toLowerCase()}s`,
       isAllowed,
       verbs: writing,
-      effect: 'create, change and delete Secrets',
+      effect: `create, change and delete ${type.kind}s`,
       path: ['spec', 'targets'],
-      own: namesSecrets
-        ? names.map((each) => ({ ...resource, purpose: 'named-secrets', verbs: keeping, name: each }))
-        : [{ ...resource, purpose: 'secrets', verbs: keeping }],
+      own: ownToKeep(share, install),
     },
   ];
+}
+
+const secrets = { group: '', resource: 'secrets' } as const;
+
+/** The rule for all ConfigMaps covers a source, and so does the rule for all Secrets if the share keeps Secrets. */
+function ownToRead(
+  { kind }: ShareDefinition,
+  source: RightsRule | Omit<RightsRule, 'verbs'>,
+  { secretNames }: Install,
+): readonly OwnRights[] {
+  if (source.resource !== secrets.resource) return [];
+  const verbs = ['get', 'list', 'watch'];
+  // Reeve watches the whole namespace of the source, so the rule cannot name the Secret.
+  if (secretNames !== undefined) return [{ ...source, purpose: 'named-sources', verbs }];
+  return kind === 'SecretShare' ? [] : [{ ...secrets, purpose: 'secrets', verbs }];
+}
+
+function ownToKeep(
+  { kind, compiled: { copy } }: ShareDefinition,
+  { secretNames }: Install,
+): readonly OwnRights[] {
+  if (kind === 'ConfigMapShare')
+    return [{ group: '', resource: 'configmaps', purpose: 'resources', verbs: keeping }];
+  if (secretNames === undefined) return [{ ...secrets, purpose: 'secrets', verbs: keeping }];
+  const names = copy.name.includes('${') ? secretNames : [copy.name];
+  return names.map((name) => ({ ...secrets, purpose: 'named-secrets', verbs: keeping, name }));
 }
 
 // Lists the RBAC rules that Reeve's own account needs for one policy or share.

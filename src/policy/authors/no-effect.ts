@@ -85,6 +85,7 @@ export function matchOf(definition: ProviderDefinition): WrittenMatch {
       return { path, match: definition.object.spec.match ?? {} };
     }
     case 'SecretShare':
+    case 'ConfigMapShare':
       return { path: 'spec.targets', match: definition.object.spec.targets };
     default:
       return definition satisfies never;

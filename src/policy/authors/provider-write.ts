@@ -169,6 +169,7 @@ export function providedBy(definition: ProviderDefinition | undefined): unknown 
         definition.intents?.onlyIn ?? [],
       ];
     case 'SecretShare':
+    case 'ConfigMapShare':
       return [definition.compiled.sources, definition.compiled.copy];
     case undefined:
       return undefined;

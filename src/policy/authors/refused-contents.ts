@@ -1,10 +1,11 @@
 // Finds the objects that a written policy refuses, and the written contents that other policies refuse.
 import { type KubeObject, nameOf } from '../../base/metadata.ts';
 import { isDueAt, type CompiledContent } from '../../contents/content.ts';
-import type { CompiledPolicy, CompiledShare } from '../compile/compile-policy.ts';
+import type { CompiledPolicy } from '../compile/compile-policy.ts';
+import type { CompiledShare } from '../compile/compile-share.ts';
 import type { CompiledRule } from '../../rules/rules.ts';
 import { policyIn, shareIn } from '../compile/load-provider.ts';
-import { secretObjectType } from '../../base/object-type.ts';
+import { isSameObjectType, secretObjectType } from '../../base/object-type.ts';
 import type { ProviderId } from '../terms/provider-id.ts';
 import type { ClusterSnapshot } from '../compile/snapshot.ts';
 import { auditObject } from '../decide/audit.ts';
@@ -174,6 +175,7 @@ export class RefusedContents {
 
   #addCopies(policy: CompiledPolicy, namespaceObject: KubeObject): void {
     for (const share of this.#snapshot.shares.candidates([namespaceObject])) {
+      if (!isSameObjectType(share.type, secretObjectType)) continue;
       if (!this.#looksAt(share, namespaceObject)) continue;
       const { name, type } = share.copy;
       const provider = share.id;

@@ -1,8 +1,14 @@
 // Finds the effects of a provider's write on the objects of one namespace: lost, handed over, or not provided.
-import { payloadForm } from '../compile/compile-policy.ts';
+import { payloadForm } from '../compile/compile-share.ts';
 import { isDeepStrictEqual } from 'node:util';
 import type { KubeObject } from '../../base/metadata.ts';
-import { groupKind, type ObjectKey, type ObjectType } from '../../base/object-type.ts';
+import {
+  groupKind,
+  isSameObjectType,
+  secretObjectType,
+  type ObjectKey,
+  type ObjectType,
+} from '../../base/object-type.ts';
 import { compareProviders, type ProviderId, namespaceOfProvider } from '../terms/provider-id.ts';
 import { type ProviderDefinition, policyIn, shareIn } from '../compile/load-provider.ts';
 import { mayCreate, type Install } from '../terms/install.ts';
@@ -272,10 +278,12 @@ function providersLike(
 function policiesLike(versions: readonly ProviderDefinition[], snapshot: ClusterSnapshot) {
   const { policies } = snapshot;
   const own = versions.flatMap((version) => policyIn(version)?.compiled ?? []);
-  const ids = new Set(own.map(({ id }) => id));
-  const wanted = own.flatMap(({ contents }) => contents);
+  const wanted = versions.flatMap(wantedBy);
+  // Only shares provide Secrets.
+  if (wanted.every(({ type }) => isSameObjectType(type, secretObjectType))) return [];
+  const ids = new Set(versions.map(({ compiled }) => compiled.id));
   // Thousands of tenants can have bindings, so a binding is compared only with the objects of its own namespace.
-  const isTenants = own.every(({ id }) => namespaceOfProvider(id) !== undefined);
+  const isTenants = own.length > 0 && own.every(({ id }) => namespaceOfProvider(id) !== undefined);
   const others = isTenants
     ? policies.candidates(
         'namespaces',
@@ -288,16 +296,25 @@ function policiesLike(versions: readonly ProviderDefinition[], snapshot: Cluster
   );
 }
 
-/** Only a share can want the copy of a share, because only shares provide Secrets. */
 function sharesLike(versions: readonly ProviderDefinition[], { shares }: ClusterSnapshot) {
-  const own = versions.flatMap((version) => shareIn(version)?.compiled ?? []);
-  return shares.shares.filter((share) =>
-    own.some(({ id, copy }) => share.id !== id && mayBeSameName(share.copy.name, copy.name)),
+  const wanted = versions.flatMap(wantedBy);
+  return shares.shares.filter(
+    ({ id, type, copy: { name } }) =>
+      versions.every(({ compiled }) => compiled.id !== id) &&
+      wanted.some((each) => mayBeSame({ type, name }, each)),
   );
 }
 
+type NamedObject = Pick<CompiledContent, 'type' | 'name'>;
+
+function wantedBy(version: ProviderDefinition): readonly NamedObject[] {
+  const share = shareIn(version)?.compiled;
+  if (share !== undefined) return [{ type: share.type, name: share.copy.name }];
+  return policyIn(version)?.compiled.contents ?? [];
+}
+
 /** Excludes names that must differ, because rendering all policies for all namespaces would take too long. */
-function mayBeSame(a: CompiledContent, b: CompiledContent): boolean {
+function mayBeSame(a: NamedObject, b: NamedObject): boolean {
   return groupKind(a.type) === groupKind(b.type) && mayBeSameName(a.name, b.name);
 }
 

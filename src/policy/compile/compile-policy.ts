@@ -1,15 +1,6 @@
 // Compiles a policy for deciding, or returns all of its problems.
 import type { NamespacePolicy, NamespacePolicySpec } from '../../api/namespace-policy/namespace-policy.ts';
-import {
-  allOf,
-  andThen,
-  both,
-  type Problem,
-  compiled,
-  refused,
-  type CompileResult,
-  mapped,
-} from '../../base/problem.ts';
+import { type Problem, compiled, refused, type CompileResult } from '../../base/problem.ts';
 import { alternatives, clipped, quoted } from '../../base/text.ts';
 import { rfc3339 } from '../../base/time.ts';
 import { compileDefinitions, type Definitions, type ExpressionProblem } from '../../cel/expression.ts';
@@ -30,16 +21,10 @@ import {
   type Enforcement,
 } from '../terms/match.ts';
 import { providerId, shortName, type ProviderId } from '../terms/provider-id.ts';
-import { compileTexts } from '../../contents/compile-content.ts';
-import { labelText, subdomain } from '../../contents/content-fields.ts';
-import { createOnce } from '../../contents/create-once.ts';
 import { compileContents, contentsRules } from '../../contents/contents.ts';
-import type { CompiledContent, CompiledTexts, TextCheck } from '../../contents/content.ts';
+import type { CompiledContent } from '../../contents/content.ts';
 import { compileRules, type CompiledRule } from '../../rules/rules.ts';
-import { compileTemplate, type Template } from '../../cel/template.ts';
-import type { SecretShare } from '../../api/secret-share/secret-share.ts';
-import { nameOf, writtenMetadata, type StringMap } from '../../base/metadata.ts';
-import { secretObjectType, type ObjectType } from '../../base/object-type.ts';
+import { nameOf } from '../../base/metadata.ts';
 
 export interface CompiledPolicy extends Enforcement {
   readonly id: ProviderId;
@@ -222,129 +207,3 @@ function unlessExcepted(content: CompiledContent, exceptions: readonly CompiledE
     },
   };
 }
-
-// Compiles a share: the namespaces that get a copy, the source Secret, and the form of the copy.
-
-export interface CompiledShare {
-  readonly id: ProviderId;
-  readonly name: string;
-  readonly contact: string | undefined;
-  readonly match: CompiledMatch;
-  /** The kind of the copies. */
-  readonly type: ObjectType;
-  /** At least one. */
-  readonly sources: readonly SourceRef[];
-  readonly copy: CopySpec;
-  /** The compiled templates of values. */
-  readonly values: readonly ValueTemplate[];
-  /** True when a template of the copies reads the Namespace. */
-  readonly readsNamespace: boolean;
-  /** True if a copy is created once and then left to its namespace. */
-  readonly isCreatedOnce: boolean;
-  /** Returns the metadata of the copy in a namespace. */
-  readonly copyIn: CompiledTexts<CopyMetadata>['render'];
-  readonly isSuspended: boolean;
-}
-
-export interface SourceRef {
-  readonly type: ObjectType;
-  readonly namespace: string;
-  readonly name: string;
-}
-
-/** The value of one key, built from the values of the sources. */
-interface ValueTemplate {
-  readonly key: string;
-  readonly template: Template;
-}
-
-/** As the share has it, the texts can be templates. */
-export interface CopyMetadata {
-  readonly name: string;
-  readonly labels: StringMap;
-  readonly annotations: StringMap;
-}
-
-export interface CopySpec extends CopyMetadata {
-  /** Empty: the type of the source. */
-  readonly type: string;
-  /** Undefined: all keys, under their own names. */
-  readonly keys: readonly { readonly from: string; readonly to: string }[] | undefined;
-  readonly template?: Readonly<Record<string, string>> | undefined;
-  readonly dockerConfig?: {
-    readonly registry: string;
-    readonly usernameKey: string;
-    readonly passwordKey: string;
-  };
-  readonly isImmutable: boolean;
-}
-
-/** Returns what decides the type and the values of the copies. Their metadata is compared namespace by namespace. */
-export function payloadForm({ sources, copy }: CompiledShare): unknown {
-  const { name: _name, labels: _labels, annotations: _annotations, ...form } = copy;
-  return [sources, form];
-}
-
-export function compileShare({ metadata, spec }: SecretShare): CompileResult<CompiledShare> {
-  const { contact, suspend } = spec;
-  const type = secretObjectType;
-  const listed = spec.source === undefined ? (spec.sources ?? []) : [spec.source];
-  const sources = listed.map((source) => ({ type: secretObjectType, ...source }));
-  const { name = sources[0]?.name ?? '', labels = {}, annotations = {} } = spec.target ?? {};
-  const written: CopyMetadata = { name, labels, annotations };
-  const texts = compileTexts(
-    {
-      path: ['spec', 'target'],
-      type,
-      name,
-      template: { value: written, isFixed: () => false, checks: ([field]) => copyChecks.get(field) },
-    },
-    writtenMetadata,
-  );
-  return andThen(both(texts, compileValues(spec.target?.template)), ([{ isTemplated, render }, values]) =>
-    mapped(compileMatch(spec.targets), (match) => ({
-      id: providerId('SecretShare', metadata.name),
-      name: metadata.name,
-      contact,
-      match,
-      type,
-      sources,
-      copy: { ...written, ...copySpec(spec.target) },
-      values,
-      readsNamespace: isTemplated,
-      isCreatedOnce: spec.mode === createOnce,
-      copyIn: render,
-      isSuspended: suspend,
-    })),
-  );
-}
-
-function copySpec(target: SecretShare['spec']['target']): Omit<CopySpec, keyof CopyMetadata> {
-  const { type = '', keys, template, dockerConfig, immutable = false } = target ?? {};
-  return {
-    type: dockerConfig === undefined ? type : 'kubernetes.io/dockerconfigjson',
-    keys,
-    ...(template === undefined ? {} : { template }),
-    ...(dockerConfig === undefined ? {} : { dockerConfig }),
-    isImmutable: immutable,
-  };
-}
-
-function compileValues(
-  texts: Readonly<Record<string, string>> = {},
-): CompileResult<readonly ValueTemplate[]> {
-  return allOf(
-    Object.entries(texts).map(([key, source]): CompileResult<ValueTemplate> => {
-      const result = compileTemplate(source, { variables: ['data'] });
-      if (result.ok) return compiled({ key, template: result.template });
-      const { message, offset } = result.problem;
-      const accepted = 'text with CEL in ${ }, over data, the values of the sources';
-      return refused([{ path: ['spec', 'target', 'template', key], found: message, accepted, offset }]);
-    }),
-  );
-}
-
-const copyChecks = new Map<string | number | undefined, TextCheck>([
-  ['name', subdomain],
-  ['labels', labelText],
-]);

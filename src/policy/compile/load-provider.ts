@@ -17,14 +17,16 @@ import {
   type Problem,
 } from '../../base/problem.ts';
 import { compileMatch } from '../terms/match.ts';
-import { kinds, type Kind, type ProviderKind } from '../../api/kinds.ts';
-import type { ObjectType } from '../../base/object-type.ts';
+import { kinds, type Kind, type ProviderKind, type ShareKind } from '../../api/kinds.ts';
+import { isSameObjectType, secretObjectType, type ObjectType } from '../../base/object-type.ts';
 import { providerId, shortName } from '../terms/provider-id.ts';
 import { isContentAllowed, mayCreate, type Install } from '../terms/install.ts';
 import type { CompiledContent } from '../../contents/content.ts';
+import type { ConfigMapShare } from '../../api/config-map-share.ts';
 import type { SecretShare } from '../../api/secret-share/secret-share.ts';
 import type { QuotaSpec } from '../../rules/namespace-quota.ts';
-import { compilePolicy, type CompiledPolicy, compileShare, type CompiledShare } from './compile-policy.ts';
+import { compilePolicy, type CompiledPolicy } from './compile-policy.ts';
+import { compileConfigMapShare, compileShare, type CompiledShare } from './compile-share.ts';
 import { ownMember } from '../../base/json.ts';
 import { alternatives, quoted } from '../../base/text.ts';
 
@@ -37,12 +39,14 @@ export interface PolicyDefinition {
   readonly intents?: BindingFacts;
 }
 
-interface ShareDefinition {
-  readonly kind: 'SecretShare';
-  readonly object: SecretShare;
+interface ShareOf<K extends ShareKind, O> {
+  readonly kind: K;
+  readonly object: O;
   readonly compiled: CompiledShare;
   readonly intents?: undefined;
 }
+
+export type ShareDefinition = ShareOf<'SecretShare', SecretShare> | ShareOf<'ConfigMapShare', ConfigMapShare>;
 
 /**
  * A provider as it is written, and its compiled form. A switch over `kind` stands where each form needs an answer of its own:
@@ -57,7 +61,7 @@ export function policyIn(definition: ProviderDefinition | undefined): PolicyDefi
 }
 
 export function shareIn(definition: ProviderDefinition | undefined): ShareDefinition | undefined {
-  return definition?.kind === 'SecretShare' ? definition : undefined;
+  return definition?.kind === 'NamespacePolicy' ? undefined : definition;
 }
 
 export function quotaIn(definition: ProviderDefinition | undefined): QuotaSpec | undefined {
@@ -84,6 +88,10 @@ const compilers: Readonly<Record<ProviderKind, (value: unknown, context: IntentC
   SecretShare: (value) =>
     andThen(kinds.SecretShare.parse(value), (object) =>
       mapped(compileShare(object), (share) => ({ kind: 'SecretShare', object, compiled: share })),
+    ),
+  ConfigMapShare: (value) =>
+    andThen(kinds.ConfigMapShare.parse(value), (object) =>
+      mapped(compileConfigMapShare(object), (share) => ({ kind: 'ConfigMapShare', object, compiled: share })),
     ),
   SecurityIntent: readIntent,
   ClusterSecurityIntentBinding: (value, context) =>
@@ -221,8 +229,18 @@ export function sourceProblems(
   });
 }
 
-/** Returns the kinds of objects that the contents name and the installation does not allow, each once. */
+/** Returns the field with a source of the share. */
+export function sourceField({ object: { spec } }: ShareDefinition, index: number): Path {
+  return 'source' in spec ? ['spec', 'source'] : ['spec', 'sources', index];
+}
+
+/** Returns the kinds of the provided objects that the installation does not allow, each once. */
 export function kindsNotAllowed(definition: ProviderDefinition, install: Install): readonly ObjectType[] {
+  const share = shareIn(definition)?.compiled;
+  if (share !== undefined) {
+    const { type, copy } = share;
+    return isOfSecrets(share) || mayCreate({ type, name: copy.name }, install) ? [] : [type];
+  }
   const unlike = new Map<string, ObjectType>();
   for (const content of policyIn(definition)?.compiled.contents ?? []) {
     const { type } = content;
@@ -231,10 +249,14 @@ export function kindsNotAllowed(definition: ProviderDefinition, install: Install
   return [...unlike.values()];
 }
 
+function isOfSecrets({ type }: Pick<CompiledShare, 'type'>): boolean {
+  return isSameObjectType(type, secretObjectType);
+}
+
 /** Returns the name of the copies when the installation does not allow it. A template gives a name only with a namespace. */
 export function nameNotAllowed(definition: ProviderDefinition, install: Install): string | undefined {
   const share = shareIn(definition)?.compiled;
-  if (share === undefined || share.copy.name.includes('${')) return undefined;
+  if (share === undefined || !isOfSecrets(share) || share.copy.name.includes('${')) return undefined;
   const { type, copy } = share;
   return mayCreate({ type, name: copy.name }, install) ? undefined : copy.name;
 }

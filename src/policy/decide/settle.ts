@@ -138,7 +138,10 @@ function missingTexts(
 function providerOf(right: Right): Pick<Violation, 'policy' | 'by'> {
   const policy = right.name ?? '';
   if (isPolicy(right)) return { policy };
-  return { policy, by: right.group === group && right.resource === 'secretshares' ? 'share' : 'reeve' };
+  if (right.group === group && right.resource === 'secretshares') return { policy, by: 'share' };
+  // A share of another kind has its id as the name, as a binding has.
+  const isShare = right.group === group && right.resource === 'configmapshares';
+  return isShare ? { policy: `ConfigMapShare/${policy}`, by: 'share' } : { policy, by: 'reeve' };
 }
 
 function refusalText(

@@ -29,7 +29,8 @@ import type { Review, Right } from '../terms/review.ts';
 import type { OwnsDefault } from '../../rules/rule.ts';
 import { enforcedIn, type DefaultedKey } from './enforce.ts';
 import { renderDefault } from '../../rules/default-keys.ts';
-import type { CompiledPolicy, CompiledShare } from '../compile/compile-policy.ts';
+import type { CompiledPolicy } from '../compile/compile-policy.ts';
+import type { CompiledShare } from '../compile/compile-share.ts';
 import type { ClusterSnapshot } from '../compile/snapshot.ts';
 
 /** A policy, and whether it matches the namespace before and after the write. */

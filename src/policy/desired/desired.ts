@@ -15,7 +15,8 @@ import {
   type FieldsOnly,
   type WholeObject,
 } from '../../contents/content.ts';
-import type { CompiledPolicy, CompiledShare, CopyMetadata } from '../compile/compile-policy.ts';
+import type { CompiledPolicy } from '../compile/compile-policy.ts';
+import type { CompiledShare, CopyMetadata } from '../compile/compile-share.ts';
 import type { ProviderDefinition } from '../compile/load-provider.ts';
 
 /** The reason why the objects of a provider stay as they are in the namespace. */
@@ -303,15 +304,9 @@ function onceIn(record: ReadonlySet<string>, type: ObjectType, name: string) {
   return { once: record.has(objectKey(type, name)) ? 'given' : 'due' } as const;
 }
 
-export function providerOf({ kind, compiled }: ProviderDefinition): Provider {
-  switch (kind) {
-    case 'NamespacePolicy':
-      return policyProvider(compiled);
-    case 'SecretShare':
-      return shareProvider(compiled);
-    default:
-      return kind satisfies never;
-  }
+export function providerOf(definition: ProviderDefinition): Provider {
+  const { kind, compiled } = definition;
+  return kind === 'NamespacePolicy' ? policyProvider(compiled) : shareProvider(compiled);
 }
 
 /** Returns the provider as if it were not suspended, because it will be resumed, and suspending must not avoid the fuse. */
@@ -319,10 +314,9 @@ export function activeProvider(definition: ProviderDefinition): Provider {
   return { ...providerOf(definition), isSuspended: false };
 }
 
-/** The source Secret is never replaced by its own copy. */
-function isSource({ sources }: CompiledShare, name: string, namespaceObject: KubeObject): boolean {
-  const namespace = nameOf(namespaceObject);
-  return sources.some((source) => source.name === name && source.namespace === namespace);
+/** A source is never replaced by its own copy. */
+function isSource({ sources }: CompiledShare, name: string, { metadata }: KubeObject): boolean {
+  return sources.some((source) => source.name === name && source.namespace === metadata.name);
 }
 
 export function shareProvider(share: CompiledShare): Provider {
@@ -343,8 +337,11 @@ function copyIn(
   if (rendered.kind !== 'present') return [rendered];
   const { name } = rendered.value;
   if (isSource(share, name, namespaceObject)) return [];
-  const content: CopyContent = { kind: 'copy', share, metadata: rendered.value };
-  const place = { type: share.type, name, content };
+  const place = {
+    type: share.type,
+    name,
+    content: { kind: 'copy', share, metadata: rendered.value },
+  } as const;
   const once = share.isCreatedOnce ? onceIn(recordedKeys(namespaceObject), share.type, name) : {};
   return [{ kind: 'present', value: { ...place, ...once } }];
 }

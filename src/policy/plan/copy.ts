@@ -1,17 +1,23 @@
 // Derives the content of a copy from the source of a share, or the reason why no copy is possible.
 import { isJsonObject, ownMember, type JsonObject } from '../../base/json.ts';
 import { type KubeObject, annotationsOf, labelsOf, valueOf } from '../../base/metadata.ts';
-import type { CompiledShare } from '../compile/compile-policy.ts';
+import type { CompiledShare } from '../compile/compile-share.ts';
 import { defaultEvaluationUnits } from '../terms/budget.ts';
 import { parseProviderId } from '../terms/provider-id.ts';
 import { managedByLabel, managedByReeve, ownerAnnotation } from '../../schema/names.ts';
+import { isSameObjectType, secretObjectType } from '../../base/object-type.ts';
+import { configMapCopyOf } from './config-map-copy.ts';
+import type { CopyRefusal } from './config-map-values.ts';
 import { copyFacts, type CopyFacts } from './observed.ts';
+import type { PemBundle } from './pem-bundle.ts';
 import { dockerConfigKey, uncopiedTypes, missingKeys } from '../../api/secret-share/target.ts';
 
 export interface CopyPayload {
   /** The fields of the copy, without its metadata. */
   readonly body: JsonObject;
   readonly facts: CopyFacts;
+  /** What a bundle holds. It must be built again when its next certificate expires. */
+  readonly bundle?: PemBundle | undefined;
 }
 
 type CopyReason =
@@ -19,10 +25,8 @@ type CopyReason =
   | 'SourceNotAllowed'
   | 'SourceTypeForbidden'
   | 'SourceUnreadable'
-  | 'KeyMissing'
-  | 'KeyTwice'
-  | 'TemplateFailed'
-  | 'NotStorable';
+  | CopyRefusal['reason']
+  | 'TemplateFailed';
 
 /** The state of the source of a share. `unread`: the source exists, and its payload must be read first. */
 export type CopyState =
@@ -30,8 +34,8 @@ export type CopyState =
   | { readonly kind: 'unread' }
   | { readonly kind: 'unavailable'; readonly reason: CopyReason; readonly message: string };
 
-/** `sources` are the Secrets of the share, in its order. */
-export function copyOf(share: CompiledShare, sources: readonly KubeObject[]): CopyState {
+/** `sources` are the objects of `share.sources`, in that order. */
+export function copyOf(share: CompiledShare, sources: readonly KubeObject[], now: Date): CopyState {
   const { copy } = share;
   const types = sources.map(typeOf);
   const type = copy.type === '' ? (types[0] ?? '') : copy.type;
@@ -40,6 +44,21 @@ export function copyOf(share: CompiledShare, sources: readonly KubeObject[]): Co
     return unavailable('SourceTypeForbidden', `Secrets of type ${forbidden} are never copied`);
   if (sources.some(isManagedCopy))
     return unavailable('SourceNotAllowed', 'the source is itself a copy that Reeve manages');
+  return isSameObjectType(share.type, secretObjectType)
+    ? secretOf(share, type, sources)
+    : configMapOf(share, sources, now);
+}
+
+function configMapOf(share: CompiledShare, sources: readonly KubeObject[], now: Date): CopyState {
+  const made = configMapCopyOf(share, sources, now);
+  return 'reason' in made ? unavailable(made.reason, made.message) : ready(made.body, made.bundle);
+}
+
+function ready(body: JsonObject, bundle?: PemBundle): CopyState {
+  return { kind: 'ready', payload: { body, facts: copyFacts({ metadata: {}, ...body }), bundle } };
+}
+
+function secretOf(share: CompiledShare, type: string, sources: readonly KubeObject[]): CopyState {
   const data = joined(sources);
   if ('kind' in data) return data;
   const entries = entriesOf(share, data);
@@ -48,8 +67,7 @@ export function copyOf(share: CompiledShare, sources: readonly KubeObject[]): Co
   if (problem !== undefined) return problem;
   // fromEntries creates own properties, also for `__proto__`, which is a legal key of a Secret.
   const copied = Object.fromEntries(entries);
-  const body = { type, data: copied, ...(copy.isImmutable ? { immutable: true } : {}) };
-  return { kind: 'ready', payload: { body, facts: copyFacts({ metadata: {}, ...body }) } };
+  return ready({ type, data: copied, ...(share.copy.isImmutable ? { immutable: true } : {}) });
 }
 
 /** https://kubernetes.io/docs/concepts/configuration/secret/#restriction-data-size */

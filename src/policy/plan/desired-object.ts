@@ -33,7 +33,7 @@ import { rfc3339 } from '../../base/time.ts';
 import { isSameObjectType, secretObjectType, type ObjectType } from '../../base/object-type.ts';
 import { kindOfProvider, nameOfProvider } from '../terms/provider-id.ts';
 import type { CopyPayload } from './copy.ts';
-import type { CompiledShare } from '../compile/compile-policy.ts';
+import type { CompiledShare } from '../compile/compile-share.ts';
 import type { Claim } from '../desired/desired.ts';
 import { isDeepStrictEqual } from 'node:util';
 import type { PlanInput } from './plan-input.ts';
@@ -97,13 +97,20 @@ function kindOfContent(type: ObjectType): ContentKind | undefined {
 }
 
 /** Adds an annotation with the hash of the form of the copy: metadata, type and keys, and never the payload. */
-function withForm(copy: KubeObject, { copy: spec }: CompiledShare): KubeObject {
+function withForm(copy: KubeObject, { copy: spec, sources }: CompiledShare): KubeObject {
   const labels = Object.entries(labelsOf(copy)).sort(byKey);
   const annotations = Object.entries(annotationsOf(copy)).sort(byKey);
   // The order of the fields stays: another hash would write all copies again.
-  const { type, keys, isImmutable, template, dockerConfig } = spec;
-  const applied = hashOf({ labels, annotations, type, keys, isImmutable, template, dockerConfig });
+  const { type, keys, isImmutable, template, dockerConfig, bundleKey } = spec;
+  const form = { type, keys, isImmutable, template, dockerConfig, bundleKey, sourceKeys: keysOf(sources) };
+  const applied = hashOf({ labels, annotations, ...form });
   return withMetadata(copy, 'annotations', new Map([[appliedAnnotation, applied]]));
+}
+
+/** Undefined for a share whose sources name no keys of their own. */
+function keysOf(sources: CompiledShare['sources']): unknown {
+  const all = sources.map(({ keys }) => keys);
+  return all.some((keys) => keys !== undefined) ? all : undefined;
 }
 
 function byKey([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number {
@@ -202,9 +209,9 @@ function wantedBy(claim: Claim, other: Claim, input: ComparedIn): JsonObject {
   const payload = payloadOf(claim, input);
   if (content.kind === 'copy' && (payload === undefined || payloadOf(other, input) === undefined)) {
     const { share } = content;
-    const { type, keys, template, dockerConfig, isImmutable: immutable } = share.copy;
+    const { type, keys, template, dockerConfig, bundleKey: key, isImmutable: immutable } = share.copy;
     const { labels, annotations } = content.metadata;
-    return { type, keys, template, dockerConfig, immutable, labels, annotations, source: share.sources };
+    return { type, keys, template, dockerConfig, key, immutable, labels, annotations, source: share.sources };
   }
   const { namespaceObject, snapshot, now } = input;
   const object = unnamed(desiredObject(claim, payload, nameOf(namespaceObject), snapshot, now));

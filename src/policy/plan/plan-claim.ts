@@ -30,7 +30,7 @@ import {
 } from './observed.ts';
 import { isWhollyOurs, desiredObject, refusalOf, unnamed } from './desired-object.ts';
 import { outOfScope, type PlanInput } from './plan-input.ts';
-import type { CompiledShare } from '../compile/compile-policy.ts';
+import type { CompiledShare } from '../compile/compile-share.ts';
 import type { Freeze, Claim } from '../desired/desired.ts';
 import { isDeepStrictEqual } from 'node:util';
 

@@ -1,6 +1,6 @@
 // The input from which one namespace is planned.
 import type { KubeObject } from '../../base/metadata.ts';
-import type { ObjectKey } from '../../base/object-type.ts';
+import { isSameObjectType, secretObjectType, type ObjectKey } from '../../base/object-type.ts';
 import type { ProviderId } from '../terms/provider-id.ts';
 import type { ClusterSnapshot } from '../compile/snapshot.ts';
 import type { ObservedAccount } from './account.ts';
@@ -8,7 +8,7 @@ import type { CopyState } from './copy.ts';
 import type { Desired, Claim } from '../desired/desired.ts';
 import type { FuseVerdict } from './fuse.ts';
 import { failedResult, type ObjectResult, type Observed } from './observed.ts';
-import type { CompiledShare } from '../compile/compile-policy.ts';
+import type { CompiledShare } from '../compile/compile-share.ts';
 
 /**
  * The answer of the install for one object. `unknown`: the install allows the object, but Reeve cannot watch its kind. The API
@@ -28,6 +28,12 @@ export function outOfScope(claim: Claim, scope: Exclude<ClaimScope, 'allowed'>):
   if (scope === 'unknown') {
     const message = `Reeve cannot watch ${kind} of ${apiVersion}: the cluster does not serve it, or Reeve has no right to it`;
     return failedResult(claim, 'KindUnavailable', message);
+  }
+  if (claim.content.kind === 'copy' && !isSameObjectType(claim.type, secretObjectType)) {
+    const message =
+      `this installation does not allow shares of ${kind}s: run Reeve with --resource-kind=${apiVersion}/${kind} as well, ` +
+      `and give Reeve's own account the rights on ${kind}s`;
+    return failedResult(claim, 'KindNotAllowed', message);
   }
   if (claim.content.kind === 'copy') {
     const message =

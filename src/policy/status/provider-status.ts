@@ -7,6 +7,7 @@ import { kinds } from '../../api/kinds.ts';
 import { kindOfProvider, type ProviderState } from '../terms/provider-id.ts';
 import { conditionOf, stamped } from '../../base/condition.ts';
 import { waveFields } from '../plan/waves.ts';
+import type { PemBundle } from '../plan/pem-bundle.ts';
 import { intentFields } from './intents.ts';
 import type { UnsyncedObject } from './namespace-ready.ts';
 import type { NamespaceViolation } from './provider-tally.ts';
@@ -46,6 +47,7 @@ export function providerStatus(facts: StatusFacts, stored: unknown, now: Date): 
 /** A status has the fields that its kind defines. */
 function countedFields(facts: StatusFacts): JsonObject {
   const { state, counts, failures, skipped, violations, matched, matchedNamespaces } = facts;
+  const bundle = facts.source?.kind === 'ready' ? facts.source.payload.bundle : undefined;
   const fields = {
     matched,
     matchedNamespaces: [...matchedNamespaces],
@@ -61,9 +63,14 @@ function countedFields(facts: StatusFacts): JsonObject {
     failed: counts.failed,
     failures: failures.map(failureEntry),
     ...(facts.waves === undefined ? {} : { waves: waveFields(facts.waves.record) }),
+    ...(bundle === undefined ? {} : { bundle: bundleFields(bundle) }),
   };
   const known = kinds[kindOfProvider(state.id)].schemas.status?.fields ?? {};
   return Object.fromEntries(Object.entries(fields).filter(([field]) => Object.hasOwn(known, field)));
+}
+
+function bundleFields({ certificates, duplicates, expired }: PemBundle): JsonObject {
+  return { certificates, duplicates, expired };
 }
 
 function keptFields(stored: unknown): JsonObject {

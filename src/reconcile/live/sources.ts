@@ -3,7 +3,7 @@ import type { KubeObject } from '../../base/metadata.ts';
 import { uncopiedTypes } from '../../api/secret-share/target.ts';
 import { type WatchSink, isNewerResourceVersion } from '../../base/watch-sink.ts';
 import type { ObjectType } from '../../base/object-type.ts';
-import type { CompiledShare, SourceRef } from '../../policy/compile/compile-policy.ts';
+import type { CompiledShare, SourceRef } from '../../policy/compile/compile-share.ts';
 import { shareIn } from '../../policy/compile/load-provider.ts';
 import { copyOf, unavailable, type CopyState } from '../../policy/plan/copy.ts';
 import type { PlanContext } from '../ports.ts';
@@ -83,10 +83,13 @@ export class Sources {
     if (state !== undefined) return state;
     const payloads = states.filter((each) => 'source' in each);
     const known = this.#copies.get(share);
-    if (known?.payloads.every((each, index) => each === payloads[index]) === true) return known.copy;
+    const now = this.#context.clock.now();
+    const isSameSource = known?.payloads.every((each, index) => each === payloads[index]) === true;
+    if (isSameSource && now.getTime() < nextExpiryOf(known.copy)) return known.copy;
     const copy = copyOf(
       share,
       payloads.map(({ source }) => source),
+      now,
     );
     this.#copies.set(share, { payloads, copy });
     return copy;
@@ -118,9 +121,13 @@ export class Sources {
 
   /** Drops the payloads that no share names any more. */
   #dropUnnamed(): void {
-    const { shares } = this.#context.cluster.snapshot().shares;
-    const named = new Set(shares.flatMap(({ sources }) => sources.map(sourceId)));
+    const named = this.#named();
     for (const id of this.#payloads.keys()) if (!named.has(id)) this.#payloads.delete(id);
+  }
+
+  #named(): ReadonlySet<SourceId> {
+    const { shares } = this.#context.cluster.snapshot().shares;
+    return new Set(shares.flatMap(({ sources }) => sources.map(sourceId)));
   }
 
   async #read(id: SourceId, { type, namespace, name }: SourceRef, signal: AbortSignal): Promise<void> {
@@ -147,9 +154,7 @@ export class Sources {
 
   /** The last share that names the source can be deleted during the read. */
   #isNamed(id: SourceId): boolean {
-    return this.#context.cluster
-      .snapshot()
-      .shares.shares.some(({ sources }) => sources.some((source) => sourceId(source) === id));
+    return this.#named().has(id);
   }
 
   /** `listedAt`: the version of the list with the source. A known source wins only if it is newer than the list. */
@@ -189,8 +194,17 @@ export class Sources {
     for (const id of this.#versions.keys())
       if (id.startsWith(`${watch}/`) && !present.has(id)) this.#deleted(id);
     for (const source of listed) this.#changed(watch, source, resourceVersion);
+    if (this.#synced.has(watch)) return;
     this.#synced.add(watch);
+    // Only now a missing source is known to be missing.
+    for (const id of this.#named())
+      if (id.startsWith(`${watch}/`) && !this.#versions.has(id)) this.#notify(id);
   }
+}
+
+/** Returns when the copy must be derived again from the same sources. */
+export function nextExpiryOf(copy: CopyState): number {
+  return (copy.kind === 'ready' ? copy.payload.bundle?.nextExpiry : undefined) ?? Infinity;
 }
 
 /** Drops the data of a type that is never copied. Its type is enough for the status. */

@@ -3,8 +3,14 @@ import { ownTypes } from '../../contents/contents.ts';
 import type { WatchSink } from '../../base/watch-sink.ts';
 import type { Observed } from '../../policy/plan/observed.ts';
 import { kinds, type ProviderKind } from '../../api/kinds.ts';
-import { type ObjectType, secretObjectType, serviceAccountType } from '../../base/object-type.ts';
-import { contentTypes, type Install } from '../../policy/terms/install.ts';
+import {
+  configMapType,
+  isSameObjectType,
+  type ObjectType,
+  secretObjectType,
+  serviceAccountType,
+} from '../../base/object-type.ts';
+import { contentTypes, isProvided, type Install } from '../../policy/terms/install.ts';
 import type { ObservedAccounts } from './observed-accounts.ts';
 import type { ObservedObjects } from './observed-objects.ts';
 import type { Sources } from './sources.ts';
@@ -45,18 +51,23 @@ export function wantedWatches(
     isOptional,
     sink: objects.sink(type),
   });
-  const source = (namespace: string): WantedWatch => ({
-    type: secretObjectType,
+  const source = (type: ObjectType, namespace: string, isOptional: boolean): WantedWatch => ({
+    type,
     namespace,
     metadataOnly: true,
-    isOptional: false,
-    sink: sources.sink(secretObjectType, namespace),
+    isOptional,
+    sink: sources.sink(type, namespace),
   });
+  // The right to all ConfigMaps, which their copies need, covers these watches.
+  const ofConfigMaps = resourceKinds.some((type) => isSameObjectType(type, configMapType))
+    ? sourceNamespaces.map((namespace) => source(configMapType, namespace, true))
+    : [];
   return [
     ...ownTypes.map((type) => kind(type, false)),
     ...(secretNames === undefined ? [secrets()] : secretNames.map((name) => secrets(name))),
     ...resourceKinds.map((type) => kind(type, true)),
-    ...sourceNamespaces.map(source),
+    ...sourceNamespaces.map((namespace) => source(secretObjectType, namespace, false)),
+    ...ofConfigMaps,
   ];
 }
 
@@ -77,9 +88,10 @@ type ProvidedKind = Pick<Observed, 'type' | 'name'>;
 
 export function providedKinds(providers: ProviderKind, install: Install): readonly ProvidedKind[] {
   const { copies } = kinds[providers];
-  return copies === undefined
-    ? contentTypes(install).map((type) => ({ type, name: '' }))
-    : (install.secretNames ?? ['']).map((name) => ({ type: copies, name }));
+  if (copies === undefined) return contentTypes(install).map((type) => ({ type, name: '' }));
+  if (isSameObjectType(copies, secretObjectType))
+    return (install.secretNames ?? ['']).map((name) => ({ type: copies, name }));
+  return isProvided(copies, install) ? [{ type: copies, name: '' }] : [];
 }
 
 /** Returns the kinds that such providers may create and whose watch has not synced. */

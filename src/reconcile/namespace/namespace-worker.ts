@@ -16,6 +16,7 @@ import type { InitialSync, ProviderLedger, ProviderReports } from '../ledger.ts'
 import type { CreationRecorder } from './creation-recorder.ts';
 import type { DefaultsRepairer, NamespaceConditions, Repair } from './namespace-conditions.ts';
 import { isReleasedOnce, type NamespacePlan } from './namespace-planner.ts';
+import { nextExpiryOf } from '../live/sources.ts';
 import type { Planning } from '../planning.ts';
 import type { ReconcileContext } from '../ports.ts';
 import { done, type Attempt, type Handled } from '../queue/queue.ts';
@@ -177,13 +178,20 @@ export class NamespaceWorker {
     conditions.want(name, [readiness, ...namespaceCompliance(audits.judgedBy(plan.namespaceObject))]);
   }
 
-  /** Queues the namespace for the next end of an object or exception, or the end of a pause. */
+  /** Queues the namespace for the next end of an object, exception or certificate, or the end of a pause. */
   #queueForLater(name: string, plan: NamespacePlan, { againMs }: RoundResult): void {
-    const { namespaceQueue, clock } = this.#context;
-    const { audits } = this.#planning;
+    const { namespaceQueue, providerQueue, clock } = this.#context;
+    const { audits, sources } = this.#planning;
     if (againMs !== undefined) namespaceQueue.addAfter(name, againMs);
+    const delayUntil = (end: number): number => Math.max(1, end - clock.now().getTime());
     for (const end of [plan.desired.nextExpiry, audits.nextRelaxationEnd(plan.namespaceObject)])
-      if (end !== undefined) namespaceQueue.addAfter(name, Math.max(1, end - clock.now().getTime()));
+      if (end !== undefined) namespaceQueue.addAfter(name, delayUntil(end));
+    for (const { content, provider } of [...plan.desired.claims.values()].flat()) {
+      const end = content.kind === 'copy' ? nextExpiryOf(sources.copyStateOf(content.share)) : Infinity;
+      if (end === Infinity) continue;
+      namespaceQueue.addAfter(name, delayUntil(end));
+      providerQueue.addAfter(provider, delayUntil(end));
+    }
   }
 
   #announce(name: string, plan: NamespacePlan, reports: ProviderReports): void {

@@ -26,6 +26,10 @@ const pages: Readonly<Record<Kind, readonly [file: string, see: string]>> = {
     'share',
     '[Contents](../contents.md#shares) says how copies are kept and what the conditions mean.',
   ],
+  ConfigMapShare: [
+    'config-map-share',
+    '[Contents](../contents.md#configmaps) says how copies are kept and when a bundle changes.',
+  ],
   SecurityIntent: ['intent', 'Params of another id than the given one are refused.'],
   ClusterSecurityIntentBinding: [
     'cluster-intent-binding',

@@ -24,6 +24,7 @@ const places = {
   validatingadmissionpolicybindings: admission,
   namespacepolicies: '/apis/reeve.dev/v1alpha1',
   secretshares: '/apis/reeve.dev/v1alpha1',
+  configmapshares: '/apis/reeve.dev/v1alpha1',
   securityintents: '/apis/reeve.dev/v1alpha1',
   clustersecurityintentbindings: '/apis/reeve.dev/v1alpha1',
   securityintentbindings: '/apis/reeve.dev/v1alpha1',

@@ -14,6 +14,7 @@ const places = {
   RoleBinding: '/apis/rbac.authorization.k8s.io/v1/rolebindings',
   NamespacePolicy: '/apis/reeve.dev/v1alpha1/namespacepolicies',
   SecretShare: '/apis/reeve.dev/v1alpha1/secretshares',
+  ConfigMapShare: '/apis/reeve.dev/v1alpha1/configmapshares',
   SecurityIntent: '/apis/reeve.dev/v1alpha1/securityintents',
   ClusterSecurityIntentBinding: '/apis/reeve.dev/v1alpha1/clustersecurityintentbindings',
   SecurityIntentBinding: '/apis/reeve.dev/v1alpha1/securityintentbindings',

@@ -173,12 +173,17 @@ export class Stage {
     const providers = await this.#ours(
       { kind: 'NamespacePolicy' },
       { kind: 'SecretShare' },
+      { kind: 'ConfigMapShare' },
       { kind: 'ClusterSecurityIntentBinding' },
       { kind: 'SecurityIntent' },
     );
     for (const ref of providers) await this.#delete(ref, this.emergency);
     await Promise.all(providers.map((ref) => this.#isDeleted(ref)));
-    const others = await this.#ours({ kind: 'Namespace' }, { kind: 'Secret', namespace: 'reeve-shared' });
+    const others = await this.#ours(
+      { kind: 'Namespace' },
+      { kind: 'Secret', namespace: 'reeve-shared' },
+      { kind: 'ConfigMap', namespace: 'reeve-shared' },
+    );
     for (const ref of others) await this.#delete(ref, this.emergency);
   }
 

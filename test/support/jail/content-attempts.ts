@@ -236,7 +236,7 @@ export function contentAttempts(team: string): readonly Attempt[] {
 /** Texts that name no provider, or a binding of another namespace. */
 function forgedOwners(team: string): readonly string[] {
   const long = 'a'.repeat(64);
-  const inCluster = ['NamespacePolicy', 'SecretShare', 'ClusterSecurityIntentBinding'];
+  const inCluster = ['NamespacePolicy', 'SecretShare', 'ConfigMapShare', 'ClusterSecurityIntentBinding'];
   return [
     'zzz',
     'Pod/nobody',

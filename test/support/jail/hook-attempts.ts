@@ -197,7 +197,7 @@ export function hookAttempts(): readonly Attempt[] {
         'write more webhooks than it has',
         apply(path, {
           ...hooksOf(),
-          webhooks: Array.from({ length: 11 }, (_, index) => hookOf({ name: `n${index}.reeve.dev` })),
+          webhooks: Array.from({ length: 13 }, (_, index) => hookOf({ name: `n${index}.reeve.dev` })),
         }),
       ],
       ['delete its configuration', remove(path), neither],

@@ -28,6 +28,12 @@ export const owningKinds = [
   { plural: 'namespacepolicies', kind: 'NamespacePolicy', spec: nowhere, isNamespaced: false },
   { plural: 'secretshares', kind: 'SecretShare', spec: shareSpec, isNamespaced: false },
   {
+    plural: 'configmapshares',
+    kind: 'ConfigMapShare',
+    spec: { sources: [shareSpec.source], targets: shareSpec.targets },
+    isNamespaced: false,
+  },
+  {
     plural: 'clustersecurityintentbindings',
     kind: 'ClusterSecurityIntentBinding',
     spec: { ...binding, ...nowhere },

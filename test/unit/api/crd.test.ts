@@ -101,6 +101,14 @@ const expectations: Readonly<Record<string, Expected>> = {
     open: [],
     rules: 7,
   },
+  ConfigMapShare: {
+    plural: 'configmapshares',
+    shortName: 'cmshare',
+    columns: ['Desired', 'Synced', 'Conflicts', 'Ready', 'Reason', 'Age'],
+    wideColumns: ['Certificates', 'Failed', 'Skipped', 'Suspended'],
+    open: [],
+    rules: 7,
+  },
   SecurityIntent: {
     plural: 'securityintents',
     shortName: 'sint',

@@ -72,6 +72,7 @@ describe('together', () => {
       'namespaces.validate.reeve.dev',
       'namespacepolicies.validate.reeve.dev',
       'secretshares.validate.reeve.dev',
+      'configmapshares.validate.reeve.dev',
       'securityintents.validate.reeve.dev',
       'clustersecurityintentbindings.validate.reeve.dev',
       'securityintentbindings.validate.reeve.dev',

@@ -184,6 +184,7 @@ describe('a policy that does not load', () => {
     expect(cluster.providerCounts()).toEqual({
       NamespacePolicy: { loaded: 1, 'last-good': 1, refused: 1 },
       SecretShare: { loaded: 0, 'last-good': 0, refused: 1 },
+      ConfigMapShare: none,
       ClusterSecurityIntentBinding: none,
       SecurityIntentBinding: none,
     });

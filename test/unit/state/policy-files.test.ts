@@ -89,7 +89,7 @@ describe('a bad document', () => {
       problems: [
         'policies.yaml:9:18: policy second: spec.suspend: found 3; accepted: true or false',
         'policies.yaml:12:1: invalid YAML: wrong indentation, or a bracket above is not closed',
-        'policies.yaml:13:7: kind: found "ConfigMap"; accepted: NamespacePolicy, SecretShare, ClusterSecurityIntentBinding, SecurityIntentBinding, SecurityIntent or NamespaceClaim of reeve.dev/v1alpha1, or a List of them',
+        'policies.yaml:13:7: kind: found "ConfigMap"; accepted: NamespacePolicy, SecretShare, ConfigMapShare, ClusterSecurityIntentBinding, SecurityIntentBinding, SecurityIntent or NamespaceClaim of reeve.dev/v1alpha1, or a List of them',
       ],
     });
   });
@@ -110,7 +110,7 @@ describe('a bad document', () => {
         expect.stringMatching(
           /^policies.yaml:10:21: policy Two: metadata.name: found "Two"; accepted: a name/,
         ),
-        'policies.yaml:12:3: the object: found 5; accepted: NamespacePolicy, SecretShare, ClusterSecurityIntentBinding, SecurityIntentBinding, SecurityIntent or NamespaceClaim of reeve.dev/v1alpha1, or a List of them',
+        'policies.yaml:12:3: the object: found 5; accepted: NamespacePolicy, SecretShare, ConfigMapShare, ClusterSecurityIntentBinding, SecurityIntentBinding, SecurityIntent or NamespaceClaim of reeve.dev/v1alpha1, or a List of them',
       ],
     });
   });

@@ -1,7 +1,7 @@
 // What a share compiles to: whom it reaches, and what its copies look like.
 import { kinds } from '../../../../src/api/kinds.ts';
 import { describe, expect, it } from 'vitest';
-import { compileShare, type CompiledShare } from '../../../../src/policy/compile/compile-policy.ts';
+import { compileShare, type CompiledShare } from '../../../../src/policy/compile/compile-share.ts';
 import { renderPath } from '../../../../src/base/problem.ts';
 import { unlimitedBudget } from '../../../../src/policy/terms/budget.ts';
 import { matchNamespace } from '../../../../src/policy/terms/match.ts';

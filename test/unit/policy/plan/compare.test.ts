@@ -125,7 +125,7 @@ describe('fields that an adopted object must lose', () => {
 describe('a copy of a Secret', () => {
   const data = { k: 'djE=' };
   const share = aShare('s', { source: { namespace: 'src', name: 'x' }, targets: { names: ['*'] } });
-  const copy = copyOf(share, [{ metadata: {}, type: 'Opaque', data }]);
+  const copy = copyOf(share, [{ metadata: {}, type: 'Opaque', data }], new Date(0));
   const wanted = { metadata: marks, type: 'Opaque', data };
   const payloadOf = () => {
     if (copy.kind !== 'ready') throw new Error('no copy');

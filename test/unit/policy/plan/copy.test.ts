@@ -5,7 +5,7 @@ import { aShare } from '../../../support/engine.ts';
 function copied(target: object, source: object): unknown {
   const share = aShare('s', { source: { namespace: 'src', name: 'x' }, targets: { names: ['*'] }, target });
   const secret = { metadata: {}, data: { a: 'YQ==', b: 'Yg==' }, type: 'example.com/t', ...source };
-  const state = copyOf(share, [secret]);
+  const state = copyOf(share, [secret], new Date(0));
   if (state.kind !== 'ready') return state.kind === 'unavailable' ? state.reason : state.kind;
   return state.payload.body;
 }
@@ -176,12 +176,12 @@ describe('the copy of a Secret', () => {
       targets: { names: ['*'] },
     });
     const one = { metadata: {}, type: 'example.com/t', data: { a: 'YQ==' } };
-    const both = copyOf(share, [one, { metadata: {}, type: 'Opaque', data: { b: 'Yg==' } }]);
+    const both = copyOf(share, [one, { metadata: {}, type: 'Opaque', data: { b: 'Yg==' } }], new Date(0));
     expect(both).toMatchObject({
       kind: 'ready',
       payload: { body: { type: 'example.com/t', data: { a: 'YQ==', b: 'Yg==' } } },
     });
-    expect(copyOf(share, [one, one])).toEqual({
+    expect(copyOf(share, [one, one], new Date(0))).toEqual({
       kind: 'unavailable',
       reason: 'KeyTwice',
       message: 'two sources have the key a',

@@ -3,7 +3,7 @@ import { anyInstall } from '../../../../src/policy/terms/install.ts';
 import { expect, test } from 'vitest';
 import type { KubeObject } from '../../../../src/base/metadata.ts';
 import { secretObjectType } from '../../../../src/base/object-type.ts';
-import type { CompiledShare } from '../../../../src/policy/compile/compile-policy.ts';
+import type { CompiledShare } from '../../../../src/policy/compile/compile-share.ts';
 import { ShareSet } from '../../../../src/policy/compile/snapshot.ts';
 import { Sources } from '../../../../src/reconcile/live/sources.ts';
 import { testContext } from '../../../support/reconcile-context.ts';
