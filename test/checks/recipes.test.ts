@@ -9,7 +9,7 @@ import { recipes, recipesFolder, recipeSteps } from '../support/recipes.ts';
 const root = join(import.meta.dirname, '..', '..');
 const index = readFileSync(join(recipesFolder, 'README.md'), 'utf8');
 
-test('there are seventeen recipes', () => expect(recipes).toHaveLength(17));
+test('there are eighteen recipes', () => expect(recipes).toHaveLength(18));
 
 describe.each(recipes)('the recipe $name', (recipe) => {
   const { name, page } = recipe;
