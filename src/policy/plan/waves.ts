@@ -43,7 +43,14 @@ export interface WaveMember {
 
 /** Returns the waves of a policy. Undefined if it moves its values at once, or changes no existing namespace. */
 export function wavesOf({ namespaceDefaults, isSuspended }: CompiledPolicy): CompiledWaves | undefined {
-  return isSuspended ? undefined : namespaceDefaults.find(({ waves }) => waves !== undefined)?.waves;
+  return isSuspended ? undefined : writtenWaves({ namespaceDefaults });
+}
+
+/** Also returns those of a suspended policy, whose record stays. */
+export function writtenWaves({
+  namespaceDefaults,
+}: Pick<CompiledPolicy, 'namespaceDefaults'>): CompiledWaves | undefined {
+  return namespaceDefaults.find(({ waves }) => waves !== undefined)?.waves;
 }
 
 /** Identifies what the waves move, and through which namespaces. */
@@ -64,7 +71,7 @@ export function wavePosition(
   values: string,
 ): string {
   const isFirst = selector?.matches(labelsOf(namespaceObject)) === true;
-  return `${isFirst ? 0 : 1}${digest(`${values}/${namespaceObject.metadata.uid ?? ''}`)}`;
+  return `${isFirst ? selectedFirst : '1'}${digest(`${values}/${namespaceObject.metadata.uid ?? ''}`)}`;
 }
 
 function digest(text: string): string {
@@ -116,8 +123,9 @@ export function nextRecord(
   if (behind.length === 0) return at('Done', { through: '' });
   if (isStopped) return at('Stopped');
   if (behind.some(({ position }) => position <= before.through)) return at('Moving');
-  const isDue = before.wave === 0 || (before.state === 'Pausing' && now - before.since >= waves.pauseMs);
-  if (!isDue) return at('Pausing');
+  const isBegun = before.wave > 0 || !isFirstWave(stored, members);
+  // A namespace that falls behind during the pause waits for the next wave, too.
+  if (isBegun && !isPauseOver(before, waves, now)) return at('Pausing', { through: '' });
   const through = endOfWave(
     behind.map(({ position }) => position),
     members.length,
@@ -126,6 +134,21 @@ export function nextRecord(
   return at('Moving', { through, wave: before.wave + 1, since: now });
 }
 
+function isPauseOver({ state, since }: WaveRecord, { pauseMs }: CompiledWaves, now: number): boolean {
+  return state === 'Pausing' && now - since >= pauseMs;
+}
+
+/** Waves that begin again with another match pause first, because some namespaces have the values already. */
+function isFirstWave(stored: WaveRecord | undefined, members: readonly WaveMember[]): boolean {
+  return (
+    stored === undefined ||
+    stored.state === 'Done' ||
+    members.every(({ isBehind }) => isBehind) ||
+    members.some(({ isBehind, position }) => isBehind && position.startsWith(selectedFirst))
+  );
+}
+
+const selectedFirst = '0';
 const maxNames = 5;
 const firstRecord = {
   state: 'Moving',
@@ -140,7 +163,7 @@ const firstRecord = {
 /** Returns the last position of the next wave. `behind` is not empty. */
 function endOfWave(behind: readonly string[], matched: number, { percent }: CompiledWaves): string {
   const ordered = behind.toSorted();
-  const selected = ordered.filter((position) => position.startsWith('0'));
+  const selected = ordered.filter((position) => position.startsWith(selectedFirst));
   const size = percent === undefined ? ordered.length : Math.max(1, Math.ceil((matched * percent) / 100));
   return (selected.length > 0 ? selected.at(-1) : ordered[Math.min(size, ordered.length) - 1]) ?? '';
 }

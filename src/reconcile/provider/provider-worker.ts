@@ -252,7 +252,9 @@ export class ProviderWorker {
     if (policy?.object.spec.namespaces?.enforced?.waves === undefined) return undefined;
     const isWaiting = ledger.waiting(state.id) !== undefined;
     const kept = keptWaves(this.#context, policy, { tally: ledger.tallyOf(state.id), stored, isWaiting });
-    const delay = kept && waveDelay(kept, clock.now().getTime());
+    // The last report of a namespace, and a resume, queue the provider by themselves.
+    const mayGoOn = kept !== undefined && !isWaiting && !policy.compiled.isSuspended;
+    const delay = mayGoOn ? waveDelay(kept, clock.now().getTime()) : undefined;
     if (delay !== undefined) providerQueue.addAfter(state.id, delay);
     return kept;
   }

@@ -7,7 +7,7 @@ import {
   nextRecord,
   wavePosition,
   waveRecordOf,
-  wavesOf,
+  writtenWaves,
   type KeptWaves,
   type WaveMember,
 } from '../../policy/plan/waves.ts';
@@ -18,7 +18,7 @@ import { readyCondition } from '../../schema/names.ts';
 import type { ReconcileContext } from '../ports.ts';
 
 /**
- * Returns the waves with their next record. While a namespace has not reported (`isWaiting`), no wave begins. Undefined without
+ * Returns the waves with their next record. While a namespace has not reported (`isWaiting`), and while the policy is suspended, no wave begins. Undefined without
  * waves.
  */
 export function keptWaves(
@@ -30,16 +30,18 @@ export function keptWaves(
     isWaiting,
   }: { readonly tally: ProviderTally; readonly stored: unknown; readonly isWaiting: boolean },
 ): KeptWaves | undefined {
-  const waves = wavesOf(compiled);
+  const waves = writtenWaves(compiled);
   if (waves === undefined) return undefined;
   const record = waveRecordOf(stored);
+  // A record of other values moves nothing, and the next one must know that there was one.
+  if (isWaiting || compiled.isSuspended) return record && { waves, record };
   const values = movedValues(object.spec, install);
-  if (isWaiting) return record?.values === values ? { waves, record } : undefined;
   const members = [...tally.namespaces].flatMap((name): readonly WaveMember[] => {
     const namespaceObject = cluster.namespace(name);
     const report = tally.get(name);
     if (namespaceObject === undefined || report?.isMatched !== true || keepsAnother(report)) return [];
-    const isReady = conditionOf(namespaceObject['status'], readyCondition)?.status === 'True';
+    // A new namespace gets its condition after its objects, and must not stop the waves until then.
+    const isReady = (conditionOf(namespaceObject['status'], readyCondition)?.status ?? 'True') === 'True';
     const position = wavePosition(namespaceObject, waves, values);
     return [{ name, position, isReady, isBehind: report.isBehind === true }];
   });

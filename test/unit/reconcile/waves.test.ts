@@ -76,6 +76,35 @@ test('a restart in the pause neither shortens the pause nor moves another namesp
   expect(waiting(h)).toHaveLength(2);
 });
 
+const canary = { namespaceSelector: { matchLabels: { canary: 'true' } } };
+
+async function afterTheFirstWave(): Promise<H> {
+  const h = aMesh(mesh(canary));
+  h.namespace('c', { [key]: '1-20', canary: 'true' });
+  await h.settle();
+  return h;
+}
+
+test('a policy that is suspended in the pause and resumed moves no namespace before the pause is over', async () => {
+  const h = await afterTheFirstWave();
+  h.policy('p', mesh(canary, { suspend: true }));
+  await pass(h, 1);
+  h.policy('p', mesh(canary));
+  await pass(h, 5);
+  expect(waiting(h)).toHaveLength(5);
+  await pass(h, 6);
+  expect(waiting(h)).toEqual([]);
+});
+
+test('a policy that leaves a namespace out in the pause moves no other namespace before another pause is over', async () => {
+  const h = await afterTheFirstWave();
+  h.policy('p', mesh(canary, { match: { names: ['*'], excludeNames: ['f'] } }));
+  await pass(h, 9);
+  expect(waiting(h)).toHaveLength(5);
+  await pass(h, 2);
+  expect(waiting(h)).toEqual(['f']);
+});
+
 test('the waves stop below the share of ready namespaces, and go on once it is reached', async () => {
   const h = aMesh(mesh({ percent: 33 }));
   await h.settle();

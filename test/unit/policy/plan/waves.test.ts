@@ -89,9 +89,30 @@ describe('the next record', () => {
     [
       'begins again with other values',
       stored({ values: 'other', state: 'Pausing', through: '13', wave: 4 }),
-      'aaAA',
+      'aaaa',
       5,
       { state: 'Moving', values, wave: 1, through: '11' },
+    ],
+    [
+      'pauses first with another match, where namespaces have the values already',
+      stored({ values: 'other', state: 'Pausing', through: '13', wave: 4 }),
+      'aaAA',
+      5,
+      { state: 'Pausing', values, wave: 0, through: '', since: 5 },
+    ],
+    [
+      'begins at once with another match that selects a namespace without the values',
+      stored({ values: 'other', state: 'Pausing', through: '13', wave: 4 }),
+      'fAAa',
+      5,
+      { state: 'Moving', values, wave: 1, through: '00' },
+    ],
+    [
+      'opens nothing in the pause, so that who falls behind then waits for the next wave',
+      stored({ through: '11' }),
+      'AAaa',
+      minute,
+      { state: 'Pausing', through: '' },
     ],
     [
       'begins again with namespaces that fall behind after the last wave, so that they get the value in waves, too',
