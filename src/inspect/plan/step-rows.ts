@@ -153,7 +153,7 @@ type IsHidden = (path: Path) => boolean;
 
 /** `before` and `after` hold only the fields to compare. */
 export function changedFields(before: KubeObject, after: KubeObject): readonly PlanDifference[] {
-  const isSecret = hidesValues(after);
+  const isSecret = hidesValues(before) || hidesValues(after);
   const isHidden: IsHidden = ([first, second]) =>
     isSecret && !(first === 'metadata' && second === 'labels') && first !== 'type' && first !== 'immutable';
   return differences([], compared(before), compared(after), isHidden);

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import type { RequestOptions } from 'node:https';
 import { abortable } from '../../base/abort.ts';
 import { systemClock, type Clock } from '../../base/clock.ts';
-import { isJsonObject, type JsonObject } from '../../base/json.ts';
+import { isJsonObject, ownMember, type JsonObject } from '../../base/json.ts';
 import { KubeError } from '../../base/kube-error.ts';
 import {
   type ApiServer,
@@ -14,6 +14,7 @@ import {
   readAnswerBody,
   type UsedSockets,
 } from './http-exchange.ts';
+import { providerLabels } from '../../schema/names.ts';
 import { kubeErrorOfAnswer, noAnswer } from './answers.ts';
 import type { KubeClient, KubeRequest } from './client.ts';
 
@@ -119,8 +120,8 @@ class HttpsKubeClient implements KubeClient {
     throw await this.#errorIn(second, request);
   }
 
-  async #errorIn(response: IncomingMessage, { path }: KubeRequest): Promise<KubeError> {
-    const error = await errorIn(response, path);
+  async #errorIn(response: IncomingMessage, request: KubeRequest): Promise<KubeError> {
+    const error = await errorIn(response, holdsSecretValues(request));
     const { code } = error;
     if (code === 401 || code === 429) this.#options.onRefused(code);
     return error;
@@ -190,10 +191,16 @@ function isRepeatable({ method, contentType }: KubeRequest): boolean {
   return method === 'GET' || (method === 'PATCH' && contentType === applyPatch);
 }
 
-async function errorIn(response: IncomingMessage, path: string): Promise<KubeError> {
+/** A copy in a ConfigMap can have values of Secrets. A refusal could quote them. */
+function holdsSecretValues({ path, body }: KubeRequest): boolean {
+  const labels = ownMember(ownMember(body, 'metadata'), 'labels');
+  return path.includes('/secrets') || ownMember(labels, providerLabels.ConfigMapShare) !== undefined;
+}
+
+async function errorIn(response: IncomingMessage, isAboutSecret: boolean): Promise<KubeError> {
   const body = await readAnswerBody(response, maxErrorBytes);
   const { statusCode = 0, headers } = response;
-  return kubeErrorOfAnswer(statusCode, headers, body ?? Buffer.of(), path.includes('/secrets'));
+  return kubeErrorOfAnswer(statusCode, headers, body ?? Buffer.of(), isAboutSecret);
 }
 
 function objectIn(

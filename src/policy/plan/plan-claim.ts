@@ -205,6 +205,7 @@ function comparedWrite(
   live: Observed,
 ): NeededWrite {
   if (payload !== undefined) return compareCopy(object, payload, live);
+  if (live.content.kind === 'copy' && live.content.facts.isImmutable) return 'replace';
   if (live.content.kind !== 'object') return 'update';
   return isWhollyOurs(claim)
     ? compareRoleBinding(object, live.content.object)
@@ -295,10 +296,8 @@ export function compareRoleBinding(wanted: KubeObject, live: KubeObject): Needed
 
 /** Returns true if the annotation with the expiry must be removed. */
 function hasOldExpiry(wanted: KubeObject, live: KubeObject): boolean {
-  const [isWanted, isThere] = [wanted, live].map((each) =>
-    Object.hasOwn(annotationsOf(each), expiresAtAnnotation),
-  );
-  return isThere === true && isWanted === false;
+  const isIn = (each: KubeObject): boolean => Object.hasOwn(annotationsOf(each), expiresAtAnnotation);
+  return isIn(live) && !isIn(wanted);
 }
 
 export function compareResource(wanted: KubeObject, live: KubeObject): NeededWrite {

@@ -24,3 +24,17 @@ test('the type, the labels and whether a Secret is immutable are shown', () => {
   };
   expect(changedFields(secret, after).map((each) => each.after)).toEqual(['true', '"red"', '"Opaque"']);
 });
+
+test('no value of a copy in a ConfigMap is shown, also where a policy takes it over', () => {
+  const labels = { 'reeve.dev/configmapshare': 'ca' };
+  const policy = { apiVersion: 'v1', kind: 'ConfigMap', metadata, data: { own: 'x' } };
+  const copy = { ...policy, metadata: { ...metadata, labels }, data: { key: 'canary' } };
+  for (const [before, after] of [
+    [copy, policy],
+    [policy, copy],
+  ] as const) {
+    const changes = changedFields(before, after).filter(({ path }) => path.startsWith('data.'));
+    expect(changes).toHaveLength(2);
+    expect(JSON.stringify(changes)).not.toMatch(/canary|"x"/);
+  }
+});

@@ -142,6 +142,18 @@ describe('a ConfigMap of another owner', () => {
   });
 });
 
+test('a policy that takes over an immutable copy deletes it and creates its own ConfigMap', async () => {
+  const target = { name: 'ca', immutable: true };
+  const h = await scene({ target });
+  const resource = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'ca' }, data: { p: 'x' } };
+  const uid = h.get('ConfigMap', 'ca', 'a')?.metadata.uid;
+  h.policy('p', { match: teams, contents: { resources: [resource] } });
+  share(h, { target: { ...target, name: 'other' } });
+  await h.settle();
+  expect(dataIn(h)).toEqual({ p: 'x' });
+  expect(h.get('ConfigMap', 'ca', 'a')?.metadata.uid).not.toBe(uid);
+});
+
 describe('a share without its copies', () => {
   test.each<readonly [string, (h: Harness) => void, string, string]>([
     [

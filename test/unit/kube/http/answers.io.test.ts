@@ -120,12 +120,18 @@ test.each<[string, number, string]>([
   ['in an incomplete answer', 200, `{"data":"${canary}`],
 ])('an error does not contain the value of a Secret %s', async (_, code, body) => {
   const stub = await startStub((response) => response.writeHead(code).end(body));
-  const path = '/api/v1/namespaces/a/secrets';
-  const request = { method: 'POST', path, body: { data: canary } } as const;
-  const error = await rejectionOf(clientOf(stub).request(request));
-  expect(error).toBeInstanceOf(KubeError);
-  const { message, stack } = error as KubeError;
-  expect([message, stack, JSON.stringify(error), String(error)].join()).not.toContain(canary);
+  const labels = { 'reeve.dev/configmapshare': 'bundle' };
+  for (const [plural, metadata] of [
+    ['secrets', {}],
+    ['configmaps', { labels }],
+  ] as const) {
+    const path = `/api/v1/namespaces/a/${plural}`;
+    const request = { method: 'POST', path, body: { metadata, data: canary } } as const;
+    const error = await rejectionOf(clientOf(stub).request(request));
+    expect(error).toBeInstanceOf(KubeError);
+    const { message, stack } = error as KubeError;
+    expect([message, stack, JSON.stringify(error), String(error)].join()).not.toContain(canary);
+  }
 });
 
 test('an error says why the API server refused a write of another kind', async () => {

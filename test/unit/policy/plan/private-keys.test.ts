@@ -1,5 +1,5 @@
 // Tests that private keys are found in every form in which users store them, and that certificates and texts pass.
-import { generateKeyPairSync, randomBytes, type KeyObject } from 'node:crypto';
+import { createHash, generateKeyPairSync, randomBytes, type KeyObject } from 'node:crypto';
 import { rootCertificates } from 'node:tls';
 import { describe, expect, test } from 'vitest';
 import { holdsPrivateKey } from '../../../../src/policy/plan/private-keys.ts';
@@ -49,6 +49,21 @@ describe('a value with a private key is found', () => {
     ['DER in base64', base64(der(ed.privateKey))],
     ['DER in base64url', der(rsa.privateKey).toString('base64url')],
     ['DER in base64 after a long word', `${'word'.repeat(11)} ${base64(der(ed.privateKey))}`],
+    ['PKCS #12 of indefinite length', Buffer.from('3080020103308006092a864886f70d010701a080', 'hex')],
+    ['a Bouncy Castle key store', Buffer.from('000000020000001400', 'hex')],
+    ['PEM in a URL', encodeURIComponent(pem(ec.privateKey))],
+    ['PEM in base64 in a URL', `key=${encodeURIComponent(base64(pem(ec.privateKey)))}`],
+    [
+      'PEM in base64 after a certificate, in JSON',
+      JSON.stringify({ all: wrapped(base64(`${certificate}\n${pem(rsa.privateKey)}`), '\n') }),
+    ],
+    [
+      'a JWK in JSON, in JSON',
+      JSON.stringify({ jwk: JSON.stringify(ec.privateKey.export({ format: 'jwk' })) }),
+    ],
+    ['a JWK in YAML', `kty: OKP\nd: ${'a'.repeat(43)}\n`],
+    ['a key of .NET', `<RSAKeyValue><D>${base64(randomBytes(64))}</D></RSAKeyValue>`],
+    ['DER in hexadecimal', der(rsa.privateKey).toString('hex')],
     ['DER in base64, in a line', `key=${base64(der(rsa.privateKey))}`],
   ])('%s', ([, value]) => {
     expect(holdsPrivateKey(Buffer.from(value))).toBe(true);
@@ -66,7 +81,8 @@ describe('a value without a private key passes', () => {
     ['a public key in PEM', rsa.publicKey.export({ format: 'pem', type: 'spki' })],
     ['a public key in PKCS #1', rsa.publicKey.export({ format: 'der', type: 'pkcs1' })],
     ['a public JWK', JSON.stringify(ec.publicKey.export({ format: 'jwk' }))],
-    ['a hash', randomBytes(64).toString('hex')],
+    ['a hash', createHash('sha512').update('x').digest('hex')],
+    ['escapes', JSON.stringify({ path: 'C:\\new\\table', percent: '100%25', line: 'a\nb' })],
     ['the beginning of DER', Buffer.from('3084', 'hex')],
   ])('%s', ([, value]) => {
     expect(holdsPrivateKey(Buffer.from(value))).toBe(false);
