@@ -1,5 +1,6 @@
 // The fields that several kinds of content share, and the checks of their texts.
 import { isLabelValue, isPathSegment, isSubdomain } from '../base/kubernetes-names.ts';
+import type { ObjectType } from '../base/object-type.ts';
 import { annotationTemplate, expression, metadataMapOf } from '../schema/common-fields.ts';
 import { group, isOurKey, managedByLabel } from '../schema/names.ts';
 import { text, type SchemaRule } from '../schema/schema.ts';
@@ -23,6 +24,19 @@ export const subdomain: TextCheck = {
   accepts: isSubdomain,
   accepted: 'at most 253 small letters, digits, - and ., with a letter or digit at both ends',
 };
+
+/** https://kubernetes.io/docs/concepts/configuration/configmap/ A controller writes it, and each Pod of the namespace needs it. */
+const rootAuthority = 'kube-root-ca.crt';
+
+const configMapName: TextCheck = {
+  accepts: (name) => name !== rootAuthority && isSubdomain(name),
+  accepted: `${subdomain.accepted}, and not ${rootAuthority}, which Kubernetes keeps in each namespace`,
+};
+
+/** Returns the check of the name of an object that Kubernetes itself defines. */
+export function nameCheckOf({ apiVersion, kind }: ObjectType): TextCheck {
+  return apiVersion === 'v1' && kind === 'ConfigMap' ? configMapName : subdomain;
+}
 
 export const forEach = expression(
   `CEL over namespaceObject that gives a list of at most ${maxItems} texts. The entry stands once for each of them, and its templates see the text as item. Example: namespaceObject.metadata.annotations['ad/edit'].split(',').map(g, g.trim()).`,

@@ -4,7 +4,7 @@ import { groupOf, type ObjectType } from '../base/object-type.ts';
 import { managedByLabel, managedByReeve, group, providerLabels } from '../schema/names.ts';
 import { list, openObject, text, type SchemaRule } from '../schema/schema.ts';
 import type { Path } from '../base/problem.ts';
-import { forEach, labelText, pathSegment, subdomain, templateText } from './content-fields.ts';
+import { forEach, labelText, nameCheckOf, pathSegment, templateText } from './content-fields.ts';
 import { modeField } from './create-once.ts';
 import { contentKind, keeping, writing, type TextChecks } from './content.ts';
 
@@ -180,7 +180,7 @@ export const resources = contentKind({
   template: ({ forEach: _forEach, mode: _mode, ...value }) => ({
     value,
     isFixed: (field) => field.length === 1 && ['apiVersion', 'kind'].includes(String(field[0])),
-    checks: checksOf(value.apiVersion),
+    checks: checksOf(value),
   }),
   render: 'as-written',
   rights: ({ apiVersion, kind }, resourceOf) => [
@@ -197,9 +197,9 @@ export const resources = contentKind({
 });
 
 /** The kinds of Kubernetes itself need a DNS subdomain. Other groups can have rules of their own. */
-function checksOf(apiVersion: string): TextChecks {
-  const of = groupOf(apiVersion);
-  const name = !of.includes('.') || of.endsWith('.k8s.io') ? subdomain : pathSegment;
+function checksOf(type: ObjectType): TextChecks {
+  const of = groupOf(type.apiVersion);
+  const name = !of.includes('.') || of.endsWith('.k8s.io') ? nameCheckOf(type) : pathSegment;
   return ([first, second]) => {
     if (first !== 'metadata') return undefined;
     if (second === 'name') return name;

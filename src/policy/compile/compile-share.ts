@@ -7,7 +7,7 @@ import { configMapType, secretObjectType, type ObjectType } from '../../base/obj
 import { allOf, andThen, both, compiled, mapped, refused, type CompileResult } from '../../base/problem.ts';
 import { compileTemplate, type Template } from '../../cel/template.ts';
 import { compileTexts } from '../../contents/compile-content.ts';
-import { labelText, subdomain } from '../../contents/content-fields.ts';
+import { labelText, nameCheckOf } from '../../contents/content-fields.ts';
 import type { CompiledTexts, TextCheck } from '../../contents/content.ts';
 import { createOnce } from '../../contents/create-once.ts';
 import { compileMatch, type CompiledMatch } from '../terms/match.ts';
@@ -129,7 +129,11 @@ function compileCopies(
       path: ['spec', 'target'],
       type,
       name,
-      template: { value: written, isFixed: () => false, checks: ([field]) => copyChecks.get(field) },
+      template: {
+        value: written,
+        isFixed: () => false,
+        checks: ([field]) => copyCheckOf(field, type),
+      },
     },
     writtenMetadata,
   );
@@ -176,7 +180,7 @@ function compileValues(
   );
 }
 
-const copyChecks = new Map<string | number | undefined, TextCheck>([
-  ['name', subdomain],
-  ['labels', labelText],
-]);
+function copyCheckOf(field: string | number | undefined, type: ObjectType): TextCheck | undefined {
+  if (field === 'name') return nameCheckOf(type);
+  return field === 'labels' ? labelText : undefined;
+}

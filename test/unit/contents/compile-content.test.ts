@@ -227,6 +227,18 @@ describe('a content that can never be right does not load', () => {
     expect(problemsOf('p', { contents: { roleBindings: [content] } })).toEqual([problem]);
   });
 
+  test('no policy provides the ConfigMap of Kubernetes with its authority', () => {
+    const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'kube-root-ca.crt' } };
+    expect(problemsOf('p', { contents: { resources: [object] } })).toEqual([
+      expect.stringMatching(
+        /^spec\.contents\.resources\[0\]\.metadata\.name: .*not kube-root-ca\.crt/,
+      ) as string,
+    ]);
+    expect(problemsOf('p', { contents: { resources: [{ ...quota, metadata: object.metadata }] } })).toEqual(
+      [],
+    );
+  });
+
   test('a Go template in the name or a label of a resource does not load', () => {
     const metadata = { name: 'a-{{ .Name }}', labels: { team: '{{ .Team }}' } };
     expect(problemsOf('p', { contents: { resources: [{ ...quota, metadata }] } })).toEqual([

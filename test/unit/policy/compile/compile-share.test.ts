@@ -1,7 +1,11 @@
 // What a share compiles to: whom it reaches, and what its copies look like.
 import { kinds } from '../../../../src/api/kinds.ts';
 import { describe, expect, it } from 'vitest';
-import { compileShare, type CompiledShare } from '../../../../src/policy/compile/compile-share.ts';
+import {
+  compileConfigMapShare,
+  compileShare,
+  type CompiledShare,
+} from '../../../../src/policy/compile/compile-share.ts';
 import { renderPath } from '../../../../src/base/problem.ts';
 import { unlimitedBudget } from '../../../../src/policy/terms/budget.ts';
 import { matchNamespace } from '../../../../src/policy/terms/match.ts';
@@ -110,6 +114,45 @@ describe('templates of the copies', () => {
   ])('the %s %j does not compile', (field, value, path) => {
     const compilation = load({ target: { [field]: value } });
     expect(compilation.ok ? [] : compilation.problems.map((each) => renderPath(each.path))).toEqual([path]);
+  });
+});
+
+describe('the ConfigMap of Kubernetes with its authority', () => {
+  const root = 'kube-root-ca.crt';
+  const loadMaps = (target: object | undefined, name: string) => {
+    const parsed = kinds.ConfigMapShare.parse({
+      apiVersion: 'reeve.dev/v1alpha1',
+      kind: 'ConfigMapShare',
+      metadata: { name: 'ca' },
+      spec: {
+        sources: [{ kind: 'ConfigMap', namespace: 'reeve-shared', name }],
+        targets: everywhere,
+        ...(target === undefined ? {} : { target }),
+      },
+    });
+    if (!parsed.ok) throw new Error('refused');
+    return compileConfigMapShare(parsed.value);
+  };
+
+  it.each([
+    ['without a name of their own', undefined, root],
+    ['with its name', { name: root }, 'ca'],
+  ])('copies %s do not compile', (_title, target, name) => {
+    const compilation = loadMaps(target, name);
+    expect(compilation.ok ? [] : compilation.problems).toMatchObject([
+      { path: ['spec', 'target', 'name'], accepted: expect.stringContaining(`not ${root}`) as string },
+    ]);
+  });
+
+  it('a namespace that a template gives this name gets no copy', () => {
+    const compilation = loadMaps({ name: "${namespaceObject.metadata.labels['name']}" }, 'ca');
+    if (!compilation.ok) throw new Error('refused');
+    const namespace = knownNamespace('a', { name: root });
+    expect(compilation.value.copyIn(namespace, unlimitedBudget)).toMatchObject({ kind: 'error' });
+  });
+
+  it('the source may have this name', () => {
+    expect(loadMaps({ name: 'cluster-ca' }, root).ok).toBe(true);
   });
 });
 
