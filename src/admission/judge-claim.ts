@@ -33,14 +33,14 @@ type Judge = (review: Review, engine: Engine<Review>) => Answer | Promise<Answer
 export async function judgeClaimed(
   endpoint: Endpoint,
   review: Review,
-  claims: ClaimFinder | undefined,
+  { snapshot, claims }: { readonly snapshot: ClusterSnapshot; readonly claims: ClaimFinder | undefined },
   deadline: Deadline,
   judge: Judge,
 ): Promise<Answer> {
   const claim = claimOf(review.object ?? review.oldObject);
   const found = await deadline.within((signal) => storedClaim(claim, claims, signal));
   if (!found.inTime) return outOfTime;
-  const claimed = asClaimant(review, found.value);
+  const claimed = asClaimant(review, found.value, snapshot);
   if (!claimed.ok) {
     // The validating webhook says why.
     if (endpoint === 'mutate') return allowed;
@@ -48,7 +48,7 @@ export async function judgeClaimed(
   }
   return await judge(claimed.review, {
     mutate: mutateClaimed,
-    decide: (each, snapshot, circumstances) => decideClaimed(each, claimed.claim, snapshot, circumstances),
+    decide: (each, known, circumstances) => decideClaimed(each, claimed.claim, known, circumstances),
   });
 }
 

@@ -70,7 +70,7 @@ export function judgeReview(
   const known = { ok: true, snapshot } as const;
   if (isClaimReview(review)) return judgeObject(endpoint, review, known, ports, deadline, claimEngine);
   if (isForClaim(review, ports))
-    return judgeClaimed(endpoint, review, ports.claims, deadline, (claimed, engine) =>
+    return judgeClaimed(endpoint, review, { snapshot, claims: ports.claims }, deadline, (claimed, engine) =>
       judgeObject(endpoint, claimed, known, ports, deadline, engine),
     );
   const completed = completeSnapshot(review, snapshot, ports.namespaces, deadline);

@@ -125,6 +125,13 @@ export type NamespaceClaim = ObjectOfKind<typeof namespaceClaim>;
 /** Kubernetes reserves the prefix. https://kubernetes.io/docs/concepts/overview/working-with-objects/namespaces/ */
 const reservedPrefix = 'kube-';
 
+/** What they allow Pods needs the right to change Namespaces. The policy sets them. */
+const ofAdministrators = ['pod-security.kubernetes.io/', 'scheduler.alpha.kubernetes.io/', 'kubernetes.io/'];
+
+function isOfAdministrators(written: string): boolean {
+  return ofAdministrators.some((prefix) => written.startsWith(prefix));
+}
+
 function problemsOf({ name, labels = {}, annotations = {} }: ClaimSpec): readonly Problem[] {
   const reserved = name.startsWith(reservedPrefix)
     ? [{ path: ['spec', 'name'], found: name, accepted: `a name that does not begin with ${reservedPrefix}` }]
@@ -138,5 +145,15 @@ function problemsOf({ name, labels = {}, annotations = {} }: ClaimSpec): readonl
         accepted: 'a key that Reeve does not set itself',
       })),
   );
-  return [...reserved, ...ours];
+  const others = Object.entries({ labels, annotations }).flatMap(([field, values]) =>
+    Object.keys(values)
+      .filter(isOfAdministrators)
+      .map((each) => ({
+        path: ['spec', field, each],
+        found: each,
+        accepted:
+          'a key that does not decide what Pods may do; the policy sets it (namespaces.enforced or defaults)',
+      })),
+  );
+  return [...reserved, ...ours, ...others];
 }

@@ -14,35 +14,51 @@ type ClaimedReview =
   | { readonly ok: true; readonly review: Review; readonly claim: NamespaceClaim }
   | { readonly ok: false; readonly decision: Decision };
 
-/** Returns the review of a Namespace that Reeve creates or deletes as one of the writer of its claim. */
-export function asClaimant(review: Review, stored: KubeObject | undefined): ClaimedReview {
+/**
+ * Returns the review of a Namespace that Reeve creates or deletes as one of the writer of its claim. If the claim is deleted with
+ * the namespace around it, no user has asked for the deletion of this Namespace, so it is a deletion by Reeve itself.
+ */
+export function asClaimant(
+  review: Review,
+  stored: KubeObject | undefined,
+  snapshot: Pick<ClusterSnapshot, 'namespace'>,
+): ClaimedReview {
   const claim = stored === undefined ? undefined : readClaim(stored);
-  const namespaceObject = review.object ?? review.oldObject;
-  if (stored === undefined || claim?.ok !== true || !isOfClaim(namespaceObject, stored))
-    return { ok: false, decision: refusing(unclaimed('names a NamespaceClaim that exists')) };
+  if (stored === undefined || claim?.ok !== true || !isOfClaim(review.object ?? review.oldObject, stored))
+    return refused('names a NamespaceClaim that exists');
   const requester = claimantOf(claim.value);
-  const isAsked =
-    review.operation === 'CREATE'
-      ? asksFor(claim.value, review.object)
-      : claim.value.spec.deletionPolicy === 'Delete';
-  if (requester === undefined || !isAsked || claim.value.spec.name !== review.name)
-    return { ok: false, decision: refusing(unclaimed('is what its NamespaceClaim asks for')) };
+  if (requester === undefined || !asksFor(claim.value, review))
+    return refused('is what its NamespaceClaim asks for');
   if (isTerminating(stored) !== (review.operation === 'DELETE'))
-    return {
-      ok: false,
-      decision: refusing(unclaimed('is created while its claim exists, and deleted after it')),
-    };
+    return refused('is created while its claim exists, and deleted after it');
+  if (endsWithItsNamespace(claim.value, review, snapshot)) return { ok: true, review, claim: claim.value };
   const userInfo = { ...claim.value.spec.requester };
   const attributes = { ...review.attributes, userInfo };
   return { ok: true, review: { ...review, requester, attributes }, claim: claim.value };
 }
 
-/** Defaults and other webhooks may have added keys. */
-function asksFor({ spec }: NamespaceClaim, object: KubeObject | undefined): boolean {
+function refused(what: string): ClaimedReview {
+  return { ok: false, decision: refusing(unclaimed(what)) };
+}
+
+function endsWithItsNamespace(
+  { metadata: { namespace = '' } }: NamespaceClaim,
+  { operation }: Review,
+  snapshot: Pick<ClusterSnapshot, 'namespace'>,
+): boolean {
+  const around = snapshot.namespace(namespace);
+  return operation === 'DELETE' && (around === undefined || isTerminating(around));
+}
+
+function asksFor({ spec }: NamespaceClaim, { operation, name, object }: Review): boolean {
+  if (spec.name !== name) return false;
+  return operation === 'CREATE' ? hasKeys(spec, object) : spec.deletionPolicy === 'Delete';
+}
+
+/** Defaults and other webhooks may have added keys, and an enforced value replaces that of the claim. */
+function hasKeys(spec: NamespaceClaim['spec'], object: KubeObject | undefined): boolean {
   return (['labels', 'annotations'] as const).every((field) =>
-    Object.entries(spec[field] ?? {}).every(
-      ([key, value]) => valueOf(metadataMap(object, field), key) === value,
-    ),
+    Object.keys(spec[field] ?? {}).every((key) => valueOf(metadataMap(object, field), key) !== undefined),
   );
 }
 

@@ -125,7 +125,7 @@ export class ClaimKeeper {
       case 'create':
         return await this.#create(key, object, step.namespaceObject, signal);
       case 'delete':
-        return await this.#delete(key, object, step.namespaceObject, signal);
+        return await this.#delete(object, step.namespaceObject, signal);
       case 'report':
         await this.#report(object, step.condition, step.namespaceUID, signal);
         return done;
@@ -152,17 +152,12 @@ export class ClaimKeeper {
         await this.#report(object, claimNotReady('NameTaken', takenText(name)), undefined, signal);
         return done;
       }
-      return await this.#refused(key, object, error, 'create', signal);
+      return await this.#refused(object, error, 'create', signal);
     }
   }
 
   /** The UID is a precondition, because another Namespace may have the name by now. */
-  async #delete(
-    key: string,
-    object: KubeObject,
-    namespaceObject: KubeObject,
-    signal: AbortSignal,
-  ): Promise<Handled> {
+  async #delete(object: KubeObject, namespaceObject: KubeObject, signal: AbortSignal): Promise<Handled> {
     const { writer, observer, clock } = this.#context;
     const { uid = '' } = namespaceObject.metadata;
     try {
@@ -172,7 +167,7 @@ export class ClaimKeeper {
         signal,
       );
     } catch (error) {
-      return await this.#refused(key, object, error, 'delete', signal);
+      return await this.#refused(object, error, 'delete', signal);
     }
     observer.wroteOwn('namespace');
     const policy = textIn(object, 'policy');
@@ -184,7 +179,6 @@ export class ClaimKeeper {
 
   /** Tries again after a while, because nothing reports a new right, or what a webhook would say now. */
   async #refused(
-    key: string,
     object: KubeObject,
     error: unknown,
     operation: 'create' | 'delete',
@@ -195,14 +189,13 @@ export class ClaimKeeper {
     if (failure.kind === 'transient') return { kind: 'retry', minDelayMs: failure.minDelayMs };
     if (failure.kind !== 'permanent') return { kind: 'retry' };
     const reason = failure.reason === 'Rejected' ? 'Refused' : failure.reason;
-    this.#again(key);
     await this.#report(
       object,
       claimNotReady(reason, `${operation} Namespace: ${failure.message}`),
       undefined,
       signal,
     );
-    return done;
+    return { kind: 'retry', minDelayMs: againMs };
   }
 
   #again(key: string): void {
@@ -238,7 +231,9 @@ export class ClaimKeeper {
     if (isSame) return;
     const observed = generation === undefined ? {} : { observedGeneration: generation };
     const conditions = [{ ...stamped(condition, before, clock.now()), ...observed }];
+    // The UID is a precondition: another claim of this name may follow, and must not get the namespaceUID.
     const patch = {
+      metadata: { uid: object.metadata.uid },
       status: { ...observed, ...(namespaceUID === undefined ? {} : { namespaceUID }), conditions },
     };
     const ref = claimRef(namespacedName(object));

@@ -266,6 +266,11 @@ const reportConcurrency = 2;
 const accessConcurrency = 2;
 const claimConcurrency = 2;
 
+/** `<namespace>/<name>`. */
+function namespaceOfKey(key: string): string {
+  return key.slice(0, key.indexOf('/'));
+}
+
 /** `concurrency`: how many namespaces are reconciled at once. */
 export function createQueues(
   clock: QueueOptions<string>['clock'],
@@ -287,6 +292,7 @@ export function createQueues(
     auditQueue: queueOf<Sweep>(1, 'audit of '),
     reportQueue: queueOf<string>(reportConcurrency, 'report of namespace '),
     accessQueue: queueOf<string>(accessConcurrency, 'temporary access '),
-    claimQueue: queueOf<string>(claimConcurrency, 'claim '),
+    // A tenant can write thousands of claims, too.
+    claimQueue: queueOf<string>(claimConcurrency, 'claim ', namespaceOfKey),
   };
 }
