@@ -20,6 +20,7 @@ import type { CompiledPolicy } from '../compile/compile-policy.ts';
 import type { CompiledContent, Rendered, RenderedContent } from '../../contents/content.ts';
 import { auditNamespace, type AuditedResource, costIn, dearer, type NamespaceCost } from '../decide/audit.ts';
 import { keyRepairs, type KeyRepairs } from '../plan/repair.ts';
+import { movesFaster } from '../plan/waves.ts';
 import { contentChanges, type ContentChange } from './content-changes.ts';
 import { ProviderDifference, UnrenderedContents, type HandOver } from './write-difference.ts';
 import { matchOf } from './no-effect.ts';
@@ -220,7 +221,7 @@ class Comparison {
     if (this.#repairing === undefined) return;
     const name = nameOf(namespaceObject);
     const found = this.#repairsOf(this.#repairing, namespaceObject);
-    const earlier = this.#repairsOf(this.#repairingBefore, namespaceObject);
+    const earlier = this.#repairsBefore(this.#repairing, namespaceObject);
     for (const { field, key, before } of found?.keys ?? []) {
       const text = keyText(field, key);
       if (before === undefined) append(this.repaired, text, name);
@@ -228,6 +229,12 @@ class Comparison {
       else if (earlier?.[field].get(key) !== found?.[field].get(key)) append(this.replaced, text, name);
     }
     for (const { field, key } of found?.kept ?? []) append(this.kept, keyText(field, key), name);
+  }
+
+  /** The older version keeps back what its waves have not reached, so that a faster one changes all of it. */
+  #repairsBefore(newer: CompiledPolicy, namespaceObject: KubeObject): KeyRepairs | undefined {
+    const older = this.#repairingBefore;
+    return movesFaster(older, newer) ? undefined : this.#repairsOf(older, namespaceObject);
   }
 
   #repairsOf(policy: CompiledPolicy | undefined, namespaceObject: KubeObject): KeyRepairs | undefined {

@@ -19,9 +19,12 @@ export interface KeyRepairs {
   readonly keys: readonly RepairedKey[];
   /** Enforced keys that keep another value. */
   readonly kept: readonly KeptKey[];
-  /** The policies whose waves have not moved the namespace yet, or move it now. */
-  readonly behind: ReadonlySet<ProviderId>;
+  /** For each policy with waves: whether they have moved the namespace. */
+  readonly waves: ReadonlyMap<ProviderId, WaveStanding>;
 }
+
+/** `moved`: the namespace has a value that moves in waves. `behind`: it lacks one, which its wave sets now or later. */
+export type WaveStanding = 'moved' | 'behind';
 
 export interface RepairedKey extends Pick<DefaultKey, 'field' | 'key'> {
   readonly provider: ProviderId;
@@ -80,7 +83,7 @@ export function keyRepairs(
   for (const policy of matching.filter(repairs))
     for (const { key, value } of valuesOf(policy, false, namespaceObject, { now, budget }))
       if (!found.has(key)) found.set(policy, key, value);
-  return found.keys.length + found.kept.length === 0 ? undefined : found;
+  return found.keys.length + found.kept.length + found.waves.size === 0 ? undefined : found;
 }
 
 interface Enforcing extends Required<Pick<RepairSources, 'install' | 'isReached'>> {
@@ -114,7 +117,7 @@ class FoundKeys implements KeyRepairs {
   readonly annotations = new Map<string, string>();
   readonly keys: RepairedKey[] = [];
   readonly kept: KeptKey[] = [];
-  readonly behind = new Set<ProviderId>();
+  readonly waves = new Map<ProviderId, WaveStanding>();
   readonly #object: KubeObject;
   /** The enforced values, by key. */
   readonly #enforced = new Map<string, { readonly value: string; readonly by: ProviderId }>();
@@ -141,6 +144,8 @@ class FoundKeys implements KeyRepairs {
     const { field, key } = each;
     this.#enforced.set(`${field} ${key}`, { value, by: policy.id });
     const before = this.#valueOf(each);
+    if (before === value && each.waves !== undefined && !this.waves.has(policy.id))
+      this.waves.set(policy.id, 'moved');
     if (before === value || !isDone) return;
     const now = before === undefined ? 'missing' : quoted(clipped(before));
     const is = `${keyText(field, key)} is ${now} and not ${quoted(clipped(value))}`;
@@ -152,7 +157,7 @@ class FoundKeys implements KeyRepairs {
       keep('not-allowed', `and this install does not let Reeve change it: ${how}`);
       return;
     }
-    if (each.waves !== undefined) this.behind.add(policy.id);
+    if (each.waves !== undefined) this.waves.set(policy.id, 'behind');
     if (each.waves === undefined || isReached(policy)) this.set(policy, each, value);
     else keep('wave', 'until its wave begins');
   }

@@ -53,6 +53,13 @@ export function writtenWaves({
   return namespaceDefaults.find(({ waves }) => waves !== undefined)?.waves;
 }
 
+/** Returns true if the newer version moves namespaces that the older one keeps for a later wave. */
+export function movesFaster(older: CompiledPolicy | undefined, newer: CompiledPolicy): boolean {
+  const [before, after] = [older && writtenWaves(older), writtenWaves(newer)];
+  if (before === undefined || after === undefined) return before !== undefined;
+  return (after.percent ?? 100) > (before.percent ?? 100) || after.pauseMs < before.pauseMs;
+}
+
 /** Identifies what the waves move, and through which namespaces. */
 export function movedValues(
   { match, variables, namespaces }: NamespacePolicySpec,

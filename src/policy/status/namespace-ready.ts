@@ -11,6 +11,7 @@ import type { Desired } from '../desired/desired.ts';
 import { kindOfKey, nameOfKey, type ObjectKey } from '../../base/object-type.ts';
 import { shortName, type ProviderId } from '../terms/provider-id.ts';
 import type { Agreement, ObjectResult, Observed } from '../plan/observed.ts';
+import type { WaveStanding } from '../plan/repair.ts';
 import type { Condition } from '../../base/condition.ts';
 import { matchErrorText, type MatchError } from '../terms/match.ts';
 import { violationText, type Violation } from '../terms/review.ts';
@@ -160,8 +161,8 @@ export interface ProviderReport {
   readonly quotaValue: string | undefined;
   /** The cost of the policy in the namespace. Small costs count as 0, so that small differences change no report. */
   readonly units: number;
-  /** Set if the namespace lacks enforced values that the policy moves in waves. */
-  readonly isBehind?: true;
+  /** Whether the waves of the policy have moved the namespace. Undefined without waves, and where it keeps another value. */
+  readonly wave?: WaveStanding | undefined;
 }
 
 export const emptyReport: ProviderReport = {

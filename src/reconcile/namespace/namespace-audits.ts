@@ -39,13 +39,13 @@ export class NamespaceAudits {
   }
 
   /**
-   * Adds the violations of every matching policy to the reports, and each cost that is too high. `behind`: the policies whose
-   * waves have not moved the namespace.
+   * Adds the violations of every matching policy to the reports, and each cost that is too high. `waves`: whether the waves of
+   * policies have moved the namespace.
    */
   addTo(
     parts: ReadonlyMap<ProviderId, ProviderReport>,
     namespaceObject: KubeObject,
-    behind?: ReadonlySet<ProviderId>,
+    waves?: KeyRepairs['waves'],
   ): ReadonlyMap<ProviderId, ProviderReport> {
     const audited = new Map(parts);
     for (const policy of this.#candidates(namespaceObject)) {
@@ -61,7 +61,7 @@ export class NamespaceAudits {
         const quotaValue = label === undefined ? undefined : valueOf(labelsOf(namespaceObject), label);
         audited.set(provider, {
           ...report,
-          ...lag(provider, behind),
+          wave: waves?.get(provider),
           isMatched: true,
           violations,
           quotaValue,
@@ -155,10 +155,6 @@ export class NamespaceAudits {
   #specOf(provider: ProviderId): NamespacePolicySpec | undefined {
     return policyIn(this.#cluster.provider(provider)?.definition)?.object.spec;
   }
-}
-
-function lag(provider: ProviderId, behind?: ReadonlySet<ProviderId>): Pick<ProviderReport, 'isBehind'> {
-  return behind?.has(provider) === true ? { isBehind: true } : {};
 }
 
 /** Adds the cost of the audit to the cost of the contents in the report. */

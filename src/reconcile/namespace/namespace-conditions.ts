@@ -200,7 +200,7 @@ export interface Repair {
   readonly outcomes: readonly ObjectResult[];
   /** The delay after which keys that were left alone may be written again. */
   readonly againMs?: number;
-  readonly behind?: KeyRepairs['behind'];
+  readonly waves?: KeyRepairs['waves'];
 }
 
 const noProblem: Repair = { outcomes: [] };
@@ -268,7 +268,7 @@ export class DefaultsRepairer {
       ...(added.error === undefined ? {} : { error: added.error }),
       ...(pauses.length === 0 ? {} : { againMs: Math.min(...pauses) }),
       outcomes: [...kept, ...left.outcomes, ...parts.outcomes, ...added.outcomes],
-      behind: found.behind,
+      waves: found.waves,
     };
   }
 

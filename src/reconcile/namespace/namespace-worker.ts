@@ -102,7 +102,7 @@ export class NamespaceWorker {
     if (!isComplete || !planner.isCurrent(plan)) namespaceQueue.addAfter(name, 0);
     if (!isComplete || (result.isTransient && failures < maxSilentFailures)) return result;
     const outcomes = withFollowers([...repaired.outcomes, ...recorded.outcomes], plan.followers);
-    this.#report(plan, outcomes, round, repaired.behind);
+    this.#report(plan, outcomes, round, repaired.waves);
     this.#queueForLater(name, plan, result);
     initialSync.reconciled(name);
     return result;
@@ -166,12 +166,12 @@ export class NamespaceWorker {
     plan: NamespacePlan,
     outcomes: readonly ObjectResult[],
     round: number,
-    behind: Repair['behind'],
+    waves: Repair['waves'],
   ): void {
     const { audits } = this.#planning;
     const { ledger, conditions } = this.#parts;
     const name = nameOf(plan.namespaceObject);
-    const reports = audits.addTo(providerReports(name, plan.desired, outcomes), plan.namespaceObject, behind);
+    const reports = audits.addTo(providerReports(name, plan.desired, outcomes), plan.namespaceObject, waves);
     this.#announce(name, plan, reports);
     ledger.report(name, reports, round);
     const readiness = namespaceReadiness(plan.desired, outcomes, plan.unowned);

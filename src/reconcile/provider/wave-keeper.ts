@@ -11,9 +11,7 @@ import {
   type KeptWaves,
   type WaveMember,
 } from '../../policy/plan/waves.ts';
-import type { ProviderReport } from '../../policy/status/namespace-ready.ts';
 import type { ProviderTally } from '../../policy/status/provider-tally.ts';
-import { enforcedKeys } from '../../rules/enforced-keys.ts';
 import { readyCondition } from '../../schema/names.ts';
 import type { ReconcileContext } from '../ports.ts';
 
@@ -39,16 +37,11 @@ export function keptWaves(
   const members = [...tally.namespaces].flatMap((name): readonly WaveMember[] => {
     const namespaceObject = cluster.namespace(name);
     const report = tally.get(name);
-    if (namespaceObject === undefined || report?.isMatched !== true || keepsAnother(report)) return [];
+    if (namespaceObject === undefined || report?.isMatched !== true || report.wave === undefined) return [];
     // A new namespace gets its condition after its objects, and must not stop the waves until then.
     const isReady = (conditionOf(namespaceObject['status'], readyCondition)?.status ?? 'True') === 'True';
     const position = wavePosition(namespaceObject, waves, values);
-    return [{ name, position, isReady, isBehind: report.isBehind === true }];
+    return [{ name, position, isReady, isBehind: report.wave === 'behind' }];
   });
   return { waves, record: nextRecord(record, members, { waves, values, now: clock.now().getTime() }) };
-}
-
-/** True if the namespace keeps another value: by an exception, another policy, or because the install does not name the key. */
-function keepsAnother({ isBehind, violations }: ProviderReport): boolean {
-  return isBehind !== true && violations.some(({ rule }) => rule === enforcedKeys.id);
 }

@@ -126,6 +126,15 @@ test('the waves stop below the share of ready namespaces, and go on once it is r
   expect(waiting(h)).toHaveLength(2);
 });
 
+test('a key that the install does not name hides no namespace from the share of ready ones', async () => {
+  const labels = { [key]: '1-22', other: 'x' };
+  const h = aMesh(mesh({}, { namespaces: { enforced: { labels, waves: { percent: 33 } } } }));
+  for (const name of names) h.namespace(name, { [key]: '1-20', other: 'theirs' });
+  await h.settle();
+  expect(waiting(h)).toHaveLength(4);
+  expect(h.status('NamespacePolicy', 'p')['waves']).toMatchObject({ moved: 2, waiting: 4 });
+});
+
 test('another value begins with the first wave, and no namespace gets it before', async () => {
   const h = aMesh(mesh({ percent: 50 }));
   await pass(h, 30);

@@ -50,6 +50,24 @@ test('a write that changes no value in more namespaces than before is not refuse
   expect(decide(written({}, '1-20'), written({ existing: 'Report' }, '1-22'))).toEqual([]);
 });
 
+const inWaves = (waves: object | undefined) =>
+  written({ namespaces: { enforced: { labels: { [key]: '1-22' }, ...(waves && { waves }) } } }, '1-22');
+
+test.for<readonly [string, object, object | undefined, boolean]>([
+  ['takes the waves away', { percent: 10 }, undefined, true],
+  ['moves more at once', { percent: 10 }, { percent: 50 }, true],
+  ['pauses for a shorter time', { percent: 10 }, { percent: 10, pause: '1m' }, true],
+  ['changes nothing of the waves', { percent: 10 }, { percent: 10, minReady: 50 }, false],
+  ['moves fewer at once', { percent: 50 }, { percent: 10 }, false],
+])('a write that %s counts the namespaces that it changes sooner', ([, before, after, isCounted]) => {
+  const { violations } = writeDecision(
+    { oldObject: inWaves(before), object: inWaves(after) },
+    aSnapshot([], namespaces),
+    { install },
+  );
+  expect(violations.map(({ violation }) => violation.rule)).toEqual(isCounted ? ['fuse'] : []);
+});
+
 test('a write warns of keys that the install does not let Reeve change', () => {
   const { notices, violations } = writeDecision(
     { oldObject: written({}, '1-20'), object: written({}, '1-22') },
