@@ -106,10 +106,9 @@ function judgeObject<R extends Review | ClaimReview>(
   }
 }
 
-/** Returns true for a Namespace that the reconciler creates or deletes: it does so for claims alone. */
-function isForClaim({ resource, operation, requester }: Review, { claims, ownAccount }: JudgePorts): boolean {
-  if (claims === undefined || requester.username !== ownAccount?.username) return false;
-  return resource === 'namespaces' && operation !== 'UPDATE';
+/** Returns true for a Namespace that the reconciler creates or deletes: it does so for claims alone, and where there are none never. */
+function isForClaim({ resource, operation, requester }: Review, { ownAccount }: JudgePorts): boolean {
+  return resource === 'namespaces' && operation !== 'UPDATE' && requester.username === ownAccount?.username;
 }
 
 /** The budget is most of the request time, because a policy must be repairable however many namespaces exist. */

@@ -28,6 +28,7 @@ import {
   type RenderedContent,
   type RenderedValue,
   type TextCheck,
+  acceptedInstead,
   type TextProblem,
   type WrittenContent,
 } from './content.ts';
@@ -218,21 +219,22 @@ function compileText(source: string, place: Place): CompileResult<Renderer> {
 }
 
 /** Text without an expression is checked once, here. */
-function problemsOf(template: Template, { accepts, accepted }: TextCheck, path: Path): readonly Problem[] {
+function problemsOf(template: Template, check: TextCheck, path: Path): readonly Problem[] {
   const goTemplate = goTemplateProblem(template, path);
   if (goTemplate.length > 0 || !template.literal) return goTemplate;
   const rendered = template.render({});
-  return !rendered.ok || accepts(rendered.value) ? [] : [{ path, found: quoted(rendered.value), accepted }];
+  const accepted = rendered.ok ? acceptedInstead(check, rendered.value) : undefined;
+  return !rendered.ok || accepted === undefined ? [] : [{ path, found: quoted(rendered.value), accepted }];
 }
 
 function textRenderer(template: Template, field: string, check: TextCheck | undefined): Renderer {
   return evaluated<string, string>(
     { ...template, evaluate: (bindings, work) => template.render(bindings, work) },
     field,
-    (value, problem) =>
-      check?.accepts(value) === false
-        ? problem('is', quoted(value), check.accepted)
-        : { kind: 'present', value },
+    (value, problem) => {
+      const accepted = check && acceptedInstead(check, value);
+      return accepted === undefined ? { kind: 'present', value } : problem('is', quoted(value), accepted);
+    },
   );
 }
 

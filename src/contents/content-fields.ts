@@ -25,12 +25,15 @@ export const subdomain: TextCheck = {
   accepted: 'at most 253 small letters, digits, - and ., with a letter or digit at both ends',
 };
 
-/** https://kubernetes.io/docs/concepts/configuration/configmap/ A controller writes it, and each Pod of the namespace needs it. */
-const rootAuthority = 'kube-root-ca.crt';
+/** A controller writes it, and each Pod of the namespace needs it. https://kubernetes.io/docs/concepts/configuration/configmap/ */
+const reservedMaps = new Map([
+  ['kube-root-ca.crt', 'another name, because Kubernetes keeps this ConfigMap in each namespace'],
+]);
 
 const configMapName: TextCheck = {
-  accepts: (name) => name !== rootAuthority && isSubdomain(name),
-  accepted: `${subdomain.accepted}, and not ${rootAuthority}, which Kubernetes keeps in each namespace`,
+  ...subdomain,
+  accepts: (name) => !reservedMaps.has(name) && isSubdomain(name),
+  reserved: reservedMaps,
 };
 
 /** Returns the check of the name of an object that Kubernetes itself defines. */

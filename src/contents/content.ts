@@ -56,6 +56,8 @@ export type TextChecks = (field: Path) => TextCheck | undefined;
 export interface TextCheck {
   readonly accepts: (text: string) => boolean;
   readonly accepted: string;
+  /** What is accepted in place of a text that only looks acceptable. */
+  readonly reserved?: ReadonlyMap<string, string>;
 }
 
 interface Expiry {
@@ -67,6 +69,14 @@ interface BoundRole {
   readonly name: string;
   /** The path of the name within the content. */
   readonly field: Path;
+}
+
+/** Returns what is accepted in place of the text; undefined if the text is accepted. */
+export function acceptedInstead(
+  { accepts, accepted, reserved }: TextCheck,
+  text: string,
+): string | undefined {
+  return accepts(text) ? undefined : (reserved?.get(text) ?? accepted);
 }
 
 /** Verbs on objects of one resource, which the author of a content needs. */

@@ -125,6 +125,16 @@ export type NamespaceClaim = ObjectOfKind<typeof namespaceClaim>;
 /** Kubernetes reserves the prefix. https://kubernetes.io/docs/concepts/overview/working-with-objects/namespaces/ */
 const reservedPrefix = 'kube-';
 
+/** Reeve keeps all claims in memory. */
+const maxAnnotationBytes = 16_384;
+
+function tooLong(annotations: Readonly<Record<string, string>>): readonly Problem[] {
+  const bytes = Buffer.byteLength(JSON.stringify(annotations));
+  if (bytes <= maxAnnotationBytes) return [];
+  const accepted = `annotations of at most ${maxAnnotationBytes} bytes in all`;
+  return [{ path: ['spec', 'annotations'], found: `${bytes} bytes`, accepted }];
+}
+
 /** What they allow Pods needs the right to change Namespaces. The policy sets them. */
 const ofAdministrators = ['pod-security.kubernetes.io/', 'scheduler.alpha.kubernetes.io/', 'kubernetes.io/'];
 
@@ -155,5 +165,5 @@ function problemsOf({ name, labels = {}, annotations = {} }: ClaimSpec): readonl
           'a key that does not decide what Pods may do; the policy sets it (namespaces.enforced or defaults)',
       })),
   );
-  return [...reserved, ...ours, ...others];
+  return [...reserved, ...ours, ...others, ...tooLong(annotations)];
 }

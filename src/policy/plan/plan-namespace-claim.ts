@@ -6,6 +6,23 @@ import type { NamespaceClaim } from '../../api/namespace-claim/namespace-claim.t
 import { cleanupFinalizer, confirmDeletionsAnnotation, readyCondition } from '../../schema/names.ts';
 import { claimedNamespace, deletesNamespace, isOfClaim, readClaim, claimantOf } from '../terms/claim.ts';
 
+/** Leaves out what Reeve does not need of a claim in memory, because a tenant can write much of it. */
+export function neededOf({ metadata, spec, status }: KubeObject): KubeObject {
+  const { name, namespace, uid, resourceVersion, generation, deletionTimestamp, finalizers } = metadata;
+  const confirmation = valueOf(annotationsOf({ metadata }), confirmDeletionsAnnotation);
+  const present = Object.entries({
+    name,
+    namespace,
+    uid,
+    resourceVersion,
+    generation,
+    deletionTimestamp,
+    finalizers,
+    ...(confirmation !== undefined && { annotations: { [confirmDeletionsAnnotation]: confirmation } }),
+  }).filter(([, value]) => value !== undefined);
+  return { metadata: Object.fromEntries(present), spec, status };
+}
+
 interface ClaimFacts {
   readonly object: KubeObject;
   /** The Namespace of the name that the claim asks for. */

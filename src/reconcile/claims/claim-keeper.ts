@@ -7,6 +7,7 @@ import { isNewerResourceVersion } from '../../base/watch-sink.ts';
 import { kinds } from '../../api/kinds.ts';
 import {
   finalizersOf,
+  neededOf,
   claimNotReady,
   pendingCondition,
   planNamespaceClaim,
@@ -269,7 +270,7 @@ export class ClaimKeeper {
     const known = this.#claims.get(key);
     if (known !== undefined && known.metadata.uid === object.metadata.uid && !isNewer(object, known)) return;
     if (known !== undefined) this.#forgetName(key, known);
-    this.#claims.set(key, object);
+    this.#claims.set(key, neededOf(object));
     const name = textIn(object, 'name');
     this.#byName.set(name, (this.#byName.get(name) ?? new Set()).add(key));
   }

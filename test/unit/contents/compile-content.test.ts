@@ -231,7 +231,7 @@ describe('a content that can never be right does not load', () => {
     const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'kube-root-ca.crt' } };
     expect(problemsOf('p', { contents: { resources: [object] } })).toEqual([
       expect.stringMatching(
-        /^spec\.contents\.resources\[0\]\.metadata\.name: .*not kube-root-ca\.crt/,
+        /^spec\.contents\.resources\[0\]\.metadata\.name: .*Kubernetes keeps this ConfigMap/,
       ) as string,
     ]);
     expect(problemsOf('p', { contents: { resources: [{ ...quota, metadata: object.metadata }] } })).toEqual(
