@@ -56,7 +56,7 @@ export type TextChecks = (field: Path) => TextCheck | undefined;
 export interface TextCheck {
   readonly accepts: (text: string) => boolean;
   readonly accepted: string;
-  /** What is accepted in place of a text that only looks acceptable. */
+  /** Texts that only look acceptable, each with what is accepted in its place. */
   readonly reserved?: ReadonlyMap<string, string>;
 }
 

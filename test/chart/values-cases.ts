@@ -77,6 +77,11 @@ export const valueCases: readonly ValueCase[] = [
     value: [{ name: 's', spec: { suspend: true } }],
     shows: 'post-install\n    helm.sh/hook-delete-policy: hook-failed',
   },
+  {
+    path: 'configMapShares',
+    value: [{ name: 'c', spec: { suspend: true } }],
+    shows: 'post-install\n    helm.sh/hook-delete-policy: hook-failed',
+  },
   { path: 'priorityClassName', value: 'high', shows: 'priorityClassName: high' },
   { path: 'nodeSelector', value: { pool: 'platform' }, shows: 'pool: platform' },
   { path: 'tolerations', value: [{ key: 'dedicated', operator: 'Exists' }], shows: 'key: dedicated' },

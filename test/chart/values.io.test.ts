@@ -93,7 +93,7 @@ describeHelm('the chart', () => {
       documents.map(({ object }, index) => (object['kind'] === kind ? index : -1)).filter((at) => at >= 0),
     );
     const [definitions = [], roles = [], deployments = []] = places;
-    expect(definitions).toHaveLength(5);
+    expect(definitions).toHaveLength(7);
     expect(Math.max(...definitions)).toBeLessThan(Math.min(...roles));
     expect(Math.max(...roles)).toBeLessThan(Math.min(...deployments));
   });

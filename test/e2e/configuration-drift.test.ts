@@ -33,6 +33,7 @@ const tampering: Readonly<Record<string, (webhook: StoredWebhook) => readonly ob
   ],
   'namespacepolicies.validate.reeve.dev': (webhook) => [{ ...webhook, rules: [] }],
   'secretshares.validate.reeve.dev': () => [],
+  'configmapshares.validate.reeve.dev': (webhook) => [webhook],
   'securityintents.validate.reeve.dev': (webhook) => [webhook],
   'clustersecurityintentbindings.validate.reeve.dev': (webhook) => [webhook],
   'securityintentbindings.validate.reeve.dev': (webhook) => [webhook],
@@ -123,7 +124,7 @@ describeControllers('webhook configurations that others change', () => {
   it('a change by Reeve itself is no drift', async () => {
     await must(file(['create'], judging), cluster);
     await inTime(() => configurations.names('validating')).toEqual(Object.keys(tampering));
-    await inTime(() => configurations.names('mutating')).toHaveLength(2);
+    await inTime(() => configurations.names('mutating')).toHaveLength(3);
     expect([await repairs(validating), await repairs(mutating), alarms()]).toEqual([none, none, []]);
   });
 
@@ -211,6 +212,6 @@ describeControllers('webhook configurations that others change', () => {
     await mustKubectl(label, cluster);
     expect(await configurations.resourceVersions()).toEqual([undefined, undefined]);
     await installReeve(cluster);
-    await inTime(() => configurations.names('mutating')).toHaveLength(2);
+    await inTime(() => configurations.names('mutating')).toHaveLength(3);
   });
 });

@@ -144,11 +144,15 @@ describeControllers('exemptions', () => {
       expect(said).not.toContain('gu-ex-rule-a');
     });
 
-    it('exceptions stand only in policies, because the one namespaced kind of Reeve has none', async () => {
+    it('exceptions stand only in policies, because the namespaced kinds of Reeve have none', async () => {
       const kinds = ['api-resources', '--api-group=reeve.dev', '-o=name', '--namespaced=true'];
-      expect(await mustKubectl(kinds, cluster)).toBe('securityintentbindings.reeve.dev\n');
-      const { stderr } = await kubectl(['explain', 'sib.spec.exceptions'], cluster);
-      expect(stderr).toBe('error: field "exceptions" does not exist\n');
+      expect(await mustKubectl(kinds, cluster)).toBe(
+        'namespaceclaims.reeve.dev\nsecurityintentbindings.reeve.dev\n',
+      );
+      for (const kind of ['nsclaim', 'sib']) {
+        const { stderr } = await kubectl(['explain', `${kind}.spec.exceptions`], cluster);
+        expect(stderr).toBe('error: field "exceptions" does not exist\n');
+      }
       await must(create('gu-ex-excepted', { labels: { team: 'a' } }), tenant);
       const claimed = 'reeve.dev/exception=namespaces.required';
       expect(await allowed(annotate('gu-ex-excepted', claimed), tenant)).toBe('');

@@ -21,6 +21,7 @@ const always = {
     'namespaces.validate.reeve.dev',
     'namespacepolicies.validate.reeve.dev',
     'secretshares.validate.reeve.dev',
+    'configmapshares.validate.reeve.dev',
     'securityintents.validate.reeve.dev',
     'clustersecurityintentbindings.validate.reeve.dev',
     'securityintentbindings.validate.reeve.dev',

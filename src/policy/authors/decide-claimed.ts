@@ -42,7 +42,7 @@ function refused(what: string): ClaimedReview {
 }
 
 function endsWithItsNamespace(
-  { metadata: { namespace = '' } }: NamespaceClaim,
+  { metadata: { namespace } }: NamespaceClaim,
   { operation }: Review,
   snapshot: Pick<ClusterSnapshot, 'namespace'>,
 ): boolean {

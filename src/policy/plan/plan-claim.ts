@@ -294,10 +294,11 @@ export function compareRoleBinding(wanted: KubeObject, live: KubeObject): Needed
   return isSame && hasMetadata(live, wanted) && !hasOldExpiry(wanted, live) ? 'none' : 'update';
 }
 
-/** Returns true if the annotation with the expiry must be removed. */
 function hasOldExpiry(wanted: KubeObject, live: KubeObject): boolean {
-  const isIn = (each: KubeObject): boolean => Object.hasOwn(annotationsOf(each), expiresAtAnnotation);
-  return isIn(live) && !isIn(wanted);
+  return (
+    Object.hasOwn(annotationsOf(live), expiresAtAnnotation) &&
+    !Object.hasOwn(annotationsOf(wanted), expiresAtAnnotation)
+  );
 }
 
 export function compareResource(wanted: KubeObject, live: KubeObject): NeededWrite {

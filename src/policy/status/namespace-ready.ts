@@ -161,7 +161,7 @@ export interface ProviderReport {
   readonly quotaValue: string | undefined;
   /** The cost of the policy in the namespace. Small costs count as 0, so that small differences change no report. */
   readonly units: number;
-  /** Whether the waves of the policy have moved the namespace. Undefined without waves, and where it keeps another value. */
+  /** The place of the namespace in the waves of the policy. Undefined without waves, and where it keeps another value. */
   readonly wave?: WaveStanding | undefined;
 }
 
