@@ -28,7 +28,6 @@ import {
   type RenderedContent,
   type RenderedValue,
   type TextCheck,
-  acceptedInstead,
   type TextProblem,
   type WrittenContent,
 } from './content.ts';
@@ -223,18 +222,19 @@ function problemsOf(template: Template, check: TextCheck, path: Path): readonly 
   const goTemplate = goTemplateProblem(template, path);
   if (goTemplate.length > 0 || !template.literal) return goTemplate;
   const rendered = template.render({});
-  const accepted = rendered.ok ? acceptedInstead(check, rendered.value) : undefined;
-  return !rendered.ok || accepted === undefined ? [] : [{ path, found: quoted(rendered.value), accepted }];
+  if (!rendered.ok || check.accepts(rendered.value)) return [];
+  const { value } = rendered;
+  return [{ path, found: quoted(value), accepted: check.reserved?.get(value) ?? check.accepted }];
 }
 
 function textRenderer(template: Template, field: string, check: TextCheck | undefined): Renderer {
   return evaluated<string, string>(
     { ...template, evaluate: (bindings, work) => template.render(bindings, work) },
     field,
-    (value, problem) => {
-      const accepted = check && acceptedInstead(check, value);
-      return accepted === undefined ? { kind: 'present', value } : problem('is', quoted(value), accepted);
-    },
+    (value, problem) =>
+      check?.accepts(value) === false
+        ? problem('is', quoted(value), check.reserved?.get(value) ?? check.accepted)
+        : { kind: 'present', value },
   );
 }
 

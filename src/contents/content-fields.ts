@@ -1,6 +1,5 @@
 // The fields that several kinds of content share, and the checks of their texts.
 import { isLabelValue, isPathSegment, isSubdomain } from '../base/kubernetes-names.ts';
-import type { ObjectType } from '../base/object-type.ts';
 import { annotationTemplate, expression, metadataMapOf } from '../schema/common-fields.ts';
 import { group, isOurKey, managedByLabel } from '../schema/names.ts';
 import { text, type SchemaRule } from '../schema/schema.ts';
@@ -30,16 +29,11 @@ const reservedMaps = new Map([
   ['kube-root-ca.crt', 'another name, because Kubernetes keeps this ConfigMap in each namespace'],
 ]);
 
-const configMapName: TextCheck = {
+export const configMapName: TextCheck = {
   ...subdomain,
   accepts: (name) => !reservedMaps.has(name) && isSubdomain(name),
   reserved: reservedMaps,
 };
-
-/** Returns the check of the name of an object that Kubernetes itself defines. */
-export function nameCheckOf({ apiVersion, kind }: ObjectType): TextCheck {
-  return apiVersion === 'v1' && kind === 'ConfigMap' ? configMapName : subdomain;
-}
 
 export const forEach = expression(
   `CEL over namespaceObject that gives a list of at most ${maxItems} texts. The entry stands once for each of them, and its templates see the text as item. Example: namespaceObject.metadata.annotations['ad/edit'].split(',').map(g, g.trim()).`,

@@ -71,14 +71,6 @@ interface BoundRole {
   readonly field: Path;
 }
 
-/** Returns what is accepted in place of the text; undefined if the text is accepted. */
-export function acceptedInstead(
-  { accepts, accepted, reserved }: TextCheck,
-  text: string,
-): string | undefined {
-  return accepts(text) ? undefined : (reserved?.get(text) ?? accepted);
-}
-
 /** Verbs on objects of one resource, which the author of a content needs. */
 export interface ContentRight {
   readonly verbs: readonly string[];

@@ -4,9 +4,9 @@ import { groupOf, type ObjectType } from '../base/object-type.ts';
 import { managedByLabel, managedByReeve, group, providerLabels } from '../schema/names.ts';
 import { list, openObject, text, type SchemaRule } from '../schema/schema.ts';
 import type { Path } from '../base/problem.ts';
-import { forEach, labelText, nameCheckOf, pathSegment, templateText } from './content-fields.ts';
+import { configMapName, forEach, labelText, pathSegment, subdomain, templateText } from './content-fields.ts';
 import { modeField } from './create-once.ts';
-import { contentKind, keeping, writing, type TextChecks } from './content.ts';
+import { contentKind, keeping, writing, type TextCheck, type TextChecks } from './content.ts';
 
 /** Groups that `contents.resources` refuses: their kinds grant rights, configure the cluster or store nothing. */
 export const forbiddenGroups: readonly string[] = [
@@ -195,6 +195,11 @@ export const resources = contentKind({
   ],
   compare: 'by-field',
 });
+
+/** Returns the check of the name of an object that Kubernetes itself defines. */
+export function nameCheckOf({ apiVersion, kind }: ObjectType): TextCheck {
+  return apiVersion === 'v1' && kind === 'ConfigMap' ? configMapName : subdomain;
+}
 
 /** The kinds of Kubernetes itself need a DNS subdomain. Other groups can have rules of their own. */
 function checksOf(type: ObjectType): TextChecks {

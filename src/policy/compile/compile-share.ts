@@ -7,7 +7,8 @@ import { configMapType, secretObjectType, type ObjectType } from '../../base/obj
 import { allOf, andThen, both, compiled, mapped, refused, type CompileResult } from '../../base/problem.ts';
 import { compileTemplate, type Template } from '../../cel/template.ts';
 import { compileTexts } from '../../contents/compile-content.ts';
-import { labelText, nameCheckOf } from '../../contents/content-fields.ts';
+import { labelText } from '../../contents/content-fields.ts';
+import { nameCheckOf } from '../../contents/resources.ts';
 import type { CompiledTexts, TextCheck } from '../../contents/content.ts';
 import { createOnce } from '../../contents/create-once.ts';
 import { compileMatch, type CompiledMatch } from '../terms/match.ts';
