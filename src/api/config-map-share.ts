@@ -6,8 +6,8 @@ import { modeField } from '../contents/create-once.ts';
 import { namespaceName } from '../schema/common-fields.ts';
 import { choice, list, object, specification, withDefault, type SchemaRule } from '../schema/schema.ts';
 import { defineKind, type ObjectOfKind } from './kind.ts';
-import { providerFields, sharedColumns, suspendedColumn, type PrintColumn } from './provider-fields.ts';
-import { copyFields, dataKey, shareStatusFields, sourceName, targets } from './share-fields.ts';
+import { providerFields, type PrintColumn } from './provider-fields.ts';
+import { copyColumns, copyFields, dataKey, shareStatusFields, sourceName, targets } from './share-fields.ts';
 import { count } from './status-fields.ts';
 
 // The status of the share, and the columns that `kubectl get cmshare` prints.
@@ -22,8 +22,6 @@ const bundle = object({
   required: ['certificates', 'duplicates', 'expired'],
 });
 
-const { desired, synced, conflicts, failed, skipped, ready, reason, age } = sharedColumns;
-
 const columns: readonly PrintColumn[] = [
   {
     name: 'Certificates',
@@ -32,15 +30,7 @@ const columns: readonly PrintColumn[] = [
     description: 'How many certificates the bundle holds.',
     priority: 1,
   },
-  { ...desired, description: 'How many copies the share wants.' },
-  synced,
-  conflicts,
-  failed,
-  skipped,
-  suspendedColumn('copies'),
-  ready,
-  reason,
-  age,
+  ...copyColumns,
 ];
 
 const sourceKey = object({

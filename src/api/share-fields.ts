@@ -10,6 +10,7 @@ import {
 import { group, lastAppliedAnnotation, managedByLabel } from '../schema/names.ts';
 import { boolean, list, object, text, withDefault, type SchemaRule } from '../schema/schema.ts';
 import { labelSelector } from '../schema/selector.ts';
+import { sharedColumns, suspendedColumn, type PrintColumn } from './provider-fields.ts';
 import { statusFields } from './status-fields.ts';
 
 type Copied = 'Secret' | 'ConfigMap';
@@ -150,3 +151,18 @@ export const shareStatusFields = statusFields({
   conditionMeanings:
     'Ready: all copies exist and match. SourceAvailable: the source exists and can be copied; while it is not available, copies stay as they are. Reconciling: Reeve is working on the copies. Stalled: Reeve cannot continue until a person acts; the reason says why.',
 });
+
+const { desired, synced, conflicts, failed, skipped, ready, reason, age } = sharedColumns;
+
+/** The last columns that kubectl prints for each kind of share. */
+export const copyColumns: readonly PrintColumn[] = [
+  { ...desired, description: 'How many copies the share wants.' },
+  synced,
+  conflicts,
+  failed,
+  skipped,
+  suspendedColumn('copies'),
+  ready,
+  reason,
+  age,
+];

@@ -1,6 +1,7 @@
 // Starts the watches that keep the engine's view of the cluster up to date: providers, intents and Namespaces.
 import { decidingKinds } from '../api/kinds.ts';
 import { apiVersion } from '../schema/names.ts';
+import type { WatchSink } from '../base/watch-sink.ts';
 import { resourcePath } from '../kube/http/https-client.ts';
 import { intentAdapters } from '../policy/intents/adapters.ts';
 import type { Install } from '../policy/terms/install.ts';
@@ -47,26 +48,20 @@ export function watchCluster(
   const kindUid = (signal: AbortSignal) => definitionUid(connection.writer, 'securityintents', signal);
   const removedIntents = new RemovedIntents({ cluster, kindUid, clock: systemClock });
   const ending = new AbortController();
-  for (const { kind, plural: ownPlural, mayBeMissing } of decidingKinds) {
+  const starter = (version: string, sink: WatchSink) => (plural: string) =>
+    void watches.start({ path: resourcePath({ apiVersion: version, plural }) }, sink);
+  const whenServed = (watch: Omit<Parameters<typeof startOnceServed>[0], 'start'>): void => {
+    const { type, sink } = watch;
+    const start = starter(type.apiVersion, sink);
+    startOnceServed({ ...watch, start }, connection, log, ending.signal).catch(fail);
+  };
+  for (const { kind, plural, mayBeMissing } of decidingKinds) {
     const sink = cluster.sinks[kind];
-    const start = (plural: string): void =>
-      void watches.start({ path: resourcePath({ apiVersion, plural }) }, sink);
-    const watch = { type: { apiVersion, kind }, sink, absence: 'warn', start } as const;
-    if (mayBeMissing) startOnceServed(watch, connection, log, ending.signal).catch(fail);
-    else start(ownPlural);
+    if (mayBeMissing) whenServed({ type: { apiVersion, kind }, sink, absence: 'warn' });
+    else starter(apiVersion, sink)(plural);
   }
-  for (const { apiVersion: version, kind, sink } of cluster.properties) {
-    const start = (plural: string): void =>
-      void watches.start({ path: resourcePath({ apiVersion: version, plural }) }, sink);
-    const watch = {
-      type: { apiVersion: version, kind },
-      sink,
-      absence: 'debug',
-      lookMs: propertyLookMs,
-      start,
-    } as const;
-    startOnceServed(watch, connection, log, ending.signal).catch(fail);
-  }
+  for (const { sink, ...type } of cluster.properties)
+    whenServed({ type, sink, absence: 'debug', lookMs: propertyLookMs });
   watches.start({ path: resourcePath({ apiVersion: 'v1', plural: 'namespaces' }) }, cluster.namespaces);
   const { discovery } = connection;
   const served = new ServedKinds({ cluster, discovery, clock: systemClock });

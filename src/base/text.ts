@@ -113,3 +113,9 @@ export function countedWord(count: number, word: string): string {
   if (word.endsWith('y')) return `${count} ${word.slice(0, -1)}ies`;
   return `${count} ${word}${word.endsWith('s') ? 'es' : 's'}`;
 }
+
+/** Undefined for bytes that are no text in UTF-8. */
+export function utf8Of(bytes: Buffer): string | undefined {
+  const text = bytes.toString();
+  return Buffer.from(text).equals(bytes) ? text : undefined;
+}

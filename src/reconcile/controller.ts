@@ -93,23 +93,16 @@ class Controller implements Reconciler {
   }
 
   health(): ReconcilerHealth {
-    const {
-      namespaceQueue,
-      providerQueue,
-      conditionQueue,
-      auditQueue,
-      reportQueue,
-      accessQueue,
-      claimQueue,
-    } = this.#parts.context;
+    const { context } = this.#parts;
+    const { namespaceQueue } = context;
     const queues = [
       namespaceQueue,
-      providerQueue,
-      conditionQueue,
-      auditQueue,
-      reportQueue,
-      accessQueue,
-      claimQueue,
+      context.providerQueue,
+      context.conditionQueue,
+      context.auditQueue,
+      context.reportQueue,
+      context.accessQueue,
+      context.claimQueue,
     ];
     const dueTimes = queues.flatMap(({ nextDue }) => nextDue ?? []);
     return {
@@ -174,15 +167,7 @@ class Controller implements Reconciler {
 
   async #work(signal: AbortSignal): Promise<void> {
     const {
-      namespaceQueue,
-      providerQueue,
-      conditionQueue,
-      auditQueue,
-      reportQueue,
-      accessQueue,
-      claimQueue,
-    } = this.#parts.context;
-    const {
+      context,
       namespaceWorker,
       providerWorker,
       conditions,
@@ -196,13 +181,13 @@ class Controller implements Reconciler {
     const run = async <K>(name: string, queue: WorkQueue<K>, handler: Handler<K>): Promise<void> =>
       await queue.run(traced(name, handler), signal);
     await Promise.all([
-      run('namespace', namespaceQueue, namespaceWorker.reconcile.bind(namespaceWorker)),
-      run('provider', providerQueue, providerWorker.reconcile.bind(providerWorker)),
-      run('condition', conditionQueue, conditions.write.bind(conditions)),
-      run('audit', auditQueue, sweeps.sweep.bind(sweeps)),
-      reportKeeper && run('report', reportQueue, reportKeeper.write.bind(reportKeeper)),
-      run('access', accessQueue, access.endIfDue.bind(access)),
-      claimKeeper && run('claim', claimQueue, claimKeeper.keep.bind(claimKeeper)),
+      run('namespace', context.namespaceQueue, namespaceWorker.reconcile.bind(namespaceWorker)),
+      run('provider', context.providerQueue, providerWorker.reconcile.bind(providerWorker)),
+      run('condition', context.conditionQueue, conditions.write.bind(conditions)),
+      run('audit', context.auditQueue, sweeps.sweep.bind(sweeps)),
+      reportKeeper && run('report', context.reportQueue, reportKeeper.write.bind(reportKeeper)),
+      run('access', context.accessQueue, access.endIfDue.bind(access)),
+      claimKeeper && run('claim', context.claimQueue, claimKeeper.keep.bind(claimKeeper)),
       initialSync.endWhenStuck(signal),
       this.#resync(signal),
     ]);

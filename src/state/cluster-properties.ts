@@ -12,7 +12,7 @@ export const propertyTypes: readonly ObjectType[] = ['v1beta1', 'v1alpha1'].map(
   kind: 'ClusterProperty',
 }));
 
-export function isClusterProperty({ apiVersion = '', kind = '' }: KubeObject): boolean {
+function isClusterProperty({ apiVersion = '', kind = '' }: KubeObject): boolean {
   return propertyTypes.some((type) => isSameObjectType(type, { apiVersion, kind }));
 }
 
@@ -21,18 +21,19 @@ type Variables = Install['clusterVariables'];
 /** A value may have 128,000 characters. Templates put it into labels and names, so that a longer one is a mistake. */
 const maxLength = 1024;
 
-/** Leaves out values that are too long. */
-export function propertiesIn(objects: Iterable<KubeObject>): NonNullable<Variables> {
-  const found = [...objects].flatMap((object): readonly (readonly [string, string])[] => {
-    const value = ownMember(object['spec'], 'value');
-    return typeof value === 'string' && value.length <= maxLength ? [[nameOf(object), value]] : [];
-  });
-  return Object.fromEntries(found);
-}
-
-/** A value of the install wins. Where no install is known, nothing says which variables there are. */
-export function withProperties(variables: Variables, properties: NonNullable<Variables>): Variables {
-  return variables === undefined ? undefined : { ...properties, ...variables };
+/**
+ * Adds the ClusterProperties among the objects, without values that are too long. A value of the install wins. Where no install is
+ * known, nothing says which variables there are.
+ */
+export function withProperties(variables: Variables, objects: readonly KubeObject[]): Variables {
+  if (variables === undefined) return undefined;
+  const found = objects
+    .filter(isClusterProperty)
+    .flatMap((object): readonly (readonly [string, string])[] => {
+      const value = ownMember(object['spec'], 'value');
+      return typeof value === 'string' && value.length <= maxLength ? [[nameOf(object), value]] : [];
+    });
+  return { ...Object.fromEntries(found), ...variables };
 }
 
 /** The word stands in each expression that reads `variables.cluster`. */
@@ -58,7 +59,7 @@ export class ClusterProperties {
     return this.#caches.every(({ isSynced }) => isSynced);
   }
 
-  get values(): NonNullable<Variables> {
-    return propertiesIn(this.#caches.flatMap((cache) => [...cache.values()]));
+  get objects(): readonly KubeObject[] {
+    return this.#caches.flatMap((cache) => [...cache.values()]);
   }
 }

@@ -266,7 +266,7 @@ class LiveProviders {
 
   /** A change of a variable is a change of each provider that reads one. */
   #variablesChanged(): void {
-    const cluster = withProperties(this.#install.clusterVariables, this.properties.values);
+    const cluster = withProperties(this.#install.clusterVariables, this.properties.objects);
     if (isDeepStrictEqual(cluster, this.#plain.cluster)) return;
     this.#plain = { ...noIntents, cluster };
     this.intents.forgetContext();

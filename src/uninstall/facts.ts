@@ -59,15 +59,22 @@ export async function readFacts(client: KubeClient): Promise<Facts> {
   };
 }
 
-async function accountsOf(client: KubeClient): Promise<readonly ObservedAccount[] | KubeError> {
-  const target = { path: resourcePath({ apiVersion: 'v1', plural: 'serviceaccounts' }), keepsManagers: true };
+/** Throws an error of the program itself. */
+async function orError<T>(work: () => Promise<T>): Promise<T | KubeError> {
   try {
-    const all = (await listObjects(client, target)).map((object) => observeAccount(object));
-    return all.filter(({ managers }) => managers.length > 0);
+    return await work();
   } catch (error) {
     if (error instanceof KubeError) return error;
     throw error;
   }
+}
+
+async function accountsOf(client: KubeClient): Promise<readonly ObservedAccount[] | KubeError> {
+  const target = { path: resourcePath({ apiVersion: 'v1', plural: 'serviceaccounts' }), keepsManagers: true };
+  return await orError(async () => {
+    const all = (await listObjects(client, target)).map((object) => observeAccount(object));
+    return all.filter(({ managers }) => managers.length > 0);
+  });
 }
 
 async function grantsOf(client: KubeClient): Promise<readonly KubeObject[] | KubeError> {
@@ -77,12 +84,9 @@ async function grantsOf(client: KubeClient): Promise<readonly KubeObject[] | Kub
     labelSelector: `${temporaryLabel}=true`,
     metadataOnly: true,
   };
-  try {
-    return (await listObjects(client, target)).filter((object) => endOfGrant(object) !== undefined);
-  } catch (error) {
-    if (error instanceof KubeError) return error;
-    throw error;
-  }
+  return await orError(async () =>
+    (await listObjects(client, target)).filter((object) => endOfGrant(object) !== undefined),
+  );
 }
 
 /** Leaves the intents out, because an uninstall needs only the status of a binding. */
@@ -101,13 +105,10 @@ async function markedOf(
     // An uninstall must not read the content of Secrets.
     metadataOnly: true,
   };
-  try {
+  return await orError(async () => {
     const found = await listObjects(client, target);
     return found.map((object) => observeObject({ apiVersion, kind }, object));
-  } catch (error) {
-    if (error instanceof KubeError) return error;
-    throw error;
-  }
+  });
 }
 
 function nameOf(resource: ServedResource | undefined): string {

@@ -138,6 +138,9 @@ function tooLong(annotations: Readonly<Record<string, string>>): readonly Proble
 /** What they allow Pods needs the right to change Namespaces. The policy sets them. */
 const ofAdministrators = ['pod-security.kubernetes.io/', 'scheduler.alpha.kubernetes.io/', 'kubernetes.io/'];
 
+const ofPolicies =
+  'a key that does not decide what Pods may do; the policy sets it (namespaces.enforced or defaults)';
+
 function isOfAdministrators(written: string): boolean {
   return ofAdministrators.some((prefix) => written.startsWith(prefix));
 }
@@ -146,24 +149,16 @@ function problemsOf({ name, labels = {}, annotations = {} }: ClaimSpec): readonl
   const reserved = name.startsWith(reservedPrefix)
     ? [{ path: ['spec', 'name'], found: name, accepted: `a name that does not begin with ${reservedPrefix}` }]
     : [];
-  const ours = Object.entries({ labels, annotations }).flatMap(([field, values]) =>
-    Object.keys(values)
-      .filter(isOurKey)
-      .map((each) => ({
-        path: ['spec', field, each],
-        found: each,
-        accepted: 'a key that Reeve does not set itself',
-      })),
-  );
-  const others = Object.entries({ labels, annotations }).flatMap(([field, values]) =>
-    Object.keys(values)
-      .filter(isOfAdministrators)
-      .map((each) => ({
-        path: ['spec', field, each],
-        found: each,
-        accepted:
-          'a key that does not decide what Pods may do; the policy sets it (namespaces.enforced or defaults)',
-      })),
-  );
-  return [...reserved, ...ours, ...others, ...tooLong(annotations)];
+  const keysWith = (isRefused: (written: string) => boolean, accepted: string): readonly Problem[] =>
+    Object.entries({ labels, annotations }).flatMap(([field, values]) =>
+      Object.keys(values)
+        .filter(isRefused)
+        .map((found) => ({ path: ['spec', field, found], found, accepted })),
+    );
+  return [
+    ...reserved,
+    ...keysWith(isOurKey, 'a key that Reeve does not set itself'),
+    ...keysWith(isOfAdministrators, ofPolicies),
+    ...tooLong(annotations),
+  ];
 }

@@ -4,8 +4,8 @@ import { modeField } from '../../contents/create-once.ts';
 import { namespaceName } from '../../schema/common-fields.ts';
 import { list, object, specification, type SchemaRule } from '../../schema/schema.ts';
 import { defineKind, type ObjectOfKind } from '../kind.ts';
-import { providerFields, sharedColumns, suspendedColumn, type PrintColumn } from '../provider-fields.ts';
-import { shareStatusFields, sourceName, targets } from '../share-fields.ts';
+import { providerFields, type PrintColumn } from '../provider-fields.ts';
+import { copyColumns, shareStatusFields, sourceName, targets } from '../share-fields.ts';
 import { target } from './target.ts';
 
 // The status of a share, and the columns that `kubectl get sshare` prints.
@@ -14,8 +14,6 @@ const shareStatus = object({
   description: 'What Reeve reports about the share; written by Reeve alone.',
   fields: shareStatusFields,
 });
-
-const { desired, synced, conflicts, failed, skipped, ready, reason, age } = sharedColumns;
 
 const shareColumns: readonly PrintColumn[] = [
   {
@@ -32,15 +30,7 @@ const shareColumns: readonly PrintColumn[] = [
     description: 'The namespace of that Secret.',
     priority: 1,
   },
-  { ...desired, description: 'How many copies the share wants.' },
-  synced,
-  conflicts,
-  failed,
-  skipped,
-  suspendedColumn('copies'),
-  ready,
-  reason,
-  age,
+  ...copyColumns,
 ];
 
 const sourceFields = {

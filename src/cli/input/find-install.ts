@@ -3,7 +3,7 @@ import { installOf, type Install, type InstallFlags } from '../../policy/terms/i
 import { ownMember } from '../../base/json.ts';
 import { type KubeObject, labelsOf, valueOf } from '../../base/metadata.ts';
 import { runSettings, type RunFlags } from '../commands/run.ts';
-import { isClusterProperty, propertiesIn, withProperties } from '../../state/cluster-properties.ts';
+import { withProperties } from '../../state/cluster-properties.ts';
 import { readSettings } from '../flags/settings.ts';
 
 export const deploymentType = { apiVersion: 'apps/v1', kind: 'Deployment' } as const;
@@ -49,8 +49,7 @@ export function findInstall(objects: readonly KubeObject[], overrides: InstallOv
     variable,
   };
   const install = installOf({ ...facts, ...chosen, namespace: installNamespace });
-  const properties = propertiesIn(objects.filter(isClusterProperty));
-  const clusterVariables = withProperties(install.clusterVariables, properties);
+  const clusterVariables = withProperties(install.clusterVariables, objects);
   return { ...install, clusterVariables, isAssumed: flags === undefined };
 }
 

@@ -1,6 +1,7 @@
 // Reads the values of Secrets and ConfigMaps, and builds the data of a ConfigMap from them.
 import { isJsonObject, ownMember, type JsonObject } from '../../base/json.ts';
 import type { KubeObject } from '../../base/metadata.ts';
+import { utf8Of } from '../../base/text.ts';
 
 /** https://kubernetes.io/docs/concepts/configuration/configmap/#motivation */
 const maxBytes = 1_048_576;
@@ -41,7 +42,7 @@ export function configMapData(values: KeyValues): ConfigMapData | CopyRefusal {
       reason: 'NotStorable',
       message: `a ConfigMap holds at most ${maxBytes} bytes, and the copy would have ${bytes}`,
     };
-  const texts = [...values].map(([key, value]) => [key, value, textOf(value)] as const);
+  const texts = [...values].map(([key, value]) => [key, value, utf8Of(value)] as const);
   // fromEntries makes every key an own member, `__proto__` too.
   return {
     data: Object.fromEntries(texts.flatMap(([key, , text]) => (text === undefined ? [] : [[key, text]]))),
@@ -49,10 +50,4 @@ export function configMapData(values: KeyValues): ConfigMapData | CopyRefusal {
       texts.flatMap(([key, value, text]) => (text === undefined ? [[key, value.toString('base64')]] : [])),
     ),
   };
-}
-
-/** Returns undefined for bytes that are no text in UTF-8. */
-function textOf(value: Buffer): string | undefined {
-  const text = value.toString();
-  return Buffer.from(text).equals(value) ? text : undefined;
 }

@@ -3,6 +3,7 @@ import { isJsonObject, ownMember, type JsonObject } from '../../base/json.ts';
 import { type KubeObject, annotationsOf, labelsOf, valueOf } from '../../base/metadata.ts';
 import type { CompiledShare } from '../compile/compile-share.ts';
 import { defaultEvaluationUnits } from '../terms/budget.ts';
+import { utf8Of } from '../../base/text.ts';
 import { parseProviderId } from '../terms/provider-id.ts';
 import { managedByLabel, managedByReeve, ownerAnnotation } from '../../schema/names.ts';
 import { isSameObjectType, secretObjectType } from '../../base/object-type.ts';
@@ -164,7 +165,10 @@ function builtEntries(
   data: Data,
 ): readonly Entry[] | Unavailable {
   const texts = new Map(
-    [...data].flatMap(([key, value]) => textOf(value).map((text) => [key, text] as const)),
+    [...data].flatMap(([key, value]) => {
+      const text = utf8Of(Buffer.from(typeof value === 'string' ? value : '', 'base64'));
+      return text === undefined ? [] : [[key, text] as const];
+    }),
   );
   const entries: Entry[] = [];
   const bindings = { data: Object.fromEntries(texts) };
@@ -186,13 +190,6 @@ function builtEntries(
   const auth = encoded(`${username}:${password}`);
   const config = { auths: { [registry]: { username, password, auth } } };
   return [...entries, [dockerConfigKey, encoded(JSON.stringify(config))]];
-}
-
-/** Returns nothing for a value that is no text in UTF-8. */
-function textOf(value: unknown): readonly string[] {
-  const bytes = Buffer.from(typeof value === 'string' ? value : '', 'base64');
-  const text = bytes.toString();
-  return Buffer.from(text).equals(bytes) ? [text] : [];
 }
 
 function encoded(text: string): string {
